@@ -29,7 +29,7 @@ func limit() size { return size{lines: 3000, files: 25, methods: 40, fields: 20}
 // until then.
 func tooLarge() map[string]size {
 	return map[string]size{
-		"pkg/worker/syncer": {lines: 5050, files: 29, methods: 72, fields: 49},
+		"pkg/worker/syncer": {lines: 4807, files: 28, methods: 72, fields: 49},
 	}
 }
 

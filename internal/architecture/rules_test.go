@@ -84,17 +84,17 @@ func bans() []ban {
 		},
 		{
 			"api/...",
-			slices.Concat(stores, clients, []string{"pkg/plan/...", "pkg/release/...", "pkg/worker/syncer", "pkg/worker/index", "pkg/storage/seal", "pkg/app"}),
+			slices.Concat(stores, clients, []string{"pkg/plan/...", "pkg/release/...", "pkg/worker/...", "pkg/storage/seal", "pkg/app"}),
 			"the edge speaks contracts; pkg/app says who keeps them",
 		},
 		{
 			"pkg/admission/...",
-			slices.Concat(stores, clients, []string{"net/http/...", "pkg/plan/...", "pkg/release/...", "pkg/worker/syncer", "pkg/worker/index", "api/..."}),
+			slices.Concat(stores, clients, []string{"net/http/...", "pkg/plan/...", "pkg/release/...", "pkg/worker/...", "api/..."}),
 			"REST, gRPC and CLI admit a body the same way, over the store's contract",
 		},
 		{
 			"pkg/release/...",
-			[]string{"pkg/storage/documents/...", "pkg/storage/kv/etcd/...", "pkg/worker/cluster/...", "pkg/worker/syncer", "pkg/worker/index", "pkg/admission/...", "pkg/app", "api/...", "net/http/..."},
+			[]string{"pkg/storage/documents/...", "pkg/storage/kv/etcd/...", "pkg/worker/...", "pkg/admission/...", "pkg/app", "api/...", "net/http/..."},
 			"a release asks no cluster: it reads what was observed and what the ledger says",
 		},
 		{
@@ -108,7 +108,7 @@ func bans() []ban {
 			"the current pointers are read from app contexts, whoever serves the clusters",
 		},
 		{
-			"pkg/worker/syncer",
+			"pkg/worker/...",
 			[]string{"pkg/storage/documents/...", "pkg/storage/kv/etcd/...", "pkg/release/...", "pkg/plan/...", "pkg/admission/...", "pkg/app", "api/..."},
 			"the worker pushes current contexts, whoever planned them",
 		},

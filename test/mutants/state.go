@@ -96,7 +96,7 @@ func inKeys() []bugs.Bug {
 func inWork() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "waits for ever", File: "pkg/worker/syncer/attempts.go",
+			Name: "waits for ever", File: "pkg/worker/pace/pace.go",
 			Breaks:      "an object that fails often is tried again after hours only",
 			Text:        "return min(first<<count, longest)",
 			Replacement: "return first << count",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // How long an object rests before the next attempt: from the first to the
@@ -59,7 +60,7 @@ func (m attempts) note(o outcome, now time.Time) {
 		before = attempt{}
 	}
 	rest := func(first, longest time.Duration) {
-		m[id] = attempt{count: before.count + 1, last: now, digest: digest, until: now.Add(backoff(first, longest, before.count))}
+		m[id] = attempt{count: before.count + 1, last: now, digest: digest, until: now.Add(pace.Backoff(first, longest, before.count))}
 	}
 	switch {
 	case o.gone:
@@ -84,12 +85,4 @@ func (m attempts) note(o outcome, now time.Time) {
 	case !o.action.drift:
 		delete(m, id)
 	}
-}
-
-// backoff doubles from first to longest.
-func backoff(first, longest time.Duration, count int) time.Duration {
-	if count >= 16 {
-		return longest
-	}
-	return min(first<<count, longest)
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/tracing"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/index"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // clusterWorker is one worker's ownership of one cluster, from taking over to letting
@@ -33,11 +35,11 @@ type clusterWorker struct {
 	ledger       *ledger.Ledger
 	rsync        *handover.Store // nil: this worker writes to the cluster itself
 	mayUse       func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error)
-	clock        Clock
+	clock        pace.Clock
 	random       func() float64
 	logger       *slog.Logger
 	tracer       *tracing.Tracer
-	metrics      *clusterMetrics
+	metrics      *metrics.Cluster
 
 	// The step's own.
 	loaded         bool
@@ -89,12 +91,9 @@ type subjects struct {
 
 // Rhythm of a cluster worker.
 const (
-	probeInterval  = 10 * time.Second // of a cluster that answers
-	probeGap       = time.Second      // at least between two probes that something gave reason for
-	retryFirst     = 250 * time.Millisecond
-	retryLongest   = 10 * time.Second
-	connectAtMost  = 10 * time.Second
-	settleInterval = time.Minute
+	probeInterval = 10 * time.Second // of a cluster that answers
+	probeGap      = time.Second      // at least between two probes that something gave reason for
+	connectAtMost = 10 * time.Second
 )
 
 // step brings the cluster one step nearer to what is wanted, and answers when
@@ -269,7 +268,7 @@ func (t *clusterWorker) recordPending(actions []action) {
 func (t *clusterWorker) await(actions []action, now time.Time) {
 	var oldest time.Time
 	t.waiting, oldest = t.waiting.after(actions, now)
-	t.metrics.waits(oldest)
+	t.metrics.Waits(oldest)
 }
 
 // due leaves out the actions whose objects rest.
@@ -295,7 +294,7 @@ func (t *clusterWorker) rest(actions []action, moves int64) time.Duration {
 	}
 	t.settledAt.Store(settled)
 	now := t.clock.Now()
-	wait := settleInterval
+	wait := pace.Settled
 	for _, a := range actions {
 		ok, until := t.attempts.due(a, now)
 		if ok {
@@ -397,7 +396,7 @@ func (t *clusterWorker) flush(ctx context.Context) error {
 	if err := t.ledger.Write(ctx, t.fence, put, remove); err != nil {
 		return err
 	}
-	t.metrics.entries(t.entries)
+	t.metrics.Entries(t.entries)
 	clear(t.dirty)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // dnsPodProbe is what is known of the pods of a nameserver. All times are our
@@ -101,7 +102,7 @@ func (i *dnsPodProbe) due(now time.Time) time.Duration {
 }
 
 // ask asks the pods for their metrics, all at once.
-func (i *dnsPodProbe) ask(ctx context.Context, target cluster.Target, _ string, clock Clock) {
+func (i *dnsPodProbe) ask(ctx context.Context, target cluster.Target, _ string, clock pace.Clock) {
 	i.asked = clock.Now()
 	answers := make([]cluster.Metrics, len(i.pods))
 	errs := make([]error, len(i.pods))

@@ -56,7 +56,7 @@ func (t *clusterWorker) execute(ctx context.Context, actions []action) error {
 	all := waves(actions)
 	left := len(actions)
 	for i, wave := range all {
-		t.metrics.queue(left)
+		t.metrics.Queue(left)
 		if err := t.own(ctx); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (t *clusterWorker) execute(ctx context.Context, actions []action) error {
 			break
 		}
 	}
-	t.metrics.queue(0)
+	t.metrics.Queue(0)
 	return nil
 }
 
@@ -221,8 +221,7 @@ func (t *clusterWorker) note(ctx context.Context, outcomes []outcome) bool {
 			continue
 		}
 		if want := o.action.want; want != nil && o.entry.Status == ledger.Applied && t.entries[id].Digest != want.digest {
-			t.metrics.follows(t.metrics.all.applied, want.cause, t.clock.Now())
-			t.metrics.follows(t.metrics.all.lag, want.since, t.clock.Now())
+			t.metrics.Applied(want.cause, want.since, t.clock.Now())
 		}
 		t.set(o.entry)
 	}
@@ -242,7 +241,7 @@ func (t *clusterWorker) learn(o outcome) {
 		})
 	}
 	if o.repaired {
-		t.metrics.repaired()
+		t.metrics.Repaired()
 	}
 }
 
@@ -275,7 +274,7 @@ func (t *clusterWorker) log(ctx context.Context, o outcome) {
 	switch {
 	case o.conflict:
 		if t.entries[id].Message != o.entry.Message {
-			t.metrics.conflicted()
+			t.metrics.Conflicted()
 			t.logger.WarnContext(ctx, "conflict", "object", id.String(), "message", o.entry.Message)
 		}
 	case o.fault != "":

@@ -10,6 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // externalDNSProbe is what is known of one external-dns. All times but those inside
@@ -171,8 +173,24 @@ func (c *externalDNSProbe) unpublished() int {
 	return count
 }
 
+// told is what the metrics tell of the external-dns.
+func (c *externalDNSProbe) told() metrics.Health {
+	var health metrics.Health
+	if c.judged {
+		health.Available = &c.available
+	}
+	if c.watched && !c.barred {
+		unpublished := c.unpublished()
+		health.Unpublished = &unpublished
+	}
+	if c.sync != nil {
+		health.LastSync = c.sync.Last
+	}
+	return health
+}
+
 // ask asks the pod for its metrics, or finds out what it waits for.
-func (c *externalDNSProbe) ask(ctx context.Context, target cluster.Target, clusterName string, clock Clock) {
+func (c *externalDNSProbe) ask(ctx context.Context, target cluster.Target, clusterName string, clock pace.Clock) {
 	c.asked = clock.Now()
 	if c.pod.Waiting {
 		c.trouble = missing(ctx, target, clusterName, c.namespace, c.pod)
@@ -183,13 +201,13 @@ func (c *externalDNSProbe) ask(ctx context.Context, target cluster.Target, clust
 		c.unread("its pod names no port for metrics")
 		return
 	}
-	metrics, err := target.Metrics(ctx, c.namespace, c.pod.Name, port)
+	samples, err := target.Metrics(ctx, c.namespace, c.pod.Name, port)
 	c.barred = cluster.FaultOf(err) == cluster.Refused
 	if err != nil {
 		c.unread("its metrics cannot be read: " + err.Error())
 		return
 	}
-	health, ok := externaldns.ReadHealth(metrics.Sums())
+	health, ok := externaldns.ReadHealth(samples.Sums())
 	if !ok {
 		c.unread("what it serves as metrics is not external-dns'")
 		return

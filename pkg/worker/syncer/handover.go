@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // handOver has rsync bring the cluster one step nearer to what is wanted, and
@@ -242,7 +243,7 @@ func (t *clusterWorker) noteObject(ctx context.Context, e ledger.Entry, want *wa
 		e.Digest, e.CreatedByUs, e.Message = want.digest, !handover.IsPrerequisite(e.ID), want.message
 		if e = t.identified(ctx, e); t.drifted(e) {
 			t.logger.InfoContext(ctx, "drift is repaired by rsync", "object", e.ID.String())
-			t.metrics.repaired()
+			t.metrics.Repaired()
 			h.Reinstall()
 			e.Status, e.UID, e.ResourceVersion, e.Generation = ledger.Pending, "", "", 0
 		}
@@ -309,7 +310,7 @@ func (t *clusterWorker) restHandovers(moves int64) time.Duration {
 // times.
 func (t *clusterWorker) resyncHandovers() {
 	now := t.clock.Now()
-	if !t.rsyncChanged.Swap(false) && now.Before(t.looked.Add(settleInterval)) {
+	if !t.rsyncChanged.Swap(false) && now.Before(t.looked.Add(pace.Settled)) {
 		return
 	}
 	t.looked = now

@@ -136,7 +136,7 @@ func (t *leaseSession) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-t.lease.Lost():
-			t.worker.metrics.lost.Inc()
+			t.worker.metrics.LeaseLost()
 			return errors.New("the worker's lease is lost")
 		case change, ok := <-t.pointers:
 			if !ok {
@@ -223,7 +223,7 @@ func (t *leaseSession) forget(name string) {
 	defer t.mu.Unlock()
 	delete(t.workers, name)
 	delete(t.leftover, name)
-	t.worker.metrics.of(name).end()
+	t.worker.metrics.Of(name).End()
 }
 
 // mine lists the clusters that fall to this worker.
@@ -292,7 +292,7 @@ func (t *leaseSession) balance(ctx context.Context) {
 			t.worker.options.Logger.WarnContext(ctx, "cluster cannot be taken over", "cluster", name, "error", err)
 		}
 	}
-	t.worker.metrics.owned.Set(float64(len(t.workers)))
+	t.worker.metrics.Owns(len(t.workers))
 	if !ending {
 		t.letGo(ctx, mine)
 	}
@@ -328,7 +328,7 @@ func (t *leaseSession) take(ctx context.Context, name string) error {
 	t.mu.Lock()
 	t.workers[name] = r
 	t.mu.Unlock()
-	r.worker.metrics.begin()
+	r.worker.metrics.Begin()
 	go t.keep(ctx, within, r)
 	return nil
 }
@@ -364,7 +364,7 @@ func (t *leaseSession) newClusterWorker(name string, fence kv.Compare) *clusterW
 	w := &clusterWorker{
 		name: name, installation: o.Installation, fence: fence,
 		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync, mayUse: o.MayUse,
-		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), tracer: o.Tracer, metrics: t.worker.metrics.of(name),
+		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), tracer: o.Tracer, metrics: t.worker.metrics.Of(name),
 		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, pendingCreates: pendingCreates{}, contests: contests{},
 		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
 		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeProber: make(chan struct{}, 1), wakeVerifier: make(chan struct{}, 1),
@@ -411,9 +411,9 @@ func (t *leaseSession) end(ctx context.Context) {
 			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs, and the worker does not wait for it", "cluster", r.worker.name)
 			deadline = closed()
 		}
-		t.worker.metrics.of(r.worker.name).end()
+		t.worker.metrics.Of(r.worker.name).End()
 	}
-	t.worker.metrics.owned.Set(0)
+	t.worker.metrics.Owns(0)
 	if t.lease == nil {
 		return
 	}

@@ -94,23 +94,6 @@ func TestAConflictIsCountedOnce(t *testing.T) {
 	})
 }
 
-// TestCountsOfAClusterBeginAtZero: an increase is seen from there on alone.
-func TestCountsOfAClusterBeginAtZero(t *testing.T) {
-	t.Parallel()
-	registry := prometheus.NewRegistry()
-	newMetrics(registry).of(hub).begin()
-	families, err := registry.Gather()
-	require.NoError(t, err)
-	begun := map[string]float64{}
-	for _, family := range families {
-		begun[family.GetName()] = family.GetMetric()[0].GetCounter().GetValue()
-	}
-	for _, name := range []string{"signpost_sync_conflicts_total", "signpost_sync_drift_repaired_total"} {
-		require.Contains(t, begun, name)
-		require.Zero(t, begun[name])
-	}
-}
-
 // TestClustersOwnedAreThoseThatAWorkerServes: they are shared out, and taken over.
 func TestClustersOwnedAreThoseThatAWorkerServes(t *testing.T) {
 	t.Parallel()

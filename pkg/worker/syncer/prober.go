@@ -11,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // prober asks each external-dns and each nameserver of one cluster how it
@@ -30,7 +31,7 @@ func newProber(t *clusterWorker) *prober {
 type probe interface {
 	look(watches cluster.Watches) (answers bool)
 	due(now time.Time) time.Duration
-	ask(ctx context.Context, target cluster.Target, clusterName string, clock Clock)
+	ask(ctx context.Context, target cluster.Target, clusterName string, clock pace.Clock)
 }
 
 // findings are what the prober found, for the observer to store.
@@ -144,7 +145,7 @@ func (e *prober) follow(ours *subjects) {
 	}
 	for key, c := range e.externalDNS {
 		if !there[key] {
-			e.worker.metrics.forget(c.mark)
+			e.worker.metrics.Forget(c.mark.metric())
 			delete(e.externalDNS, key)
 		}
 	}
@@ -186,7 +187,7 @@ func (e *prober) hand(ctx context.Context) {
 			}
 		}
 		c.log(ctx, t.logger)
-		t.metrics.probed(c)
+		t.metrics.Probed(c.mark.metric(), c.told())
 	}
 	for key, i := range e.dnsPods {
 		f.nameservers[key] = finding{i.trouble, i.dns}

@@ -18,6 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 )
 
 // marked is an object of record lab.
@@ -371,7 +372,7 @@ func TestSynchronizationsThatCeaseAreTold(t *testing.T) {
 func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	m := newMetrics(registry).of(hub)
+	m := metrics.New(registry).Of(hub)
 	of := mark{namespace: "shop", project: "shop", record: "lab", scope: "public"}
 	c := &externalDNSProbe{publisher: publisher{mark: of}}
 	gathered := func() map[string]string {
@@ -392,19 +393,19 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 		}
 		return out
 	}
-	m.probed(c)
+	m.Probed(of.metric(), c.told())
 	assert.Empty(t, gathered(), "what is not known is not told")
 	c.judged, c.available, c.watched, c.sync = true, true, true, &observed.Sync{Last: time.Unix(1000, 500e6)}
-	m.probed(c)
+	m.Probed(of.metric(), c.told())
 	assert.Equal(t, map[string]string{
 		"signpost_external_dns_available":                   "1 edge+hub shop lab public",
 		"signpost_external_dns_last_sync_timestamp_seconds": "1000.5 edge+hub shop lab public",
 		"signpost_external_dns_unpublished_endpoints":       "0 edge+hub shop lab public",
 	}, gathered())
 	c.barred = true
-	m.probed(c)
+	m.Probed(of.metric(), c.told())
 	assert.NotContains(t, gathered(), "signpost_external_dns_unpublished_endpoints", "whoever may not ask does not know")
-	m.forget(of)
+	m.Forget(of.metric())
 	assert.Empty(t, gathered())
 }
 

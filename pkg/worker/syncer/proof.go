@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // proof is what is known of the names of one DNSEndpoint.
@@ -120,7 +121,7 @@ func (p *proof) due(now time.Time) time.Duration {
 
 // ask asks all of the questions. What was found before ctx ended early is worth
 // nothing.
-func (p *proof) ask(ctx context.Context, verifier Verifier, clock Clock) {
+func (p *proof) ask(ctx context.Context, verifier Verifier, clock pace.Clock) {
 	found := &observed.Answers{Project: p.mark.project, Record: p.mark.record, Scope: p.mark.scope}
 	done, seen := true, true
 	for _, q := range p.questions {

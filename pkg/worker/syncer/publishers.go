@@ -8,6 +8,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 )
 
 // publisher is an external-dns of ours, with the DNSEndpoints that it is to
@@ -25,6 +26,10 @@ type mark struct {
 
 func (m mark) labels() map[string]string {
 	return map[string]string{bundle.LabelProject: m.project, bundle.LabelRecord: m.record, bundle.LabelScope: m.scope}
+}
+
+func (m mark) metric() metrics.ExternalDNS {
+	return metrics.ExternalDNS{Project: m.project, Record: m.record, Scope: m.scope}
 }
 
 func markOf(id bundle.ID, want *wanted) mark {

@@ -9,6 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // reach connects to the cluster where that is needed, and tells whether it can
@@ -55,7 +56,7 @@ func (t *clusterWorker) probe(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		t.target = t.metrics.counted(target)
+		t.target = t.metrics.Counted(target)
 	}
 	return t.target.Identity(ctx)
 }
@@ -65,7 +66,7 @@ func (t *clusterWorker) unreachable(ctx context.Context, now time.Time, err erro
 	if t.failures == 0 {
 		t.logger.WarnContext(ctx, "cluster cannot be reached", "message", err.Error())
 	}
-	wait := backoff(retryFirst, retryLongest, t.failures)
+	wait := pace.Backoff(pace.RetryFirst, pace.RetryLongest, t.failures)
 	t.failures++
 	t.nextProbe = now.Add(wait/2 + time.Duration(t.random()*float64(wait)))
 	seen := observed.Reachability{Message: err.Error(), Since: now.UTC()}
@@ -173,7 +174,7 @@ func (t *clusterWorker) report(r observed.Reachability) {
 		t.health = &r
 	}
 	t.mu.Unlock()
-	t.metrics.reachable(r.Reachable)
+	t.metrics.Reachable(r.Reachable)
 	if changed {
 		wake(t.wakeLook)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // run steps until ctx ends, the cluster belongs to another worker, or there is
@@ -41,7 +42,7 @@ func (t *clusterWorker) act(ctx context.Context) {
 			t.logger.WarnContext(ctx, "cluster lost", "error", err)
 			return
 		case err != nil:
-			wait = backoff(retryFirst, retryLongest, failures)
+			wait = pace.Backoff(pace.RetryFirst, pace.RetryLongest, failures)
 			failures++
 			t.settledAt.Store(-1)
 			t.logger.WarnContext(ctx, "step failed", "error", err)
@@ -75,7 +76,7 @@ func (t *clusterWorker) look(ctx context.Context, o *observer) {
 			t.logger.WarnContext(ctx, "cluster lost", "error", err)
 			return
 		case err != nil:
-			wait = backoff(retryFirst, retryLongest, failures)
+			wait = pace.Backoff(pace.RetryFirst, pace.RetryLongest, failures)
 			failures++
 			t.logger.WarnContext(ctx, "observations not written", "error", err)
 		default:

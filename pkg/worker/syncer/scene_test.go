@@ -23,6 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 	"github.com/signpost-dns/signpost/pkg/worker/lookup"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 const (
@@ -39,7 +40,7 @@ type scene struct {
 	ledger   *ledger.Ledger
 	observed *observed.Store
 	log      *logbook
-	clock    Clock // nil: the real one
+	clock    pace.Clock // nil: the real one
 	rsync    *handover.Store
 	verifier Verifier
 	tracer   *tracing.Tracer

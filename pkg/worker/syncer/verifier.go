@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // Verifier asks authoritative servers, those of the name's zone where none are
@@ -79,7 +80,7 @@ func (p *verifier) step(ctx context.Context) time.Duration {
 	if p.proofs == nil {
 		if err := p.recall(ctx); err != nil {
 			t.logger.WarnContext(ctx, "answers cannot be read", "error", err)
-			return retryLongest
+			return pace.RetryLongest
 		}
 	}
 	now := t.clock.Now()
@@ -220,7 +221,7 @@ func (p *verifier) ask(ctx context.Context, due []*proof) {
 	for _, one := range due {
 		one.log(ctx, p.worker.logger)
 		if one.matches() {
-			p.worker.metrics.follows(p.worker.metrics.all.answered, one.cause, one.asked)
+			p.worker.metrics.Answered(one.cause, one.asked)
 			one.cause = time.Time{}
 		}
 	}

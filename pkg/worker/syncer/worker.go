@@ -29,6 +29,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/tracing"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/lookup"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 )
 
 // Contexts is what the worker asks of the app contexts.
@@ -58,17 +60,6 @@ type Connections interface {
 	Changed() <-chan string
 }
 
-// Clock is the time.
-type Clock interface {
-	Now() time.Time
-	After(d time.Duration) <-chan time.Time
-}
-
-type wallClock struct{}
-
-func (wallClock) Now() time.Time                         { return time.Now() }
-func (wallClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
-
 // Options are what a Worker needs. KV, Contexts, Connections and Installation
 // must be set.
 type Options struct {
@@ -85,7 +76,7 @@ type Options struct {
 	Verifier Verifier        // has published names verified; nil: they are not
 	Resolver lookup.Resolver // of the host names that Services offer; default: the system's
 	Member   string          // names this worker among the replicas; default: random
-	Clock    Clock
+	Clock    pace.Clock
 	Random   func() float64 // in [0,1), for jitter
 	Logger   *slog.Logger
 	Tracer   *tracing.Tracer // nil: traces are passed on, and none are recorded
@@ -97,7 +88,7 @@ type Worker struct {
 	options  Options
 	ledger   *ledger.Ledger
 	observed *observed.Store
-	metrics  *metrics
+	metrics  *metrics.Worker
 
 	mu      sync.Mutex
 	session *leaseSession // the current one, nil between lease sessions
@@ -112,7 +103,7 @@ func New(options Options) *Worker {
 		options.Resolver = net.DefaultResolver
 	}
 	if options.Clock == nil {
-		options.Clock = wallClock{}
+		options.Clock = pace.Wall{}
 	}
 	if options.Random == nil {
 		options.Random = mathrand.Float64
@@ -124,7 +115,7 @@ func New(options Options) *Worker {
 		options:  options,
 		ledger:   ledger.New(options.KV),
 		observed: observed.New(options.KV),
-		metrics:  newMetrics(options.Metrics),
+		metrics:  metrics.New(options.Metrics),
 	}
 }
 
@@ -148,7 +139,7 @@ func (w *Worker) pause(ctx context.Context, why error, failures int) {
 	}
 	w.options.Logger.WarnContext(ctx, "worker starts again", "error", why)
 	select {
-	case <-w.options.Clock.After(backoff(retryFirst, retryLongest, failures)):
+	case <-w.options.Clock.After(pace.Backoff(pace.RetryFirst, pace.RetryLongest, failures)):
 	case <-ctx.Done():
 	}
 }

@@ -1,4 +1,4 @@
-package syncer
+package pace
 
 import (
 	"testing"
@@ -11,14 +11,14 @@ import (
 // tried each time.
 func TestWaitsDoubleUpToTheLongest(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, waitFirst, backoff(waitFirst, waitLongest, 0))
-	require.Equal(t, 4*waitFirst, backoff(waitFirst, waitLongest, 2))
+	require.Equal(t, RetryFirst, Backoff(RetryFirst, RetryLongest, 0))
+	require.Equal(t, 4*RetryFirst, Backoff(RetryFirst, RetryLongest, 2))
 	before := time.Duration(0)
 	for count := range 200 {
-		wait := backoff(waitFirst, waitLongest, count)
+		wait := Backoff(RetryFirst, RetryLongest, count)
 		require.GreaterOrEqual(t, wait, before)
-		require.LessOrEqual(t, wait, waitLongest)
+		require.LessOrEqual(t, wait, RetryLongest)
 		before = wait
 	}
-	require.Equal(t, waitLongest, before)
+	require.Equal(t, RetryLongest, before)
 }

@@ -1,4 +1,5 @@
-package syncer
+// Package metrics counts what a worker does, by cluster.
+package metrics
 
 import (
 	"context"
@@ -12,8 +13,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
-// metrics are the worker's, over all clusters.
-type metrics struct {
+// Worker keeps the metrics of a worker, over all clusters.
+type Worker struct {
 	depth      *prometheus.GaugeVec
 	oldest     *prometheus.GaugeVec
 	requests   *prometheus.CounterVec
@@ -33,14 +34,15 @@ type metrics struct {
 	everything []*prometheus.MetricVec
 }
 
-func newMetrics(registerer prometheus.Registerer) *metrics {
+// New makes the metrics of a worker, and registers them unless registerer is nil.
+func New(registerer prometheus.Registerer) *Worker {
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
-	m := &metrics{
+	m := &Worker{
 		depth:    gauge("signpost_sync_queue_depth", "Actions that are due in a cluster and not yet done.", "cluster"),
 		oldest:   gauge("signpost_sync_queue_oldest_timestamp_seconds", "Since when the oldest action that is not done has been waiting, in Unix time; 0 while none is there.", "cluster"),
 		requests: counter("signpost_sync_requests_total", "Requests to a cluster, by verb and HTTP status (0: no answer).", "cluster", "verb", "code"),
@@ -82,26 +84,34 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 	return m
 }
 
-func (m *metrics) of(name string) *clusterMetrics { return &clusterMetrics{all: m, name: name} }
+// Owns tells how many clusters the worker serves.
+func (m *Worker) Owns(clusters int) { m.owned.Set(float64(clusters)) }
 
-// clusterMetrics are those of one cluster.
-type clusterMetrics struct {
-	all  *metrics
+// LeaseLost counts a lease that the worker has lost.
+func (m *Worker) LeaseLost() { m.lost.Inc() }
+
+// Of answers the metrics of one cluster.
+func (m *Worker) Of(name string) *Cluster { return &Cluster{all: m, name: name} }
+
+// Cluster keeps the metrics of one cluster.
+type Cluster struct {
+	all  *Worker
 	name string
 }
 
-// begin is told when a cluster begins to be served. What is counted begins at 0:
+// Begin is called when a worker begins to serve the cluster. Counters begin at 0:
 // a series that begins with its first event shows no increase.
-func (m *clusterMetrics) begin() {
+func (m *Cluster) Begin() {
 	for _, counter := range []*prometheus.CounterVec{m.all.drift, m.all.conflicts} {
 		counter.WithLabelValues(m.name)
 	}
 }
 
-func (m *clusterMetrics) queue(depth int) { m.all.depth.WithLabelValues(m.name).Set(float64(depth)) }
+// Queue tells how many actions are due.
+func (m *Cluster) Queue(depth int) { m.all.depth.WithLabelValues(m.name).Set(float64(depth)) }
 
-// waits tells since when the oldest action has been waiting, zero for none.
-func (m *clusterMetrics) waits(since time.Time) {
+// Waits tells since when the oldest action has been waiting, zero for none.
+func (m *Cluster) Waits(since time.Time) {
 	at := 0.0
 	if !since.IsZero() {
 		at = time.Duration(since.UnixNano()).Seconds()
@@ -109,18 +119,33 @@ func (m *clusterMetrics) waits(since time.Time) {
 	m.all.oldest.WithLabelValues(m.name).Set(at)
 }
 
-func (m *clusterMetrics) repaired()   { m.all.drift.WithLabelValues(m.name).Inc() }
-func (m *clusterMetrics) conflicted() { m.all.conflicts.WithLabelValues(m.name).Inc() }
+// Repaired counts an object that was put back.
+func (m *Cluster) Repaired() { m.all.drift.WithLabelValues(m.name).Inc() }
+
+// Conflicted counts an object of somebody else that is in the way.
+func (m *Cluster) Conflicted() { m.all.conflicts.WithLabelValues(m.name).Inc() }
+
+// Applied notes that an object follows, in the cluster, from an observation and from
+// a context that was made current. A time of zero is not known.
+func (m *Cluster) Applied(observed, current, now time.Time) {
+	m.follows(m.all.applied, observed, now)
+	m.follows(m.all.lag, current, now)
+}
+
+// Answered notes that all servers answer what follows from an observation. A time
+// of zero is not known.
+func (m *Cluster) Answered(observed, now time.Time) { m.follows(m.all.answered, observed, now) }
 
 // follows counts how long after its cause something was seen to be so, if the
 // cause is known.
-func (m *clusterMetrics) follows(so *prometheus.HistogramVec, cause, now time.Time) {
+func (m *Cluster) follows(so *prometheus.HistogramVec, cause, now time.Time) {
 	if !cause.IsZero() {
 		so.WithLabelValues(m.name).Observe(now.Sub(cause).Seconds())
 	}
 }
 
-func (m *clusterMetrics) reachable(yes bool) {
+// Reachable tells whether the cluster answered the last probe.
+func (m *Cluster) Reachable(yes bool) {
 	m.all.up.WithLabelValues(m.name).Set(number(yes))
 }
 
@@ -131,34 +156,46 @@ func number(yes bool) float64 {
 	return 0
 }
 
-// probed tells how an external-dns does, as far as that is known.
-func (m *clusterMetrics) probed(c *externalDNSProbe) {
-	labels := m.labels(c.mark)
-	if c.judged {
-		m.all.available.With(labels).Set(number(c.available))
+// ExternalDNS names an external-dns of the cluster.
+type ExternalDNS struct{ Project, Record, Scope string }
+
+// Health is what is known of an external-dns.
+type Health struct {
+	Available   *bool     // nil: not known
+	Unpublished *int      // DNSEndpoints that were not yet seen to be published; nil: not known
+	LastSync    time.Time // zero: not known
+}
+
+// Probed tells how an external-dns does. What was known of its availability and of
+// its last synchronization stays while nothing newer is known.
+func (m *Cluster) Probed(of ExternalDNS, health Health) {
+	labels := m.labels(of)
+	if health.Available != nil {
+		m.all.available.With(labels).Set(number(*health.Available))
 	}
-	if c.watched && !c.barred {
-		m.all.waiting.With(labels).Set(float64(c.unpublished()))
+	if health.Unpublished != nil {
+		m.all.waiting.With(labels).Set(float64(*health.Unpublished))
 	} else {
 		m.all.waiting.Delete(labels)
 	}
-	if c.sync != nil && !c.sync.Last.IsZero() {
-		m.all.lastSync.With(labels).Set(time.Duration(c.sync.Last.UnixNano()).Seconds())
+	if !health.LastSync.IsZero() {
+		m.all.lastSync.With(labels).Set(time.Duration(health.LastSync.UnixNano()).Seconds())
 	}
 }
 
-// forget drops what there is of an external-dns that is gone.
-func (m *clusterMetrics) forget(gone mark) {
+// Forget drops the metrics of an external-dns that is gone.
+func (m *Cluster) Forget(gone ExternalDNS) {
 	for _, vector := range []*prometheus.GaugeVec{m.all.available, m.all.waiting, m.all.lastSync} {
 		vector.Delete(m.labels(gone))
 	}
 }
 
-func (m *clusterMetrics) labels(of mark) prometheus.Labels {
-	return prometheus.Labels{"cluster": m.name, "project": of.project, "record": of.record, "scope": of.scope}
+func (m *Cluster) labels(of ExternalDNS) prometheus.Labels {
+	return prometheus.Labels{"cluster": m.name, "project": of.Project, "record": of.Record, "scope": of.Scope}
 }
 
-func (m *clusterMetrics) entries(entries map[bundle.ID]ledger.Entry) {
+// Entries tells how many objects the ledger has, by status.
+func (m *Cluster) Entries(entries map[bundle.ID]ledger.Entry) {
 	counts := map[ledger.Status]int{ledger.Pending: 0, ledger.Applied: 0, ledger.Retrying: 0, ledger.Failed: 0, ledger.Deleted: 0}
 	for _, e := range entries {
 		counts[e.Status]++
@@ -168,21 +205,21 @@ func (m *clusterMetrics) entries(entries map[bundle.ID]ledger.Entry) {
 	}
 }
 
-// end drops what there is of a cluster that is served no more.
-func (m *clusterMetrics) end() {
+// End drops the metrics of a cluster that is served no more.
+func (m *Cluster) End() {
 	for _, vector := range m.all.everything {
 		vector.DeletePartialMatch(prometheus.Labels{"cluster": m.name})
 	}
 }
 
-// counted wraps a target so that its requests are counted.
-func (m *clusterMetrics) counted(target cluster.Target) cluster.Target {
+// Counted wraps a target so that its requests are counted.
+func (m *Cluster) Counted(target cluster.Target) cluster.Target {
 	return &countedTarget{Target: target, metrics: m}
 }
 
 type countedTarget struct {
 	cluster.Target
-	metrics *clusterMetrics
+	metrics *Cluster
 }
 
 func (c *countedTarget) count(verb string, began time.Time, err error) {
