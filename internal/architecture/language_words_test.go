@@ -94,6 +94,6 @@ func unclean() map[string]int {
 		"pkg/plan":         25,
 		"pkg/release":      224,
 		"pkg/storage":      34,
-		"pkg/worker":       144,
+		"pkg/worker":       86,
 	}
 }

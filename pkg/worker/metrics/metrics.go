@@ -166,8 +166,8 @@ type Health struct {
 	LastSync    time.Time // zero: not known
 }
 
-// Probed tells how an external-dns does. What was known of its availability and of
-// its last synchronization stays while nothing newer is known.
+// Probed tells how an external-dns does. Its availability and its last synchronization
+// stay as they were while nothing newer is known.
 func (m *Cluster) Probed(of ExternalDNS, health Health) {
 	labels := m.labels(of)
 	if health.Available != nil {

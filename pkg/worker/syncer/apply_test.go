@@ -198,40 +198,6 @@ func TestDefinitionIsEstablishedBeforeItsObjects(t *testing.T) {
 	})
 }
 
-// TestAnEntryTellsSinceWhenItsObjectIsAsItIs: for how long it has been applied
-// with this content, or has not.
-func TestAnEntryTellsSinceWhenItsObjectIsAsItIs(t *testing.T) {
-	t.Parallel()
-	id, now := bundle.ID{Cluster: hub, Kind: "ConfigMap", Name: "a"}, &stopped{}
-	clusterWorker := &clusterWorker{clock: now, entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}}
-	for _, c := range []struct {
-		entry  ledger.Entry
-		turned bool
-	}{
-		{ledger.Entry{Status: ledger.Pending}, true},
-		{ledger.Entry{Status: ledger.Retrying, Message: "no answer in time"}, true},
-		{ledger.Entry{Status: ledger.Retrying, Message: "connection refused"}, false},
-		{ledger.Entry{Status: ledger.Applied, Digest: "1"}, true},
-		{ledger.Entry{Status: ledger.Applied, Digest: "1", Owners: []string{"dig"}}, false},
-		{ledger.Entry{Status: ledger.Applied, Digest: "2", Owners: []string{"dig"}}, true},
-	} {
-		before := clusterWorker.entries[id].Since
-		now.Time = now.Add(time.Minute)
-		c.entry.ID, c.entry.Since = id, before
-		clusterWorker.set(c.entry)
-		if c.turned {
-			before = now.UTC()
-		}
-		assert.Equal(t, before, clusterWorker.entries[id].Since, "%+v", c.entry)
-	}
-}
-
-// stopped is a clock that stands still.
-type stopped struct{ time.Time }
-
-func (s *stopped) Now() time.Time                       { return s.Time }
-func (s *stopped) After(time.Duration) <-chan time.Time { return nil }
-
 func TestSharedObjectStaysUntilItsLastOwnerGoes(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hub)

@@ -5,12 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/apply"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 )
 
@@ -62,7 +61,7 @@ func TestWhoeverUndoesEachRepairIsToldOfInstead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, f, deployment := deployed(t)
 		began := time.Now()
-		for n := range contestLimit {
+		for n := range apply.ContestLimit {
 			f.Add(deployment.ID, "rival", "spec.template.spec.tolerations", true)
 			s.until("it is put back", func() bool { return len(f.Additions(deployment.ID).Exclusive) == 0 })
 			require.Less(t, time.Since(began), time.Minute, n)
@@ -71,7 +70,7 @@ func TestWhoeverUndoesEachRepairIsToldOfInstead(t *testing.T) {
 		s.until("it is a conflict", func() bool { return s.entries(hub)[deployment.ID].Status == ledger.Failed })
 		require.Contains(t, s.entries(hub)[deployment.ID].Message, `conflict: "rival" changed it again each of the 3 times that it was put back within 10m0s`)
 		f.Forget()
-		time.Sleep(contestWithin / 2)
+		time.Sleep(apply.ContestWithin / 2)
 		require.Empty(t, writes(f), "it is left as it is")
 		require.NotEmpty(t, f.Additions(deployment.ID).Exclusive)
 		require.InDelta(t, 1, s.metric("signpost_sync_conflicts_total"), 0)
@@ -88,52 +87,15 @@ func TestAContestIsForgottenAfterTenMinutes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, f, deployment := deployed(t)
-		for range contestLimit + 1 {
+		for range apply.ContestLimit + 1 {
 			f.Add(deployment.ID, "rival", "spec.template.spec.tolerations", true)
 			s.until("it is put back, or a conflict", func() bool {
 				return len(f.Additions(deployment.ID).Exclusive) == 0 || s.entries(hub)[deployment.ID].Status == ledger.Failed
 			})
 		}
-		time.Sleep(contestWithin + time.Minute)
+		time.Sleep(apply.ContestWithin + time.Minute)
 		s.until("it is put back again", func() bool {
 			return len(f.Additions(deployment.ID).Exclusive) == 0 && s.entries(hub)[deployment.ID].Status == ledger.Applied
 		})
 	})
-}
-
-func TestContests(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	id := bundle.ID{Kind: "ConfigMap", Name: "a"}
-	by := func(manager, digest string) action {
-		return action{id: id, drift: true, live: &cluster.Live{ChangedBy: manager}, want: &wanted{digest: digest}}
-	}
-	full := func(gap time.Duration) contests {
-		m := contests{}
-		for n := range contestLimit {
-			m.note(outcome{action: by("rival", "1"), repaired: true}, now.Add(time.Duration(n)*gap))
-		}
-		return m
-	}
-	for reason, c := range map[string]struct {
-		m     contests
-		a     action
-		at    time.Time
-		waits bool
-	}{
-		"the fourth time":            {m: full(time.Minute), a: by("rival", "1"), at: now.Add(5 * time.Minute), waits: true},
-		"somebody else":              {m: full(time.Minute), a: by("other", "1"), at: now.Add(5 * time.Minute)},
-		"nobody that is known":       {m: full(time.Minute), a: by("", "1"), at: now.Add(5 * time.Minute)},
-		"another content":            {m: full(time.Minute), a: by("rival", "2"), at: now.Add(5 * time.Minute)},
-		"slowly":                     {m: full(5 * time.Minute), a: by("rival", "1"), at: now.Add(11 * time.Minute)},
-		"when the time is over":      {m: full(time.Minute), a: by("rival", "1"), at: now.Add(contestWithin)},
-		"no drift":                   {m: full(time.Minute), a: action{id: id, live: &cluster.Live{ChangedBy: "rival"}, want: &wanted{digest: "1"}}, at: now.Add(5 * time.Minute)},
-		"the first time, of nothing": {m: contests{}, a: by("rival", "1"), at: now},
-	} {
-		until := c.m.until(c.a, c.at)
-		assert.Equal(t, c.waits, !until.IsZero(), reason)
-		if c.waits {
-			assert.Equal(t, now.Add(contestWithin), until, reason)
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/worker/apply"
 )
 
 // failOnce has one transaction on a key below prefix fail, the next one from
@@ -98,7 +99,7 @@ func TestWhoStoodStillAmidRequestsSendsNoMore(t *testing.T) {
 	s.commit("shop", objects...)
 	s.start("a")
 	s.until("it learns of the loss", func() bool { return strings.Contains(s.log.String(), "cluster lost") })
-	require.LessOrEqual(t, made.Load(), int64(parallel), "those that were under way")
+	require.LessOrEqual(t, made.Load(), int64(apply.Parallel), "those that were under way")
 }
 
 // leaping is the real time, and then some.

@@ -12,18 +12,23 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/apply"
 	"github.com/signpost-dns/signpost/pkg/worker/index"
+	"github.com/signpost-dns/signpost/pkg/worker/link"
 	"github.com/signpost-dns/signpost/pkg/worker/lookup"
+	"github.com/signpost-dns/signpost/pkg/worker/observe"
+	"github.com/signpost-dns/signpost/pkg/worker/probe"
+	"github.com/signpost-dns/signpost/pkg/worker/rsync"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+	"github.com/signpost-dns/signpost/pkg/worker/verify"
 )
 
-// Where workers register, and own clusters.
+// Keys below which workers register, and own clusters.
 const (
 	memberPrefix = "/signpost/members/"
 	workerPrefix = ledger.WorkerPrefix
@@ -34,7 +39,7 @@ const (
 	balanceEvery   = 2 * time.Second
 	rescanTicks    = 15 // of balanceEvery
 	shutdownAtMost = 4 * time.Second
-	letGoAtMost    = 2 * time.Second
+	releaseAtMost  = 2 * time.Second
 )
 
 // leaseSession is the life of one lease of a worker: it shares the clusters with the
@@ -191,8 +196,8 @@ func (t *leaseSession) wakeClusters(names []string) {
 	defer t.mu.Unlock()
 	for _, name := range names {
 		if r := t.workers[name]; r != nil {
-			wake(r.worker.wakeStep)
-			wake(r.worker.wakeLook)
+			r.worker.Signals.Step.Wake()
+			r.worker.Signals.Observe.Wake()
 		}
 	}
 }
@@ -202,10 +207,7 @@ func (t *leaseSession) wakeHandedOver(change emco.Change) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range t.workers {
-		if change.Lost || slices.ContainsFunc(change.Contexts, func(c emco.Changed) bool { return r.worker.handedOver(c.ID) }) {
-			r.worker.rsyncChanged.Store(true)
-			wake(r.worker.wakeStep)
-		}
+		r.worker.rsync.Changed(change)
 	}
 }
 
@@ -213,8 +215,7 @@ func (t *leaseSession) reconnect(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if r := t.workers[name]; r != nil {
-		r.worker.reconnect.Store(true)
-		wake(r.worker.wakeStep)
+		r.worker.link.Reconnect()
 	}
 }
 
@@ -256,8 +257,8 @@ func (t *leaseSession) serves(name string) bool {
 	return !abandoned && t.preferred(name) == t.worker.options.Member
 }
 
-// preferred is the worker that a cluster falls to, the same for whoever asks:
-// the one whose hash with the cluster's name is the highest.
+// preferred is the worker that a cluster falls to: the one whose hash with the cluster's
+// name is the highest. All workers come to the same result.
 func (t *leaseSession) preferred(name string) string {
 	best, score := "", uint64(0)
 	for key := range t.members.have {
@@ -270,10 +271,10 @@ func (t *leaseSession) preferred(name string) string {
 	return best
 }
 
-// balance begins to serve the clusters that fall to this worker as they become
-// free, and lets go of those that fall to another one, or are abandoned. What
-// is left of earlier ones waits until those that end now have ended, which let
-// go of their clusters themselves.
+// balance begins to serve the clusters that fall to this worker as they become free. It
+// releases those that fall to another one, or are abandoned. Keys of earlier cluster
+// workers wait until those that end now have ended, which release their clusters
+// themselves.
 func (t *leaseSession) balance(ctx context.Context) {
 	mine := t.mine()
 	ending := false
@@ -294,13 +295,13 @@ func (t *leaseSession) balance(ctx context.Context) {
 	}
 	t.worker.metrics.Owns(len(t.workers))
 	if !ending {
-		t.letGo(ctx, mine)
+		t.release(ctx, mine)
 	}
 }
 
-// letGo gives back the clusters that are still this worker's by their keys
-// though it neither serves them nor will: letting go of them has failed before.
-func (t *leaseSession) letGo(ctx context.Context, mine map[string]bool) {
+// release gives back the clusters that are still this worker's by their keys though it
+// neither serves them nor will. Releasing them has failed before.
+func (t *leaseSession) release(ctx context.Context, mine map[string]bool) {
 	store, member := t.worker.options.KV, t.worker.options.Member
 	for _, key := range slices.Sorted(maps.Keys(t.owners.have)) {
 		name := strings.TrimPrefix(key, workerPrefix)
@@ -328,15 +329,15 @@ func (t *leaseSession) take(ctx context.Context, name string) error {
 	t.mu.Lock()
 	t.workers[name] = r
 	t.mu.Unlock()
-	r.worker.metrics.Begin()
+	r.worker.Metrics.Begin()
 	go t.keep(ctx, within, r)
 	return nil
 }
 
-// claim writes the cluster's key. The revision that wrote it fences all that is
-// written for the cluster. A key that is this worker's already is written anew,
-// so that nothing of an earlier cluster worker can happen any more; nil when it is
-// another's, or abandoned.
+// claim writes the cluster's key. The revision that wrote it fences all that is written
+// for the cluster. A key that is this worker's already is written anew, so that nothing
+// of an earlier cluster worker can happen any more. claim answers nil when the cluster
+// is another's, or abandoned.
 func (t *leaseSession) claim(ctx context.Context, name string) (*kv.Compare, error) {
 	store, member := t.worker.options.KV, t.worker.options.Member
 	key := workerPrefix + name
@@ -359,15 +360,24 @@ func (t *leaseSession) claim(ctx context.Context, name string) (*kv.Compare, err
 	return &kv.Compare{Key: key, ModRevision: revision}, nil
 }
 
+// newClusterWorker makes the worker of a cluster that is this worker's by a fence.
 func (t *leaseSession) newClusterWorker(name string, fence kv.Compare) *clusterWorker {
 	o := t.worker.options
+	of := &state.Cluster{
+		Name: name, Installation: o.Installation, Fence: fence, Index: t.index,
+		Clock: o.Clock, Logger: o.Logger.With("cluster", name), Metrics: t.worker.metrics.Of(name), Signals: state.NewSignals(),
+	}
+	picture := &state.Picture{Cluster: of, Desired: state.NewDesired(of, o.Contexts), Ledger: state.NewLedger(of, t.worker.ledger)}
+	lookups := lookup.New(o.Resolver, of.Clock, of.Logger, of.Signals.Observe.Wake)
 	w := &clusterWorker{
-		name: name, installation: o.Installation, fence: fence,
-		contexts: o.Contexts, connections: o.Connections, index: t.index, ledger: t.worker.ledger, rsync: o.Rsync, mayUse: o.MayUse,
-		clock: o.Clock, random: o.Random, logger: o.Logger.With("cluster", name), tracer: o.Tracer, metrics: t.worker.metrics.Of(name),
-		entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, attempts: attempts{}, pendingCreates: pendingCreates{}, contests: contests{},
-		recheck: map[bundle.ID]bool{}, served: map[cluster.Kind]bool{},
-		wakeStep: make(chan struct{}, 1), wakeLook: make(chan struct{}, 1), wakeProber: make(chan struct{}, 1), wakeVerifier: make(chan struct{}, 1),
+		Picture: picture, link: link.New(of, picture.Ledger, o.Connections, o.Random),
+		observer: observe.New(of, t.worker.observed, lookups), prober: probe.New(of), verifier: verify.New(of, o.Verifier, t.worker.observed),
+	}
+	if o.Rsync == nil {
+		w.executor = apply.New(picture, w.link, o.MayUse, o.Tracer)
+	} else {
+		w.rsync = rsync.New(picture, w.link, o.Rsync)
+		w.executor = w.rsync
 	}
 	w.settledAt.Store(-1)
 	return w
@@ -377,27 +387,21 @@ func (t *leaseSession) newClusterWorker(name string, fence kv.Compare) *clusterW
 // ends before the lease session does.
 func (t *leaseSession) keep(ctx, within context.Context, r *running) {
 	defer close(r.done)
-	observer := &observer{worker: r.worker, store: t.worker.observed, lookups: t.lookups(r.worker)}
-	r.worker.run(within, observer, newProber(r.worker), newVerifier(r.worker, t.worker.options.Verifier, t.worker.observed))
+	r.worker.run(within)
 	r.cancel()
 	if ctx.Err() == nil {
-		short, cancel := context.WithTimeout(ctx, letGoAtMost)
-		_, _, _ = t.worker.options.KV.Txn(short, []kv.Compare{r.worker.fence}, kv.Delete(r.worker.fence.Key))
+		short, cancel := context.WithTimeout(ctx, releaseAtMost)
+		_, _, _ = t.worker.options.KV.Txn(short, []kv.Compare{r.worker.Fence}, kv.Delete(r.worker.Fence.Key))
 		cancel()
 	}
 	select {
-	case t.ended <- r.worker.name:
+	case t.ended <- r.worker.Name:
 	case <-ctx.Done():
 	}
 }
 
-// lookups are those of a cluster worker's observer, whom changed addresses wake.
-func (t *leaseSession) lookups(of *clusterWorker) *lookup.Lookups {
-	return lookup.New(t.worker.options.Resolver, of.clock, of.logger, func() { wake(of.wakeLook) })
-}
-
-// end lets go of everything. A cluster that hangs is not waited for: what it
-// may still write is fenced off.
+// end releases everything. A cluster that hangs is not waited for: what it may still
+// write is fenced off.
 func (t *leaseSession) end(ctx context.Context) {
 	t.mu.Lock()
 	workers := t.workers
@@ -408,16 +412,16 @@ func (t *leaseSession) end(ctx context.Context) {
 		select {
 		case <-r.done:
 		case <-deadline:
-			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs, and the worker does not wait for it", "cluster", r.worker.name)
+			t.worker.options.Logger.WarnContext(ctx, "a cluster hangs, and the worker does not wait for it", "cluster", r.worker.Name)
 			deadline = closed()
 		}
-		t.worker.metrics.Of(r.worker.name).End()
+		t.worker.metrics.Of(r.worker.Name).End()
 	}
 	t.worker.metrics.Owns(0)
 	if t.lease == nil {
 		return
 	}
-	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoAtMost)
+	short, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseAtMost)
 	defer cancel()
 	if err := t.lease.Release(short); err != nil {
 		t.worker.options.Logger.WarnContext(ctx, "the worker's lease was not released, and expires by itself", "error", err)

@@ -8,10 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/apply"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -85,7 +84,7 @@ func TestWhatWasDeletedIsGoneThoughItsCreationLandsLate(t *testing.T) {
 			s.until("the outage is noticed", func() bool { return strings.Contains(s.log.String(), "cluster cannot be reached") })
 			s.commit("dig")
 			began := s.clock.Now()
-			s.until("it lasts", func() bool { return s.clock.Now().Sub(began) > 2*landsWithin })
+			s.until("it lasts", func() bool { return s.clock.Now().Sub(began) > 2*apply.LandsWithin })
 			s.clusters[hub].Down(false)
 			s.absent()
 		},
@@ -139,22 +138,4 @@ func TestWhatIsMadeAgainIsNotAppliedMeanwhile(t *testing.T) {
 	s.until("it is not applied", func() bool { return s.entries(hub)[objects[1].ID].Status == ledger.Pending })
 	close(release)
 	s.settled(w, objects...)
-}
-
-func TestDoubtsEndWhileTheClusterAnswers(t *testing.T) {
-	t.Parallel()
-	now, id := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), bundle.ID{Name: "a"}
-	d := pendingCreates{}
-	d.inherit(map[bundle.ID]ledger.Entry{
-		id:          {Status: ledger.Pending},
-		{Name: "b"}: {Status: ledger.Applied},
-		{Name: "c"}: {Status: ledger.Failed},
-	}, now)
-	require.Equal(t, pendingCreates{id: now}, d)
-	require.True(t, d.holds(id, now.Add(landsWithin-1)))
-	require.False(t, d.holds(id, now.Add(landsWithin)))
-	d.answers(true, now.Add(time.Hour))
-	require.True(t, d.holds(id, now.Add(time.Hour+landsWithin-1)), "what was under way comes when the cluster does")
-	d.answers(false, now.Add(2*time.Hour))
-	require.Empty(t, d)
 }

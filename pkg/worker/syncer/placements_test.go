@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/worker/link"
 )
 
 func onSSD() placement.Placement {
@@ -60,7 +61,7 @@ func TestPlacementIsHeldAgainstTheNodesAsTheyChange(t *testing.T) {
 	ssd.Taints = []placement.Taint{{Key: "dns-only", Effect: "NoSchedule"}}
 	f.SetNode(ssd)
 	s.suits(onSSD(), 0, 2)
-	assert.Less(t, time.Since(began), probeInterval, "at once")
+	assert.Less(t, time.Since(began), link.ProbeInterval, "at once")
 	assert.ElementsMatch(t, []placement.Exclusion{
 		{Reason: "label disktype=ssd is missing", Nodes: 1}, {Reason: "taint dns-only:NoSchedule is not tolerated", Nodes: 1},
 	}, s.verdict(onSSD()).Excluded)

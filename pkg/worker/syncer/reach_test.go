@@ -18,6 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/link"
 )
 
 func everyKey() kv.Range { return kv.Range{Prefix: "/"} }
@@ -89,10 +90,10 @@ func TestHungClusterDelaysNoOther(t *testing.T) {
 			}
 			return true
 		})
-		assert.Less(t, time.Since(began), connectAtMost)
+		assert.Less(t, time.Since(began), link.ConnectAtMost)
 		began = time.Now()
 		stop()
-		assert.Less(t, time.Since(began), shutdownAtMost+letGoAtMost+patience/2, "nor the shutdown")
+		assert.Less(t, time.Since(began), shutdownAtMost+releaseAtMost+patience/2, "nor the shutdown")
 	})
 }
 
@@ -262,7 +263,7 @@ func TestAddressesAreObservedAndUnknownIsNotEmpty(t *testing.T) {
 			began := time.Now()
 			f.SetService("shop", "web", offer(ip))
 			s.until("a changed address is written at once", func() bool { return assert.ObjectsAreEqual(s.seen(berlin), ptr(offer(ip))) })
-			assert.Less(t, time.Since(began), probeInterval)
+			assert.Less(t, time.Since(began), link.ProbeInterval)
 		}
 		last := offer("203.0.113.11")
 		f.Down(true)

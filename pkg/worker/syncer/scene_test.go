@@ -24,6 +24,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 	"github.com/signpost-dns/signpost/pkg/worker/lookup"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
+	"github.com/signpost-dns/signpost/pkg/worker/verify"
 )
 
 const (
@@ -42,7 +43,7 @@ type scene struct {
 	log      *logbook
 	clock    pace.Clock // nil: the real one
 	rsync    *handover.Store
-	verifier Verifier
+	verifier verify.Verifier
 	tracer   *tracing.Tracer
 	metrics  *prometheus.Registry // of the worker that was started last
 	resolver lookup.Resolver      // nil: the system's

@@ -8,7 +8,6 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 )
 
@@ -69,56 +68,6 @@ func TestKeysAreSharedWithAStrangersObject(t *testing.T) {
 	holds("our key is taken out", "")
 	s.until("nothing of ours is left", func() bool { return len(s.entries(hub)) == 0 })
 	assert.NotNil(t, f.Live(id), "the object is not ours to remove")
-}
-
-// TestAKeyThatMayHaveBeenPutInIsTakenOut: the answer was lost, and then nobody
-// wanted it any more (I5).
-func TestAKeyThatMayHaveBeenPutInIsTakenOut(t *testing.T) {
-	t.Parallel()
-	entry := ledger.Entry{ID: keyed(t, "a", "1").ID, Status: ledger.Pending, Shared: true}
-	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).operation)
-	entry.Status = ledger.Applied
-	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).operation)
-}
-
-// TestAStrangersObjectIsNeverAppliedWhole: after a failed attempt, too, its keys
-// alone are written.
-func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
-	t.Parallel()
-	f := clustertest.NewFake("uid")
-	o := keyed(t, "a", "1")
-	f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
-	p := &performer{target: f.Target(cluster.Options{Installation: "k7wq2m9x"}), installation: "k7wq2m9x"}
-	want := &wanted{object: o, digest: o.Digest()}
-	for _, operation := range []operation{create, apply} {
-		got := p.perform(t.Context(), action{operation: operation, id: o.ID, want: want}, ledger.Entry{ID: o.ID, Shared: true, UID: "u", Status: ledger.Retrying})
-		assert.Equal(t, ledger.Applied, got.entry.Status)
-		assert.Equal(t, "share", f.Requests()[len(f.Requests())-1].Verb)
-	}
-}
-
-// TestAnObjectThatIsSharedFromNowOnBeginsAnew: whoever's it was before is
-// settled first, so that nothing of ours stays in it and nothing of strangers'
-// goes (I4, I5).
-func TestAnObjectThatIsSharedFromNowOnBeginsAnew(t *testing.T) {
-	t.Parallel()
-	id := keyed(t, "a", "1").ID
-	whole, keys := &wanted{digest: "w"}, &wanted{digest: "k", shared: true}
-	for _, c := range []struct {
-		why   string
-		want  *wanted
-		entry ledger.Entry
-	}{
-		{"in conflict", keys, ledger.Entry{ID: id, Status: ledger.Failed}},
-		{"perhaps made, the answer was lost", keys, ledger.Entry{ID: id, Status: ledger.Pending}},
-		{"made by us", keys, ledger.Entry{ID: id, Status: ledger.Applied, CreatedByUs: true, UID: "u", Digest: "w"}},
-		{"our keys are in it", whole, ledger.Entry{ID: id, Status: ledger.Applied, Shared: true, UID: "u", Digest: "k"}},
-		{"our keys may be in it", whole, ledger.Entry{ID: id, Status: ledger.Retrying, Shared: true}},
-	} {
-		got := decide(id, c.want, &c.entry, cluster.Sight{})
-		assert.Equal(t, remove, got.operation, c.why)
-		assert.Nil(t, got.want, c.why)
-	}
 }
 
 func TestASharedObjectAndAWholeOneOfItsNameGiveWay(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/tracing"
-	"github.com/signpost-dns/signpost/pkg/worker/index"
 )
 
 const (
@@ -84,25 +83,4 @@ func TestWhatIsDoneInAClusterIsOfTheTraceThatItFollowsFrom(t *testing.T) {
 	s.commitWithin(asking, "dig")
 	s.until("it is gone", func() bool { return len(s.entries(hub)) == 0 })
 	require.Equal(t, askingID, spansOf(spans)["remove ConfigMap"])
-}
-
-// TestWhatNeverSucceedsDoesNotMakeATraceEndless: attempts beyond the first ones
-// are not told.
-func TestWhatNeverSucceedsDoesNotMakeATraceEndless(t *testing.T) {
-	t.Parallel()
-	spans := tracetest.NewInMemoryExporter()
-	s := newScene(t, hub)
-	object := config(t, hub, "a", "1")
-	clusterWorker := &clusterWorker{
-		name: hub, tracer: tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))), index: index.New(s.contexts, func([]string) {}),
-		attempts: attempts{object.ID: {count: tracedAttempts}},
-	}
-	target, err := s.Connect(t.Context(), hub)
-	require.NoError(t, err)
-	a := action{operation: create, id: object.ID, want: &wanted{object: object, owners: []string{"dig"}}}
-	clusterWorker.perform(t.Context(), &performer{target: target, installation: installation}, a, s.entries(hub)[object.ID])
-	require.Empty(t, spans.GetSpans())
-	delete(clusterWorker.attempts, object.ID)
-	clusterWorker.perform(t.Context(), &performer{target: target, installation: installation}, a, s.entries(hub)[object.ID])
-	require.Len(t, spans.GetSpans(), 1)
 }

@@ -154,48 +154,6 @@ func TestNamesAreAskedForUntilTheyAreAnswered(t *testing.T) {
 	})
 }
 
-// TestServersThatTheRecordNoLongerNamesDoNotCount: what they answered is forgotten
-// at once, and the new ones are asked; whatever comes of it.
-func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
-	t.Parallel()
-	now := time.Now().UTC()
-	key, m := "shop/web", mark{"shop", "shop", "lab", "public"}
-	questionsWith := func(server string) *questions {
-		how := &appcontext.Verify{Servers: []string{server}}
-		return &questions{
-			endpoints: map[string]*wanted{key: {object: giving(t, "web", "203.0.113.10"), digest: "1"}}, marks: map[string]mark{key: m},
-			how: map[mark]*appcontext.Verify{m: how}, servers: map[mark][]netip.AddrPort{m: serversOf(how)},
-		}
-	}
-	z := &zone{answers: map[string][]string{"www.lab.example A": {"203.0.113.10"}}}
-	p := &verifier{proofs: map[string]*proof{}}
-	p.follow(questionsWith(authoritative), now)
-	one := p.proofs[key]
-	one.ask(t.Context(), z, hasty{now})
-	require.Equal(t, "Matches", one.answers.Names[0].Verdict)
-	require.Greater(t, one.due(now.Add(time.Minute)), time.Minute, "nothing else is expected")
-
-	now = now.Add(time.Minute)
-	before := one.answers
-	p.follow(questionsWith(authoritative), now)
-	require.Same(t, before, one.answers, "the servers are the same")
-	p.follow(questionsWith("192.0.2.54:53"), now)
-	require.Equal(t, []observed.NameAnswer{{
-		Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Verdict: "NotAsked", Since: now,
-		Message: "the record's servers have changed, and were not asked yet",
-	}}, one.answers.Names)
-	require.Equal(t, "Matches", before.Names[0].Verdict, "what was handed over stays as it is")
-	require.LessOrEqual(t, one.due(now), verifySoonest)
-
-	gone := questionsWith("192.0.2.54:53")
-	gone.endpoints = nil
-	p.follow(gone, now)
-	z.answer("www.lab.example A")
-	one.ask(t.Context(), z, hasty{now})
-	require.Equal(t, "Gone", one.answers.Names[0].Verdict)
-	require.True(t, one.answers.Gone.IsZero(), "these servers were never seen to answer it, so it may still come")
-}
-
 // TestOtherServersOfARecordAreAskedAtOnce, also of what was right.
 func TestOtherServersOfARecordAreAskedAtOnce(t *testing.T) {
 	t.Parallel()
@@ -398,45 +356,4 @@ func (s *scene) count(name string) uint64 {
 		}
 	}
 	return 0
-}
-
-func TestQuestionsGetRarer(t *testing.T) {
-	t.Parallel()
-	began := time.Unix(1000, 0)
-	for _, c := range []struct {
-		reason      string
-		asked       time.Duration // after the change
-		done        bool
-		leaving     bool
-		paused      bool
-		after, want time.Duration
-	}{
-		{"at first soon", -1, false, false, false, 0, time.Second},
-		{"soon after a change", 2 * time.Second, false, false, false, 0, time.Second},
-		{"later, less often", 40 * time.Second, false, false, false, 0, 10 * time.Second},
-		{"and never rarely", 10 * time.Hour, false, false, false, 0, verifyRarely},
-		{"what is right, rarely", 10 * time.Second, true, false, false, time.Minute, 4 * time.Minute},
-		{"its turn has come", 40 * time.Second, false, false, false, time.Minute, 0},
-		{"what has left, never", 10 * time.Second, true, true, false, time.Hour, verifyRarely},
-		{"what is being deleted, not now", -1, false, false, true, time.Hour, verifyRarely},
-	} {
-		p := proof{began: began, done: c.done, leaving: c.leaving, paused: c.paused}
-		now := began.Add(c.after)
-		if c.asked >= 0 {
-			p.asked = began.Add(c.asked)
-			now = p.asked.Add(c.after)
-		}
-		assert.Equal(t, c.want, p.due(now), c.reason)
-	}
-}
-
-func TestNamesOfADNSEndpoint(t *testing.T) {
-	t.Parallel()
-	names := namesOf(&bundle.Published{Names: []bundle.PublishedName{
-		{Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.20", "203.0.113.10"}},
-		{Name: "_web._tcp.lab.example", Type: "SRV", Targets: []string{"0 1 80 www.lab.example."}},
-	}})
-	assert.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, names[nameKey{"www.lab.example", "A"}].all())
-	assert.Equal(t, []string{"0 1 80 www.lab.example"}, names[nameKey{"_web._tcp.lab.example", "SRV"}].all(), "as answers are written")
-	assert.Empty(t, namesOf(nil), "a DNSEndpoint that is not Signpost's")
 }

@@ -1,12 +1,10 @@
 // Package syncer is the worker that brings clusters to what the current app
 // contexts hold, and keeps them there.
 //
-// Each cluster is served by one worker at a time, which owns it by an etcd key
-// under its lease, and by goroutines of its own, so that a hung or dead
-// cluster delays no other (I7). What is to be done is decided anew at each
-// step from three pictures: what current contexts want, what the ledger says
-// was put there, and what the watches see. Nothing is queued anywhere, so
-// nothing gets lost (I3, I5).
+// Each cluster is served by one worker at a time, which owns it by an etcd key under its
+// lease. It has goroutines of its own, so that a hung or dead cluster delays no other
+// (I7). Package state has what these share, link the connection, and apply or rsync the
+// steps.
 package syncer
 
 import (
@@ -20,40 +18,35 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/tracing"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/apply"
+	"github.com/signpost-dns/signpost/pkg/worker/index"
+	"github.com/signpost-dns/signpost/pkg/worker/link"
 	"github.com/signpost-dns/signpost/pkg/worker/lookup"
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+	"github.com/signpost-dns/signpost/pkg/worker/verify"
 )
 
 // Contexts is what the worker asks of the app contexts.
 type Contexts interface {
-	// Pointers answers all current pointers and the revision they were read
-	// at, linearizably.
-	Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error)
+	index.Contexts
+	state.Contexts
 
 	// Watch delivers what changes of pointers and their contexts from a revision
 	// on (inclusive).
 	Watch(ctx context.Context, from int64) <-chan appcontext.Change
-
-	// ObjectsOn answers the objects of the pointer's context for a cluster and
-	// the revision they were read at, or an error when the pointer has moved.
-	ObjectsOn(ctx context.Context, p appcontext.Pointer, cluster string) (bundle.Bundle, int64, error)
 }
 
 // Connections is how the worker gets at clusters.
 type Connections interface {
-	// Connect answers the cluster ("provider+cluster"). An error says, in
-	// words for the user, why it cannot be reached: its document is gone, it
-	// is inventory only, or its settings do not parse.
-	Connect(ctx context.Context, name string) (cluster.Target, error)
+	link.Connections
 
 	// Changed names clusters whose settings have changed: they are connected
 	// to anew.
@@ -69,11 +62,10 @@ type Options struct {
 	Installation string
 	Rsync        *handover.Store // puts objects into the clusters, in place of the worker; nil: the worker does
 
-	// MayUse says why owners may not put objects into a namespace that somebody
-	// else made; empty: they may. nil: all may.
-	MayUse func(ctx context.Context, cluster, namespace string, owners []string) (refused string, err error)
+	// MayUse says which namespaces that somebody else made owners may use. nil: all.
+	MayUse apply.MayUse
 
-	Verifier Verifier        // has published names verified; nil: they are not
+	Verifier verify.Verifier // has published names verified; nil: they are not
 	Resolver lookup.Resolver // of the host names that Services offer; default: the system's
 	Member   string          // names this worker among the replicas; default: random
 	Clock    pace.Clock
@@ -119,8 +111,8 @@ func New(options Options) *Worker {
 	}
 }
 
-// Run serves clusters until ctx ends; then it lets go of them and answers nil.
-// Losing the lease, or the store, makes it begin again.
+// Run serves clusters until ctx ends; then it releases them and answers nil. Losing the
+// lease, or the store, makes it begin again.
 func (w *Worker) Run(ctx context.Context) error {
 	for failures := 0; ctx.Err() == nil; failures++ {
 		began := w.options.Clock.Now()

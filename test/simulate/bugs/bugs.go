@@ -169,21 +169,21 @@ func inHealth() []Bug {
 func inSync() []Bug {
 	return []Bug{
 		{
-			Name: "adopted stranger", File: "pkg/worker/syncer/perform.go",
+			Name: "adopted stranger", File: "pkg/worker/apply/perform.go",
 			Breaks:      "any object of the right name counts as ours",
 			Text:        "	if live.Ours(p.installation) {\n		return true",
 			Replacement: "	if live.UID != \"\" {\n		return true",
 			Invariants:  []string{"I4"},
 		},
 		{
-			Name: "forgotten deletion", File: "pkg/worker/syncer/perform.go",
+			Name: "forgotten deletion", File: "pkg/worker/apply/perform.go",
 			Breaks:      "a cluster that does not answer counts as one that is empty",
 			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil && p.mayStillCome(o.action.id):\n			return o.stillPending()\n		case live == nil, !p.ours(*live, o.entry):",
 			Replacement: "		case err != nil, live == nil, !p.ours(*live, o.entry):",
 			Invariants:  []string{"I5", "I7", "I10", "I12"},
 		},
 		{
-			Name: "shrink by ignorance", File: "pkg/worker/syncer/observe.go",
+			Name: "shrink by ignorance", File: "pkg/worker/observe/observe.go",
 			Breaks:      "unknown addresses are written down as absent",
 			Text:        "			if !known || !o.lookups.",
 			Replacement: "			known = true\n			if !known || !o.lookups.",
@@ -197,7 +197,7 @@ func inSync() []Bug {
 			Invariants:  []string{"I10"},
 		},
 		{
-			Name: "digest without drift check", File: "pkg/worker/syncer/decide.go",
+			Name: "digest without drift check", File: "pkg/worker/apply/decide.go",
 			Breaks:      "an object that was applied once counts as there for ever",
 			Text:        "	case a.live.ResourceVersion == entry.ResourceVersion, unedited:",
 			Replacement: "	case a.live.ResourceVersion == entry.ResourceVersion, unedited, same:",
@@ -211,10 +211,10 @@ func inSync() []Bug {
 			Invariants:  []string{"I3", "I5", "I7"},
 		},
 		{
-			Name: "suspension unheeded", File: "pkg/worker/syncer/cluster_worker.go",
+			Name: "suspension unheeded", File: "pkg/worker/apply/applier.go",
 			Breaks:      "the mark of a suspended group is not read",
-			Text:        "		if t.index.Suspended(ownersOf(want, entry)) {",
-			Replacement: "		if t.index.Suspended(nil) {",
+			Text:        "		if t.Index.Suspended(ownersOf(want, entry)) {",
+			Replacement: "		if t.Index.Suspended(nil) {",
 			Invariants:  []string{"I3"},
 		},
 	}

@@ -1,0 +1,219 @@
+// Package observe writes what is seen of one cluster into the store.
+package observe
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/lookup"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+)
+
+// Observer writes what is seen of one cluster. It has a goroutine of its own,
+// so that a slow apply never holds up a changed address.
+type Observer struct {
+	cluster *state.Cluster
+	store   *observed.Store
+	writer  *observed.Writer
+	lookups *lookup.Lookups
+}
+
+// New makes an Observer that writes into a store. It looks host names of Services
+// up by lookups.
+func New(of *state.Cluster, store *observed.Store, lookups *lookup.Lookups) *Observer {
+	return &Observer{cluster: of, store: store, lookups: lookups}
+}
+
+// every is how often the observer looks without being told to.
+const every = 30 * time.Second
+
+// Run writes what is seen, until ctx ends or the cluster belongs to another worker.
+func (o *Observer) Run(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; {
+		var wait time.Duration
+		err := o.step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, observed.ErrLost):
+			o.cluster.Logger.WarnContext(ctx, "cluster lost", "error", err)
+			return
+		case err != nil:
+			wait = pace.Backoff(pace.RetryFirst, pace.RetryLongest, failures)
+			failures++
+			o.cluster.Logger.WarnContext(ctx, "observations not written", "error", err)
+		default:
+			failures, wait = 0, o.rest()
+		}
+		select {
+		case <-ctx.Done():
+		case <-o.cluster.Signals.Observe:
+		case <-o.cluster.Clock.After(wait):
+		}
+	}
+}
+
+// Wait waits until no lookup is under way. Run must have ended, and its context.
+func (o *Observer) Wait() { o.lookups.Wait() }
+
+// step writes what has changed. Only complete pictures count: what is not
+// known stays as it was last seen (I11).
+func (o *Observer) step(ctx context.Context) error {
+	if o.writer == nil {
+		writer, err := o.store.Writer(ctx, o.cluster.Name, o.cluster.Fence)
+		if err != nil {
+			return err
+		}
+		o.writer = writer
+	}
+	if err := o.services(ctx); err != nil {
+		return err
+	}
+	if err := o.workloads(ctx); err != nil {
+		return err
+	}
+	if err := o.placements(ctx); err != nil {
+		return err
+	}
+	if err := o.published(ctx); err != nil {
+		return err
+	}
+	if err := o.answers(ctx); err != nil {
+		return err
+	}
+	return o.reachability(ctx)
+}
+
+// rest answers how long nothing needs to be written, unless something happens.
+func (o *Observer) rest() time.Duration {
+	if !o.writer.Holds() {
+		return every
+	}
+	now := o.cluster.Clock.Now()
+	if due := o.writer.Due(now); !due.IsZero() {
+		return min(every, due.Sub(now))
+	}
+	return every
+}
+
+// Finish removes all that was observed of a cluster that nothing is left to
+// serve in.
+func (o *Observer) Finish(ctx context.Context) error {
+	if o.writer == nil {
+		writer, err := o.store.Writer(ctx, o.cluster.Name, o.cluster.Fence)
+		if err != nil {
+			return err
+		}
+		o.writer = writer
+	}
+	if err := o.forgetServices(ctx, nil); err != nil {
+		return err
+	}
+	if err := o.forgetPlacements(ctx); err != nil {
+		return err
+	}
+	deployments := workloads{stored: o.writer.Deployments(), remove: o.writer.RemoveDeployment}
+	if err := deployments.forget(ctx); err != nil {
+		return err
+	}
+	daemonSets := workloads{stored: o.writer.DaemonSets(), remove: o.writer.RemoveDaemonSet}
+	if err := daemonSets.forget(ctx); err != nil {
+		return err
+	}
+	if err := o.writer.SetPublished(ctx, nil, nil); err != nil {
+		return err
+	}
+	if err := o.writer.SetAnswers(ctx, nil); err != nil {
+		return err
+	}
+	if len(o.cluster.Index.Pointers(o.cluster.Name)) > 0 {
+		return nil // somebody came in between: what was seen still counts
+	}
+	return o.writer.RemoveReachability(ctx)
+}
+
+func (o *Observer) services(ctx context.Context) error {
+	named := o.cluster.Index.Services(o.cluster.Name)
+	if watches := o.cluster.Watches(); watches != nil {
+		for _, service := range slices.Sorted(maps.Keys(named)) {
+			namespace, name, _ := strings.Cut(service, "/")
+			observation, known := watches.Service(namespace, name)
+			if !known || !o.lookups.Resolve(ctx, &observation) {
+				continue
+			}
+			observation.Changed = o.cluster.Clock.Now().UTC()
+			if err := o.writer.SetService(ctx, namespace, name, observation); err != nil {
+				return err
+			}
+		}
+	}
+	return o.forgetServices(ctx, named)
+}
+
+// forgetServices removes the observations of Services that no current pointer
+// names, as of a read made for the purpose.
+func (o *Observer) forgetServices(ctx context.Context, named map[string]bool) error {
+	var candidates []address.Service
+	for _, service := range o.writer.Services() {
+		if !named[service.Namespace+"/"+service.Name] {
+			candidates = append(candidates, service)
+		}
+	}
+	if len(candidates) == 0 {
+		return nil
+	}
+	if _, err := o.cluster.Index.Refresh(ctx); err != nil {
+		return err
+	}
+	named = o.cluster.Index.Services(o.cluster.Name)
+	for _, service := range candidates {
+		if named[service.Namespace+"/"+service.Name] {
+			continue
+		}
+		if err := o.writer.RemoveService(ctx, service.Namespace, service.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// published writes which DNSEndpoints the prober saw to be published.
+func (o *Observer) published(ctx context.Context) error {
+	found := o.cluster.Snapshot().Findings
+	if found == nil {
+		return nil
+	}
+	return o.writer.SetPublished(ctx, found.Endpoints, found.Published)
+}
+
+// answers writes what the verifier heard of authoritative servers.
+func (o *Observer) answers(ctx context.Context) error {
+	heard := o.cluster.Snapshot().Answers
+	if heard == nil {
+		return nil
+	}
+	return o.writer.SetAnswers(ctx, heard)
+}
+
+// reachability writes the last probe's result. A cluster that answers, but of
+// which something cannot be watched, says so in its message.
+func (o *Observer) reachability(ctx context.Context) error {
+	now := o.cluster.Snapshot()
+	if now.Health == nil {
+		return nil
+	}
+	health := *now.Health
+	if health.Reachable && now.Watches != nil {
+		if err := now.Watches.Trouble(); err != nil {
+			health.Message = "not everything can be watched: " + err.Error()
+		}
+	}
+	return o.writer.SetReachability(ctx, health)
+}

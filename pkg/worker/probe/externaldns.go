@@ -1,0 +1,274 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+)
+
+// externalDNSProbe is what is known of one external-dns. All times but those inside
+// health and through are our own.
+type externalDNSProbe struct {
+	state.Publisher
+	seen      bool        // its pods are known
+	watched   bool        // they have been, and may be
+	pod       cluster.Pod // the newest one; without a name: there is none
+	trouble   string      // what keeps it from running
+	judged    bool        // whether the Deployment is available is known
+	available bool        // the Deployment
+	noted     map[bundle.ID]observed.Published
+	through   map[bundle.ID]observed.Published
+
+	asked  time.Time          // when it was asked last; zero: this pod was not yet
+	health externaldns.Health // what it answered last
+	barred bool               // we may not ask it
+	since  time.Time          // when it was first found to have synchronized as last it had
+	sync   *observed.Sync     // nil: nothing is known yet
+
+	logged string // what the log says of it
+}
+
+// How often an external-dns is asked, by its interval: soon while something
+// waits to be published, rarely while nothing does.
+const (
+	askSoonest    = time.Second
+	askSoonMost   = 5 * time.Second
+	askRarely     = 30 * time.Second
+	askRarelyMost = 5 * time.Minute
+)
+
+// A synchronization is overdue after several intervals, and this much more.
+const (
+	overdueIntervals = 3
+	overdueSlack     = 30 * time.Second
+)
+
+// look takes up what the watches see, and tells whether that can be asked for more.
+// Facts that the watches do not see stay as they were last seen (I6), unless the watches
+// may not see them.
+func (c *externalDNSProbe) look(watches cluster.Watches) bool {
+	pods, err := watches.Pods(c.Namespace, c.Labels())
+	c.seen = err == nil
+	switch {
+	case cluster.FaultOf(err) == cluster.Refused:
+		c.trouble, c.watched = "", false
+		c.unread("its pods cannot be watched: " + err.Error())
+	case err == nil:
+		c.watched = true
+		c.take(pods)
+	}
+	c.noted = noted(c.Publisher, watches)
+	if d, known := watches.Deployment(c.Namespace, c.Deployment); known {
+		c.judged, c.available = true, d != nil && d.Available
+	}
+	return c.seen
+}
+
+// take takes up the pods.
+func (c *externalDNSProbe) take(pods []cluster.Pod) {
+	before := c.pod
+	c.pod = cluster.Pod{}
+	if len(pods) > 0 {
+		c.pod = pods[0]
+	}
+	if c.pod.Name != before.Name || c.pod.Ready != before.Ready || c.pod.Waiting != before.Waiting {
+		c.asked, c.since, c.health = time.Time{}, time.Time{}, externaldns.Health{}
+	}
+	if !c.pod.Waiting {
+		c.trouble = c.pod.Trouble
+	}
+	switch {
+	case c.pod.Name == "":
+		c.unread("it has no pod")
+	case !c.pod.Ready:
+		c.unread("its pod is not ready")
+	}
+}
+
+func (c *externalDNSProbe) unread(why string) {
+	if c.sync == nil {
+		c.sync = &observed.Sync{}
+	}
+	c.sync.Failing, c.sync.Unread = "", why
+}
+
+// log tells the log what is wrong, once, and when that has ended.
+func (c *externalDNSProbe) log(ctx context.Context, logger *slog.Logger) {
+	wrong := c.trouble
+	if c.sync != nil {
+		wrong = state.Join(c.trouble, c.sync.Failing)
+	}
+	switch {
+	case wrong != "" && c.logged == "":
+		logger.WarnContext(ctx, "external-dns is unhealthy", "deployment", c.Key(), "message", wrong)
+	case wrong == "" && c.logged != "":
+		logger.InfoContext(ctx, "external-dns is healthy again", "deployment", c.Key())
+	}
+	c.logged = wrong
+}
+
+// noted answers the DNSEndpoints that external-dns has read as they are now:
+// it notes in their status which generation it has read.
+func noted(p state.Publisher, watches cluster.Watches) map[bundle.ID]observed.Published {
+	out := map[bundle.ID]observed.Published{}
+	for _, e := range p.Endpoints {
+		live := watches.Object(e.ID, "").Live
+		if live != nil && live.Generation > 0 && live.Observed == live.Generation {
+			out[e.ID] = observed.Published{UID: live.UID, Generation: live.Generation}
+		}
+	}
+	return out
+}
+
+// due answers how long it takes until the pod is to be asked, 0 for now.
+func (c *externalDNSProbe) due(now time.Time) time.Duration {
+	switch {
+	case !c.seen, !c.pod.Ready && !c.pod.Waiting:
+		return askRarelyMost
+	case c.asked.IsZero():
+		return 0
+	}
+	interval := externaldns.IntervalOf(c.pod.Args)
+	gap := min(max(2*interval, askRarely), askRarelyMost)
+	switch {
+	case c.pod.Waiting:
+		gap = askSoonMost
+	case c.barred:
+	case c.awaiting() && c.health.Failures > 0:
+		gap = min(max(interval, askSoonMost), gap)
+	case c.awaiting():
+		gap = min(max(interval/2, askSoonest), askSoonMost)
+	}
+	return max(0, c.asked.Add(gap).Sub(now))
+}
+
+// awaiting tells whether external-dns has read something that it is not yet
+// seen to have published.
+func (c *externalDNSProbe) awaiting() bool {
+	for id, n := range c.noted {
+		if !c.through[id].Of(n.UID, n.Generation) {
+			return true
+		}
+	}
+	return false
+}
+
+// unpublished counts the DNSEndpoints that were not yet seen to be published
+// as they were applied.
+func (c *externalDNSProbe) unpublished() int {
+	count := len(c.Endpoints)
+	for _, e := range c.Endpoints {
+		if c.through[e.ID].Of(e.UID, e.Generation) {
+			count--
+		}
+	}
+	return count
+}
+
+// told is what the metrics tell of the external-dns.
+func (c *externalDNSProbe) told() metrics.Health {
+	var health metrics.Health
+	if c.judged {
+		health.Available = &c.available
+	}
+	if c.watched && !c.barred {
+		unpublished := c.unpublished()
+		health.Unpublished = &unpublished
+	}
+	if c.sync != nil {
+		health.LastSync = c.sync.Last
+	}
+	return health
+}
+
+// ask asks the pod for its metrics, or finds out what it waits for.
+func (c *externalDNSProbe) ask(ctx context.Context, target cluster.Target, clusterName string, clock pace.Clock) {
+	c.asked = clock.Now()
+	if c.pod.Waiting {
+		c.trouble = missing(ctx, target, clusterName, c.Namespace, c.pod)
+		return
+	}
+	port, named := c.pod.Ports["metrics"]
+	if !named {
+		c.unread("its pod names no port for metrics")
+		return
+	}
+	samples, err := target.Metrics(ctx, c.Namespace, c.pod.Name, port)
+	c.barred = cluster.FaultOf(err) == cluster.Refused
+	if err != nil {
+		c.unread("its metrics cannot be read: " + err.Error())
+		return
+	}
+	health, ok := externaldns.ReadHealth(samples.Sums())
+	if !ok {
+		c.unread("what it serves as metrics is not external-dns'")
+		return
+	}
+	c.hear(health, clock.Now())
+}
+
+// hear judges an answer. The DNSEndpoints in noted were seen to be read before the
+// question. If the last synchronization has succeeded, it had read them. All times that
+// are compared are of one clock, that of external-dns.
+func (c *externalDNSProbe) hear(health externaldns.Health, now time.Time) {
+	if c.since.IsZero() || !health.Synced.Equal(c.health.Synced) {
+		c.since = now
+	}
+	c.health = health
+	if c.sync == nil {
+		c.sync = &observed.Sync{}
+	}
+	if !health.Synced.IsZero() {
+		c.sync.Last, c.sync.Names = health.Synced, health.Names
+	}
+	c.sync.Unread, c.sync.Failing = "", c.failing(now)
+	if !health.Complete() {
+		return
+	}
+	through := map[bundle.ID]observed.Published{}
+	for id, n := range c.noted {
+		n.At = health.Synced
+		if before := c.through[id]; before.Of(n.UID, n.Generation) {
+			n = before
+		}
+		through[id] = n
+	}
+	c.through = through
+}
+
+// failing says what is wrong with the synchronizations.
+func (c *externalDNSProbe) failing(now time.Time) string {
+	var texts []string
+	h, interval := c.health, externaldns.IntervalOf(c.pod.Args)
+	if h.Failures > 0 {
+		texts = append(texts, fmt.Sprintf("its last %d synchronizations have failed (errors since it started: %d from the DNS provider or the registry, %d from reading DNSEndpoints)",
+			h.Failures, h.RegistryErrors, h.SourceErrors))
+	} else if now.Sub(c.since) > overdueIntervals*interval+overdueSlack {
+		texts = append(texts, fmt.Sprintf("no synchronization has succeeded for more than %d intervals of %s", overdueIntervals, interval))
+	}
+	if h.Skipped > 0 {
+		texts = append(texts, fmt.Sprintf("it leaves %d names alone that belong to another owner", h.Skipped))
+	}
+	return state.Join(texts...)
+}
+
+// missing names the Secrets that a pod waits for and that are not there.
+func missing(ctx context.Context, target cluster.Target, clusterName, namespace string, pod cluster.Pod) string {
+	var texts []string
+	for _, secret := range pod.Secrets {
+		id := bundle.ID{Cluster: clusterName, Kind: "Secret", Namespace: namespace, Name: secret}
+		if live, err := target.Get(ctx, id); err == nil && live == nil {
+			texts = append(texts, "pod "+pod.Name+" cannot start: there is no Secret "+namespace+"/"+secret)
+		}
+	}
+	return state.Join(texts...)
+}

@@ -1,0 +1,172 @@
+// Package probe asks each external-dns and each nameserver of one cluster how it
+// does.
+package probe
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+)
+
+// Prober asks each external-dns and each nameserver of one cluster how it
+// does. It has a goroutine of its own, so that one that hangs holds up nothing
+// else (I7).
+type Prober struct {
+	cluster     *state.Cluster
+	externalDNS map[string]*externalDNSProbe // by Deployment, "namespace/name"
+	dnsPods     map[string]*dnsPodProbe      // by DaemonSet, "namespace/name"
+}
+
+// New makes a Prober that knows nothing yet.
+func New(of *state.Cluster) *Prober {
+	return &Prober{cluster: of, externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}}
+}
+
+// probe is asked at times how it does.
+type probe interface {
+	look(watches cluster.Watches) (answers bool)
+	due(now time.Time) time.Duration
+	ask(ctx context.Context, target cluster.Target, clusterName string, clock pace.Clock)
+}
+
+const (
+	proberGap = 500 * time.Millisecond // at least between two looks
+	atOnce    = 8                      // external-dns and nameservers that are asked at a time
+)
+
+// Run looks whenever something has changed or a question is due, until ctx
+// ends.
+func (e *Prober) Run(ctx context.Context) {
+	for {
+		wait := e.step(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.cluster.Clock.After(proberGap):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.cluster.Signals.Probe:
+		case <-e.cluster.Clock.After(wait - proberGap):
+		}
+	}
+}
+
+// step looks at the pods of all, asks those whose turn it is, and answers when
+// the next one's is.
+func (e *Prober) step(ctx context.Context) time.Duration {
+	now := e.cluster.Snapshot()
+	if now.Subjects == nil || now.Watches == nil {
+		return askRarelyMost // it is called when the cluster can be seen again
+	}
+	e.follow(now.Subjects)
+	at := e.cluster.Clock.Now()
+	var due []probe
+	for _, one := range e.all() {
+		if one.look(now.Watches) && one.due(at) <= 0 {
+			due = append(due, one)
+		}
+	}
+	e.ask(ctx, now.Watched, due)
+	if ctx.Err() != nil {
+		return 0
+	}
+	e.hand(ctx)
+	at = e.cluster.Clock.Now()
+	wait := askRarelyMost
+	for _, one := range e.all() {
+		wait = min(wait, one.due(at))
+	}
+	return wait
+}
+
+func (e *Prober) all() []probe {
+	var all []probe
+	for _, key := range slices.Sorted(maps.Keys(e.externalDNS)) {
+		all = append(all, e.externalDNS[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(e.dnsPods)) {
+		all = append(all, e.dnsPods[key])
+	}
+	return all
+}
+
+// follow takes up what is new, and forgets what is gone.
+func (e *Prober) follow(ours *state.Subjects) {
+	dnsPods := map[string]*dnsPodProbe{}
+	for _, n := range ours.Nameservers {
+		dnsPods[n.Key()] = e.dnsPods[n.Key()]
+		if dnsPods[n.Key()] == nil {
+			dnsPods[n.Key()] = &dnsPodProbe{}
+		}
+		dnsPods[n.Key()].Nameserver = n
+	}
+	e.dnsPods = dnsPods
+	there := map[string]bool{}
+	for _, p := range ours.Publishers {
+		there[p.Key()] = true
+		if e.externalDNS[p.Key()] == nil {
+			e.externalDNS[p.Key()] = &externalDNSProbe{}
+		}
+		e.externalDNS[p.Key()].Publisher = p
+	}
+	for key, c := range e.externalDNS {
+		if !there[key] {
+			e.cluster.Metrics.Forget(c.Metric())
+			delete(e.externalDNS, key)
+		}
+	}
+}
+
+// ask asks several at a time. A pod that does not answer costs its goroutine the
+// request's deadline.
+func (e *Prober) ask(ctx context.Context, target cluster.Target, due []probe) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(atOnce, len(due)) {
+		group.Go(func() {
+			for i := next.Add(1); i <= int64(len(due)) && ctx.Err() == nil; i = next.Add(1) {
+				due[i-1].ask(ctx, target, e.cluster.Name, e.cluster.Clock)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// hand gives the findings to the observer, and tells the log what has changed.
+func (e *Prober) hand(ctx context.Context) {
+	f := &state.Findings{
+		Trouble: map[string]string{}, Sync: map[string]*observed.Sync{},
+		Endpoints: map[string]bool{}, Published: map[string]observed.Published{}, Nameservers: map[string]state.Finding{},
+	}
+	for key, c := range e.externalDNS {
+		f.Trouble[key] = c.trouble
+		if c.sync != nil {
+			found := *c.sync
+			f.Sync[key] = &found
+		}
+		for _, endpoint := range c.Endpoints {
+			name := endpoint.ID.Namespace + "/" + endpoint.ID.Name
+			f.Endpoints[name] = true
+			if p, ok := c.through[endpoint.ID]; ok {
+				f.Published[name] = p
+			}
+		}
+		c.log(ctx, e.cluster.Logger)
+		e.cluster.Metrics.Probed(c.Metric(), c.told())
+	}
+	for key, i := range e.dnsPods {
+		f.Nameservers[key] = state.Finding{Trouble: i.trouble, DNS: i.dns}
+		i.log(ctx, e.cluster.Logger)
+	}
+	e.cluster.SetFindings(f)
+}

@@ -1,0 +1,167 @@
+// Package state keeps what the parts of one cluster's worker know: what current contexts
+// want, what the ledger says, and what each part has found.
+package state
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/index"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
+)
+
+// Cluster is what the parts of one cluster's worker share. Its exported fields do
+// not change. It is safe for concurrent use.
+type Cluster struct {
+	Name         string
+	Installation string
+	Fence        kv.Compare // of all that is written for the cluster
+	Index        *index.Index
+	Clock        pace.Clock
+	Logger       *slog.Logger
+	Metrics      *metrics.Cluster
+
+	Signals Signals
+
+	mu  sync.Mutex
+	now Snapshot
+}
+
+// Snapshot is what the parts have told last. Nothing in it is changed any more.
+type Snapshot struct {
+	Watches   cluster.Watches // nil: the cluster is not watched
+	Watched   cluster.Target  // whose Watches these are
+	Health    *observed.Reachability
+	Subjects  *Subjects                    // nil before the first
+	Findings  *Findings                    // of the probes, nil before the first
+	Questions *Questions                   // to the servers, nil before the first
+	Answers   map[string]*observed.Answers // of the servers, by DNSEndpoint; nil before the first
+}
+
+// Signals wake the goroutines of a cluster's worker.
+type Signals struct{ Step, Observe, Probe, Verify Signal }
+
+// NewSignals makes Signals of which none is given.
+func NewSignals() Signals {
+	return Signals{Step: make(Signal, 1), Observe: make(Signal, 1), Probe: make(Signal, 1), Verify: make(Signal, 1)}
+}
+
+// Signal wakes a goroutine.
+type Signal chan struct{}
+
+// Wake gives the signal. It does not block.
+func (s Signal) Wake() {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+}
+
+// Snapshot answers what the parts have told last.
+func (c *Cluster) Snapshot() Snapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Watches answers how to see the cluster, nil while it is not watched.
+func (c *Cluster) Watches() cluster.Watches { return c.Snapshot().Watches }
+
+// SetWatches tells how to see the cluster, and answers how it was seen before.
+func (c *Cluster) SetWatches(watches cluster.Watches, of cluster.Target) (before cluster.Watches) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before = c.now.Watches
+	c.now.Watches, c.now.Watched = watches, of
+	return before
+}
+
+// SetHealth tells whether the cluster can be reached. The time since when the cluster
+// counts as unreachable stays from one report to the next.
+func (c *Cluster) SetHealth(r observed.Reachability) {
+	r.Owner = c.Fence.ModRevision
+	c.mu.Lock()
+	before := c.now.Health
+	if before != nil && !before.Counted.IsZero() && !r.Counted.IsZero() {
+		r.Counted = before.Counted
+	}
+	changed := before == nil || before.Reachable != r.Reachable || before.Message != r.Message || before.Counted != r.Counted
+	if changed {
+		c.now.Health = &r
+	}
+	c.mu.Unlock()
+	c.Metrics.Reachable(r.Reachable)
+	if changed {
+		c.Signals.Observe.Wake()
+	}
+}
+
+// HealthMessage says why the cluster cannot be reached.
+func (c *Cluster) HealthMessage() string {
+	if health := c.Snapshot().Health; health != nil {
+		return health.Message
+	}
+	return ""
+}
+
+// SetSubjects tells which objects of the cluster are to be observed.
+func (c *Cluster) SetSubjects(now *Subjects) {
+	c.mu.Lock()
+	before := c.now.Subjects
+	c.now.Subjects = now
+	c.mu.Unlock()
+	c.Signals.Probe.Wake()
+	if before == nil || !slices.Equal(before.Deployments, now.Deployments) || !slices.Equal(before.DaemonSets, now.DaemonSets) {
+		c.Signals.Observe.Wake()
+	}
+}
+
+// SetFindings tells what the probes have found.
+func (c *Cluster) SetFindings(f *Findings) {
+	c.mu.Lock()
+	c.now.Findings = f
+	c.mu.Unlock()
+	c.Signals.Observe.Wake()
+}
+
+// SetQuestions tells which names are to be verified.
+func (c *Cluster) SetQuestions(q *Questions) {
+	c.mu.Lock()
+	same := c.now.Questions != nil && c.now.Questions.equal(q)
+	if !same {
+		c.now.Questions = q
+	}
+	c.mu.Unlock()
+	if !same {
+		c.Signals.Verify.Wake()
+	}
+}
+
+// SetAnswers tells what servers answer.
+func (c *Cluster) SetAnswers(all map[string]*observed.Answers) {
+	c.mu.Lock()
+	same := c.now.Answers != nil && maps.Equal(c.now.Answers, all)
+	c.now.Answers = all
+	c.mu.Unlock()
+	if !same {
+		c.Signals.Observe.Wake()
+	}
+}
+
+// NamespaceOf answers the namespace of an object that is named "namespace/name".
+func NamespaceOf(key string) string {
+	namespace, _, _ := strings.Cut(key, "/")
+	return namespace
+}
+
+// Join answers the texts that say something, as one.
+func Join(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "; ")
+}

@@ -1,0 +1,228 @@
+package state
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// Contexts reads app contexts.
+type Contexts interface {
+	// ObjectsOn answers the objects of the pointer's context for a cluster, and the
+	// revision they were read at. It fails when the pointer has moved.
+	ObjectsOn(ctx context.Context, p appcontext.Pointer, cluster string) (bundle.Bundle, int64, error)
+}
+
+// Wanted is an object that current contexts hold for a cluster.
+type Wanted struct {
+	Object bundle.Object
+	Digest string
+	Cause  time.Time // when the observation was made that its content follows from, UTC; zero: not known
+
+	Since time.Time // when the context was made current that has its content, UTC; zero: it follows from something else
+	Trace string    // the trace, as traceparent, in which it got its content; empty for none
+
+	Labelled bundle.Object // as it is handed over to rsync; without JSON: it was not yet
+	Shared   bool          // it is somebody else's, in which keys are ours
+	Marks    cluster.Marks
+	Owners   []string // the senior first, whose content this is
+	Losing   []string // those of Owners whose content differs from the senior's
+	Message  string   // about the losing ones
+}
+
+// share is what one owner wants in the cluster, as of a revision of the store.
+type share struct {
+	pointer  appcontext.Pointer
+	revision int64
+	objects  map[bundle.ID]*Wanted
+}
+
+// isOf tells whether a share holds what a pointer says.
+func (s share) isOf(p appcontext.Pointer) bool {
+	return s.pointer.ContextID == p.ContextID && s.pointer.Seq == p.Seq && p.Revision() <= s.revision
+}
+
+// Desired is the union of what all owners want in one cluster. Shares of which
+// nothing has changed are not read again.
+type Desired struct {
+	cluster  *Cluster
+	contexts Contexts
+	shares   map[appcontext.Owner]share
+	objects  map[bundle.ID]*Wanted
+}
+
+// staleAttempts is how often a pointer may move while its context is read.
+const staleAttempts = 5
+
+// NewDesired makes a Desired that has read nothing yet.
+func NewDesired(of *Cluster, contexts Contexts) *Desired {
+	return &Desired{cluster: of, contexts: contexts}
+}
+
+// Objects answers all objects that are wanted. The caller must not change the map.
+func (d *Desired) Objects() map[bundle.ID]*Wanted { return d.objects }
+
+// Object answers an object that is wanted, nil for one that is not.
+func (d *Desired) Object(id bundle.ID) *Wanted { return d.objects[id] }
+
+// Has tells whether an object is wanted.
+func (d *Desired) Has(id bundle.ID) bool { return d.objects[id] != nil }
+
+// Pointer answers the pointer that an owner's objects were read by.
+func (d *Desired) Pointer(owner string) appcontext.Pointer {
+	return d.shares[appcontext.Owner(owner)].pointer
+}
+
+// Load brings the union up to the current pointers. It fails, and changes nothing,
+// unless every owner's objects could be read. Otherwise an object might be deleted that
+// is wanted. The entries tell who came first.
+func (d *Desired) Load(ctx context.Context, entries map[bundle.ID]ledger.Entry) error {
+	x := d.cluster.Index
+	for attempt := 1; ; attempt++ {
+		shares, changed, err := d.read(ctx, x.Pointers(d.cluster.Name))
+		if err == nil {
+			if changed || d.objects == nil {
+				d.shares, d.objects = shares, union(shares, entries)
+			}
+			return nil
+		}
+		if attempt == staleAttempts {
+			return err
+		}
+		if _, refreshed := x.Refresh(ctx); refreshed != nil {
+			return refreshed
+		}
+	}
+}
+
+func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[appcontext.Owner]share, bool, error) {
+	shares := map[appcontext.Owner]share{}
+	changed := len(pointers) != len(d.shares)
+	for _, p := range pointers {
+		if before, ok := d.shares[p.Owner]; ok && before.isOf(p) {
+			shares[p.Owner] = before
+			continue
+		}
+		changed = true
+		objects, revision, err := d.contexts.ObjectsOn(ctx, p, d.cluster.Name)
+		if err != nil {
+			return nil, false, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
+		}
+		s := share{pointer: p, revision: revision, objects: make(map[bundle.ID]*Wanted, len(objects))}
+		alone, alike := []string{string(p.Owner)}, map[string]cluster.Marks{}
+		for _, o := range objects {
+			marks, err := cluster.MarksOf(o, d.cluster.Installation)
+			if err != nil {
+				return nil, false, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
+			}
+			if known, ok := alike[o.App]; ok && known.Equal(marks) {
+				marks = known // the objects of an app mostly have the same
+			}
+			alike[o.App] = marks
+			s.objects[o.ID] = &Wanted{Object: o, Digest: o.Digest(), Shared: o.Shared(), Marks: marks, Owners: alone}
+			before := d.shares[p.Owner].objects[o.ID]
+			s.objects[o.ID].follow(before, p)
+		}
+		shares[p.Owner] = s
+	}
+	return shares, changed, nil
+}
+
+// follow notes what an object follows from, given how it was before and the
+// pointer to what it is now.
+func (w *Wanted) follow(before *Wanted, p appcontext.Pointer) {
+	switch {
+	case before == nil:
+		w.Since, w.Trace = p.MadeCurrent(), p.Trail()
+	case before.Digest == w.Digest:
+		w.Trace = before.Trace
+	default:
+		w.Cause, w.Since, w.Trace = p.Cause(), p.MadeCurrent(), p.Trail()
+	}
+}
+
+// union merges the shares. If owners differ on an object, the senior's content counts,
+// and the others are told. An object that one owner alone wants is not copied: there may
+// be very many of them.
+func union(shares map[appcontext.Owner]share, entries map[bundle.ID]ledger.Entry) map[bundle.ID]*Wanted {
+	owners := map[bundle.ID][]string{}
+	for _, owner := range slices.Sorted(maps.Keys(shares)) {
+		for id := range shares[owner].objects {
+			owners[id] = append(owners[id], string(owner))
+		}
+	}
+	out := make(map[bundle.ID]*Wanted, len(owners))
+	for id, all := range owners {
+		if len(all) == 1 {
+			out[id] = shares[appcontext.Owner(all[0])].objects[id]
+			continue
+		}
+		bySeniority(all, entries[id].Owners)
+		w := *shares[appcontext.Owner(all[0])].objects[id]
+		w.Owners = all
+		for _, owner := range all[1:] {
+			if !bytes.Equal(w.Object.JSON, shares[appcontext.Owner(owner)].objects[id].Object.JSON) {
+				w.Losing = append(w.Losing, owner)
+			}
+		}
+		w.Message = differing(all[0], w.Losing)
+		out[id] = &w
+	}
+	return out
+}
+
+// bySeniority puts those who had the object before in front, as they were. Thus nobody
+// who comes later takes an object over while they hold it.
+func bySeniority(owners, before []string) {
+	rank := func(owner string) int {
+		if at := slices.Index(before, owner); at >= 0 {
+			return at
+		}
+		return len(before)
+	}
+	slices.SortStableFunc(owners, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// differing tells owners that they want different contents. All of them read
+// it: it names nobody to another project.
+func differing(senior string, losing []string) string {
+	project := appcontext.Owner(senior).Project()
+	switch {
+	case len(losing) == 0:
+		return ""
+	case slices.ContainsFunc(losing, func(owner string) bool { return appcontext.Owner(owner).Project() != project }):
+		return "several projects want different contents: that of the one that came first is applied"
+	}
+	return fmt.Sprintf("%s and %s want different contents: that of %s, which came first, is applied", senior, losing[0], senior)
+}
+
+// Label makes the object that is handed over to rsync, with the labels by which the
+// watches find what is Signpost's.
+func (w *Wanted) Label() error {
+	if w.Labelled.JSON != nil {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(w.Object.JSON))
+	decoder.UseNumber() // of any size
+	var content map[string]any
+	if err := decoder.Decode(&content); err != nil {
+		return err
+	}
+	metadata, _ := content["metadata"].(map[string]any)
+	metadata["labels"] = w.Marks.Labels
+	raw, err := json.Marshal(content)
+	if err == nil {
+		w.Labelled, err = bundle.Parse(w.Object.Cluster, w.Object.App, raw)
+	}
+	return err
+}

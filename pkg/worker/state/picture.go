@@ -1,0 +1,65 @@
+package state
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// Picture is what is wanted in one cluster, and what the ledger says was put there.
+// The goroutine that steps the cluster is the only one that uses it.
+type Picture struct {
+	*Cluster
+	Desired *Desired
+	Ledger  *Ledger
+}
+
+// Subjects are the objects of Signpost's that are to be observed.
+type Subjects struct {
+	Deployments, DaemonSets []string // "namespace/name"
+	Publishers              []Publisher
+	Nameservers             []Nameserver
+}
+
+// Publish tells the observing goroutines which workloads are Signpost's, and what the
+// external-dns among them are to publish.
+func (p *Picture) Publish() {
+	p.SetSubjects(&Subjects{
+		Deployments: p.Ledger.ours(deploymentKind()), DaemonSets: p.Ledger.ours(daemonSetKind()),
+		Publishers: p.publishers(), Nameservers: p.nameservers(),
+	})
+}
+
+// Follow tells the watches what to see: the kinds of all objects that may be Signpost's,
+// the namespaces whose Services matter, and the pods beside external-dns or nameservers.
+// The nodes are watched if a placement is held against them.
+func (p *Picture) Follow() {
+	kinds, homes := map[cluster.Kind]bool{}, map[string]bool{}
+	for id, e := range p.Ledger.Entries() {
+		if want := p.Desired.Object(id); want != nil && (isExternalDNS(id, want) || isNameserver(id, want)) {
+			homes[id.Namespace] = true
+		}
+		if !IsForeign(e) {
+			kinds[cluster.KindOf(id)] = true
+		}
+	}
+	namespaces := map[string]bool{}
+	for service := range p.Index.Services(p.Name) {
+		namespaces[NamespaceOf(service)] = true
+	}
+	interest := cluster.Interest{
+		Namespaces: slices.Sorted(maps.Keys(namespaces)), Pods: slices.Sorted(maps.Keys(homes)),
+		Nodes: len(p.Index.Placements(p.Name)) > 0,
+	}
+	for kind := range kinds {
+		interest.Kinds = append(interest.Kinds, kind)
+	}
+	if w := p.Watches(); w != nil {
+		w.Follow(interest)
+	}
+}
+
+func deploymentKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "Deployment"} }
+
+func daemonSetKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "DaemonSet"} }

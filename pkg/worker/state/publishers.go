@@ -1,0 +1,76 @@
+package state
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
+)
+
+// Publisher is an external-dns of ours, with the DNSEndpoints that it is to
+// publish as the ledger says they were applied.
+type Publisher struct {
+	Mark
+	Deployment string // its name
+	Endpoints  []ledger.Entry
+}
+
+// Mark is what an external-dns, its pods and its DNSEndpoints have in common.
+type Mark struct {
+	Namespace, Project, Record, Scope string
+}
+
+// Labels are those of the pods.
+func (m Mark) Labels() map[string]string {
+	return map[string]string{bundle.LabelProject: m.Project, bundle.LabelRecord: m.Record, bundle.LabelScope: m.Scope}
+}
+
+// Metric names the external-dns in metrics.
+func (m Mark) Metric() metrics.ExternalDNS {
+	return metrics.ExternalDNS{Project: m.Project, Record: m.Record, Scope: m.Scope}
+}
+
+func markOf(id bundle.ID, want *Wanted) Mark {
+	labels := want.Marks.Labels
+	return Mark{
+		Namespace: id.Namespace, Project: labels[bundle.LabelProject],
+		Record: labels[bundle.LabelRecord], Scope: labels[bundle.LabelScope],
+	}
+}
+
+// isExternalDNS tells whether an object is the Deployment of a record.
+func isExternalDNS(id bundle.ID, want *Wanted) bool {
+	return cluster.KindOf(id) == deploymentKind() && want.Marks.Labels[bundle.LabelRecord] != ""
+}
+
+// publishers finds the external-dns that are wanted and applied, ordered by
+// namespace and name.
+func (p *Picture) publishers() []Publisher {
+	var out []Publisher
+	endpoints := map[Mark][]ledger.Entry{}
+	for id, e := range p.Ledger.Entries() {
+		want := p.Desired.Object(id)
+		switch {
+		case want == nil || !e.CreatedByUs:
+		case isExternalDNS(id, want):
+			out = append(out, Publisher{Mark: markOf(id, want), Deployment: id.Name})
+		case id.IsEndpoint():
+			endpoints[markOf(id, want)] = append(endpoints[markOf(id, want)], e)
+		}
+	}
+	for i := range out {
+		out[i].Endpoints = endpoints[out[i].Mark]
+		slices.SortFunc(out[i].Endpoints, func(a, b ledger.Entry) int { return bundle.Compare(a.ID, b.ID) })
+	}
+	slices.SortFunc(out, func(a, b Publisher) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Deployment, b.Deployment))
+	})
+	return out
+}
+
+// Key is the Deployment as "namespace/name".
+func (p Publisher) Key() string { return p.Namespace + "/" + p.Deployment }

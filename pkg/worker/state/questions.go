@@ -1,0 +1,64 @@
+package state
+
+import (
+	"maps"
+	"net/netip"
+
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// Questions are the DNSEndpoints whose names are to be verified, as a step of the
+// cluster left them. They are not changed any more.
+type Questions struct {
+	Endpoints map[string]*Wanted          // by "namespace/name"
+	Marks     map[string]Mark             // of these
+	Going     map[string]bool             // those that are being deleted
+	How       map[Mark]*appcontext.Verify // of each external-dns
+	Servers   map[Mark][]netip.AddrPort   // that its record gives
+}
+
+// UpdateQuestions tells the verifying goroutine what there is to be verified. The names of what is
+// wanted and not applied yet are asked for, too: whether they are answered is
+// then seen all the same.
+func (p *Picture) UpdateQuestions() {
+	q := &Questions{
+		Endpoints: map[string]*Wanted{}, Marks: map[string]Mark{}, Going: map[string]bool{},
+		How: map[Mark]*appcontext.Verify{}, Servers: map[Mark][]netip.AddrPort{},
+	}
+	for id, want := range p.Desired.Objects() {
+		switch {
+		case isExternalDNS(id, want):
+			m := markOf(id, want)
+			q.How[m] = p.Desired.Pointer(want.Owners[0]).Verify
+			q.Servers[m] = ServersOf(q.How[m])
+		case id.IsEndpoint():
+			key := id.Namespace + "/" + id.Name
+			q.Endpoints[key], q.Marks[key] = want, markOf(id, want)
+		}
+	}
+	for id := range p.Ledger.Entries() {
+		if id.IsEndpoint() && p.Desired.Object(id) == nil {
+			q.Going[id.Namespace+"/"+id.Name] = true
+		}
+	}
+	p.SetQuestions(q)
+}
+
+// equal tells whether the same is to be verified in the same way.
+func (q *Questions) equal(other *Questions) bool {
+	return maps.Equal(q.Endpoints, other.Endpoints) && maps.Equal(q.Going, other.Going) && maps.Equal(q.How, other.How)
+}
+
+// ServersOf answers the servers that are to be asked, none for those of the zone.
+func ServersOf(how *appcontext.Verify) []netip.AddrPort {
+	if how == nil {
+		return nil
+	}
+	var out []netip.AddrPort
+	for _, text := range how.Servers {
+		if server, err := netip.ParseAddrPort(text); err == nil {
+			out = append(out, server)
+		}
+	}
+	return out
+}

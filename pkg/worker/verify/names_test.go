@@ -1,0 +1,89 @@
+package verify
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+)
+
+// TestServersThatTheRecordNoLongerNamesDoNotCount: what they answered is forgotten
+// at once, and the new ones are asked; whatever comes of it.
+func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC()
+	key, m := "shop/web", state.Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}
+	questionsWith := func(server string) *state.Questions {
+		how := &appcontext.Verify{Servers: []string{server}}
+		return &state.Questions{
+			Endpoints: map[string]*state.Wanted{key: {Object: giving(t, "203.0.113.10"), Digest: "1"}}, Marks: map[string]state.Mark{key: m},
+			How: map[state.Mark]*appcontext.Verify{m: how}, Servers: map[state.Mark][]netip.AddrPort{m: state.ServersOf(how)},
+		}
+	}
+	z := zone{"www.lab.example A": {"203.0.113.10"}}
+	p := &Names{proofs: map[string]*proof{}}
+	p.follow(questionsWith(authoritative), now)
+	one := p.proofs[key]
+	one.ask(t.Context(), z, stopped{now})
+	require.Equal(t, "Matches", one.answers.Names[0].Verdict)
+	require.Greater(t, one.due(now.Add(time.Minute)), time.Minute, "nothing else is expected")
+
+	now = now.Add(time.Minute)
+	before := one.answers
+	p.follow(questionsWith(authoritative), now)
+	require.Same(t, before, one.answers, "the servers are the same")
+	p.follow(questionsWith("192.0.2.54:53"), now)
+	require.Equal(t, []observed.NameAnswer{{
+		Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.10"}, Verdict: "NotAsked", Since: now,
+		Message: "the record's servers have changed, and were not asked yet",
+	}}, one.answers.Names)
+	require.Equal(t, "Matches", before.Names[0].Verdict, "what was handed over stays as it is")
+	require.LessOrEqual(t, one.due(now), verifySoonest)
+
+	gone := questionsWith("192.0.2.54:53")
+	gone.Endpoints = nil
+	p.follow(gone, now)
+	clear(z)
+	one.ask(t.Context(), z, stopped{now})
+	require.Equal(t, "Gone", one.answers.Names[0].Verdict)
+	require.True(t, one.answers.Gone.IsZero(), "these servers were never seen to answer it, so it may still come")
+}
+
+const authoritative = "192.0.2.53:53"
+
+// zone is what an authoritative server answers, by "name type", without the network.
+type zone map[string][]string
+
+// Verify implements Verifier.
+func (z zone) Verify(_ context.Context, q dnsverify.Question, _ []netip.AddrPort) dnsverify.Finding {
+	return dnsverify.Judge(q, []dnsverify.Reply{{Server: authoritative, Rcode: "NOERROR", Authoritative: true, Values: z[q.Name+" "+q.Type]}})
+}
+
+// stopped is a clock that stands still.
+type stopped struct{ now time.Time }
+
+func (s stopped) Now() time.Time                       { return s.now }
+func (s stopped) After(time.Duration) <-chan time.Time { return nil }
+
+// giving is a DNSEndpoint that gives targets to www.lab.example.
+func giving(t *testing.T, targets ...string) bundle.Object {
+	t.Helper()
+	o, err := bundle.New("edge+hub", "web", map[string]any{
+		"apiVersion": "externaldns.k8s.io/v1alpha1", "kind": "DNSEndpoint",
+		"metadata": map[string]any{"name": "web", "namespace": "shop", "labels": map[string]string{
+			bundle.LabelProject: "shop", bundle.LabelRecord: "lab", bundle.LabelScope: "public"}},
+		"spec": map[string]any{"endpoints": []any{map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": targets}}},
+	})
+	require.NoError(t, err)
+	o, err = bundle.Stored(o.Cluster, o.App, o.JSON)
+	require.NoError(t, err)
+	return o
+}

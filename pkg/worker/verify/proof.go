@@ -1,0 +1,217 @@
+package verify
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+	"time"
+
+	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+)
+
+// proof is what is known of the names of one DNSEndpoint.
+type proof struct {
+	mark    state.Mark
+	how     *appcontext.Verify
+	servers []netip.AddrPort
+	digest  string           // of the content that names was read from; empty: it was recalled
+	names   map[nameKey]sets // that the DNSEndpoint gives, or gave last
+	cause   time.Time        // when the observation was made that names follow from; zero: not known, or told
+	leaving bool             // it has gone: its names are to go
+	paused  bool             // nothing is to be asked now
+	orphan  bool             // it has gone, and so has the external-dns that published it
+
+	questions []dnsverify.Question // ordered by name and type
+	began     time.Time            // since when these are asked
+	asked     time.Time            // when they were asked last; zero: not yet
+	done      bool                 // nothing else is expected of the answers
+	gone      time.Time            // since when no server answers what leaves; zero: one may
+	answers   *observed.Answers    // nil: nothing is known yet; not changed once it is handed over
+	logged    bool                 // the log knows that a name is somebody else's
+}
+
+// How long the names of a DNSEndpoint that has gone are kept in mind: once they
+// have gone themselves, and at most.
+const (
+	goneFor    = 10 * time.Minute
+	leavingFor = 24 * time.Hour
+)
+
+// over tells whether nobody waits any more to hear of names that leave.
+func (p *proof) over(now time.Time) bool {
+	return now.Sub(p.began) > leavingFor || !p.gone.IsZero() && now.Sub(p.gone) > goneFor
+}
+
+// updateQuestions makes the questions. published is what all DNSEndpoints of the
+// external-dns give to their names. An answer is right when it has all of that, and a
+// name need not lose what others go on to give.
+func (p *proof) updateQuestions(leaving bool, published map[nameKey]sets, now time.Time) {
+	var questions []dnsverify.Question
+	for _, key := range slices.SortedFunc(maps.Keys(p.names), compareNames) {
+		q := dnsverify.Question{Name: key.name, Type: key.kind, Leaving: leaving}
+		if p.how != nil {
+			q.Owner, q.TXT, q.Aliases = p.how.Owner, p.how.Mark(key.name, key.kind), p.how.Aliases
+		}
+		if leaving {
+			still := published[key].all()
+			targets := slices.DeleteFunc(p.names[key].all(), func(target string) bool { return slices.Contains(still, target) })
+			if len(targets) == 0 {
+				continue
+			}
+			q.Sets = [][]string{targets}
+		} else {
+			for _, id := range slices.Sorted(maps.Keys(published[key])) {
+				q.Sets = append(q.Sets, sets{"": published[key][id]}.all())
+			}
+		}
+		questions = append(questions, q)
+	}
+	if p.leaving == leaving && !p.began.IsZero() && reflect.DeepEqual(p.questions, questions) {
+		return
+	}
+	p.leaving, p.questions, p.began, p.asked, p.done, p.gone = leaving, questions, now, time.Time{}, false, time.Time{}
+	if p.answers != nil && !p.answers.Gone.IsZero() {
+		again := *p.answers
+		again.Gone = time.Time{}
+		p.answers = &again
+	}
+}
+
+// restart begins anew with other servers: what those answered that the record no
+// longer names does not count any more.
+func (p *proof) restart(now time.Time) {
+	p.began, p.asked, p.done, p.gone = now, time.Time{}, false, time.Time{}
+	if p.answers == nil {
+		return
+	}
+	none := &observed.Answers{Project: p.mark.Project, Record: p.mark.Record, Scope: p.mark.Scope}
+	for _, n := range p.answers.Names {
+		none.Names = append(none.Names, observed.NameAnswer{
+			Name: n.Name, Type: n.Type, Targets: n.Targets, Verdict: string(dnsverify.NotAsked),
+			Message: "the record's servers have changed, and were not asked yet", Since: now.UTC(),
+		})
+	}
+	p.answers = none
+}
+
+func compareNames(a, b nameKey) int {
+	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
+}
+
+// due answers how long it takes until the questions are to be asked, 0 for now.
+func (p *proof) due(now time.Time) time.Duration {
+	switch {
+	case p.paused, p.leaving && p.done:
+		return verifyRarely
+	case p.asked.IsZero():
+		return max(0, p.began.Add(verifySoonest).Sub(now))
+	case p.done:
+		return max(0, p.asked.Add(verifyRarely).Sub(now))
+	}
+	gap := min(max(p.asked.Sub(p.began)/patienceShare, verifySoonest), verifyRarely)
+	return max(0, p.asked.Add(gap).Sub(now))
+}
+
+// ask asks all of the questions. Findings are worth nothing if ctx ended early.
+func (p *proof) ask(ctx context.Context, verifier Verifier, clock pace.Clock) {
+	found := &observed.Answers{Project: p.mark.Project, Record: p.mark.Record, Scope: p.mark.Scope}
+	done, seen := true, true
+	for _, q := range p.questions {
+		f, known := knownAnswer(p.how, p.servers)
+		if !known {
+			f = verifier.Verify(ctx, q, p.servers)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		done = done && settled(q, f.Verdict)
+		n := p.nameAnswer(q, f, clock.Now().UTC())
+		found.Names, seen = append(found.Names, n), seen && n.Seen
+	}
+	p.asked, p.done = clock.Now(), done && (seen || !p.leaving)
+	if p.leaving {
+		p.gone = since(p.gone, done, p.asked)
+	}
+	if p.leaving && p.done {
+		found.Gone = p.gone.UTC()
+	}
+	p.answers = found
+}
+
+// since is when something that is so began: before, or else now; zero when it is
+// not so.
+func since(before time.Time, is bool, now time.Time) time.Time {
+	switch {
+	case !is:
+		return time.Time{}
+	case before.IsZero():
+		return now
+	}
+	return before
+}
+
+// matches tells whether all names are answered as they were published.
+func (p *proof) matches() bool {
+	return p.answers != nil && !slices.ContainsFunc(p.answers.Names, func(n observed.NameAnswer) bool { return n.Verdict != string(dnsverify.Matches) })
+}
+
+// settled tells whether no other answer is expected.
+func settled(q dnsverify.Question, v dnsverify.Verdict) bool {
+	if q.Leaving {
+		return v == dnsverify.Gone
+	}
+	return v == dnsverify.Matches || v == dnsverify.Alias || v == dnsverify.Hidden
+}
+
+// nameAnswer is what was found of a name, with the targets that this DNSEndpoint
+// gives to it.
+func (p *proof) nameAnswer(q dnsverify.Question, f dnsverify.Finding, now time.Time) observed.NameAnswer {
+	n := observed.NameAnswer{
+		Name: q.Name, Type: q.Type, Targets: p.names[nameKey{q.Name, q.Type}].all(),
+		Verdict: string(f.Verdict), Message: f.Message, Since: now, Answers: f.Answers,
+	}
+	for _, a := range f.Answers {
+		n.Seen = n.Seen || slices.ContainsFunc(a.Targets, func(target string) bool { return slices.Contains(n.Targets, target) })
+	}
+	if p.answers == nil {
+		return n
+	}
+	for _, before := range p.answers.Names {
+		if before.Name != n.Name || before.Type != n.Type || !slices.Equal(before.Targets, n.Targets) {
+			continue
+		}
+		n.Seen = n.Seen || before.Seen
+		if before.Verdict == n.Verdict {
+			n.Since = before.Since
+		}
+	}
+	return n
+}
+
+// log tells the log of names that are somebody else's, once, and when that has
+// ended.
+func (p *proof) log(ctx context.Context, logger *slog.Logger) {
+	foreign := ""
+	if p.answers != nil {
+		for _, n := range p.answers.Names {
+			if n.Verdict == string(dnsverify.Foreign) {
+				foreign = state.Join(foreign, n.Name+" "+n.Type+": "+n.Message)
+			}
+		}
+	}
+	switch {
+	case foreign != "" && !p.logged:
+		logger.WarnContext(ctx, "a name belongs to somebody else", "project", p.mark.Project, "record", p.mark.Record, "message", foreign)
+	case foreign == "" && p.logged:
+		logger.InfoContext(ctx, "names no longer belong to somebody else", "project", p.mark.Project, "record", p.mark.Record)
+	}
+	p.logged = foreign != ""
+}

@@ -1,0 +1,42 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+)
+
+// nameKey is one name and type.
+type nameKey struct{ name, kind string }
+
+// sets are the targets of a name and type, by set identifier.
+type sets map[string][]string
+
+// namesOf are what a DNSEndpoint publishes, targets without a final dot.
+func namesOf(p *bundle.Published) map[nameKey]sets {
+	out := map[nameKey]sets{}
+	if p == nil {
+		return out
+	}
+	for _, n := range p.Names {
+		key := nameKey{n.Name, n.Type}
+		if out[key] == nil {
+			out[key] = sets{}
+		}
+		for _, target := range n.Targets {
+			out[key][n.ID] = append(out[key][n.ID], strings.TrimSuffix(target, "."))
+		}
+	}
+	return out
+}
+
+// all are the targets of all sets, ordered.
+func (s sets) all() []string {
+	var out []string
+	for _, targets := range s {
+		out = append(out, targets...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
