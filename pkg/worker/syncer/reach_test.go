@@ -171,6 +171,7 @@ func TestItsOwnerCountsSinceWhenAClusterDoesNotAnswer(t *testing.T) {
 		f.Down(false)
 		assert.Equal(t, first.Counted, seen("it fails in another way", "no answer in time").Counted, "which is no break")
 		stop()
+		time.Sleep(time.Second) // of synctest's clock: the next owner counts from later on
 		s.start("b")
 		s.until("the next owner begins anew", func() bool {
 			r, err := s.observed.Reachability(t.Context(), hub)
