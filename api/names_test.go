@@ -65,9 +65,9 @@ func (r released) NameReport(ctx context.Context, name intent.Path) (intent.Name
 }
 
 const (
-	wwwShop    = "/v2/projects/shop/names/www.lab.example"
-	wwwFixed   = `{"metadata":{"name":"www.lab.example"},"spec":{"addresses":["203.0.113.7"]}}`
-	wwwService = `{"metadata":{"name":"www.lab.example"},"spec":{"service":"web/frontend","clusters":["edge/hub"],"ttl":60}}`
+	wwwShop  = "/v2/projects/shop/names/www.lab.example"
+	wwwFixed = `{"metadata":{"name":"www.lab.example"},"spec":{"addresses":["203.0.113.7"]}}`
+	wwwAlias = `{"metadata":{"name":"www.lab.example"},"spec":{"cname":"www.elsewhere.example","ttl":60}}`
 )
 
 // newNames is a world with what a name needs: a project, a cluster and a provider.
@@ -112,9 +112,9 @@ func TestTheLifeOfANameByHTTP(t *testing.T) {
 	require.Len(t, list.json()["items"], 1)
 	require.Empty(t, w.send(http.MethodGet, "/v2/projects/shop/names?namePrefix=x", nil).want(http.StatusOK).json()["items"])
 
-	w.send(http.MethodPut, wwwShop, wwwService, "If-Match", `"7"`).want(http.StatusPreconditionFailed)
-	w.send(http.MethodPut, wwwShop, wwwService, "If-None-Match", "*").want(http.StatusPreconditionFailed)
-	changed := w.send(http.MethodPut, wwwShop, wwwService, "If-Match", tag).want(http.StatusOK)
+	w.send(http.MethodPut, wwwShop, wwwAlias, "If-Match", `"7"`).want(http.StatusPreconditionFailed)
+	w.send(http.MethodPut, wwwShop, wwwAlias, "If-None-Match", "*").want(http.StatusPreconditionFailed)
+	changed := w.send(http.MethodPut, wwwShop, wwwAlias, "If-Match", tag).want(http.StatusOK)
 	require.NotEqual(t, tag, changed.Header().Get("ETag"))
 	w.send(http.MethodDelete, wwwShop, nil, "If-Match", tag).want(http.StatusPreconditionFailed)
 	w.send(http.MethodDelete, "/v2/projects/shop", nil).want(http.StatusConflict)
@@ -136,7 +136,7 @@ func TestAPlanOfANameIsConfirmed(t *testing.T) {
 	refused := w.send(http.MethodPut, wwwShop, wwwFixed).want(http.StatusConflict).json()
 	token := refused["plan"].(map[string]any)["token"].(string)
 	require.Contains(t, refused["detail"], "?confirm="+token)
-	w.send(http.MethodPut, wwwShop+"?confirm="+token, wwwService).want(http.StatusPreconditionFailed)
+	w.send(http.MethodPut, wwwShop+"?confirm="+token, wwwAlias).want(http.StatusPreconditionFailed)
 	w.send(http.MethodPut, wwwShop+"?confirm="+token, wwwFixed).want(http.StatusCreated)
 }
 

@@ -245,3 +245,22 @@ func TestANameFollowsClustersByTheirLabels(t *testing.T) {
 	follow()
 	require.Equal(t, before, w.snapshot(bakery).Lifecycle.Seq)
 }
+
+// TestANameSaysWhatItCannotSee: labels that no cluster has, and clusters without live
+// Services.
+func TestANameSaysWhatItCannotSee(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	plan := func(clusters string) intent.Plan {
+		planned, err := w.service.PlanName(ann(bakery), bakery, w.request(bakery, `{"service":"shop/front","clusters":`+clusters+`,"provider":"lab"}`))
+		require.NoError(t, err)
+		return planned
+	}
+	w.put(parisCluster, `{"directory":"paris","labels":{"region":"eu"}}`)
+	require.Contains(t, plan(`{"selector":{"region":"asia"}}`).Warnings,
+		"no cluster has the labels of the selector: the name has no addresses until one does; clusters have the labels region=eu")
+	require.Contains(t, fmt.Sprint(plan(`{"selector":{"region":"eu"}}`).Warnings), "edge+paris is a directory")
+	refused := plan(`["edge/berlin","edge/paris"]`).Errors
+	require.Len(t, refused, 1)
+	require.Contains(t, refused[0].Detail, "edge+paris is a directory, in which Services cannot be seen; choose clusters with a kubeconfig")
+}

@@ -28,6 +28,7 @@ type Inputs struct {
 	DNSIntents    []DNSCRIntent                              // of a logical cloud, ordered by name
 	Records       map[string]intent.Document                 // the project's records that are associated, by name
 	Name          intent.Name                                // the spec of the owner, if that is a name
+	ClusterLabels []string                                   // "key=value", sorted: those of clusters that the name may use; read for a selector alone
 	Elsewhere     bool                                       // an orchestrator keeps the owner's document, and deploys its apps
 	Orchestration *Orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
 	Reading

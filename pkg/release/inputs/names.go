@@ -73,7 +73,7 @@ func (s *Reader) selected(ctx context.Context, in *Inputs, labels map[string]str
 	if err != nil {
 		return nil, err
 	}
-	var members []string
+	var members, have []string
 	for _, group := range groups {
 		docs, err := in.list(ctx, string(group.Path)+"/clusters")
 		if err != nil {
@@ -84,11 +84,19 @@ func (s *Reader) selected(ctx context.Context, in *Inputs, labels map[string]str
 			if err != nil {
 				return nil, err
 			}
-			if admits(cluster.Spec, in.Project.Metadata.Name) && labelled(cluster.Spec.Labels, labels) {
+			if !admits(cluster.Spec, in.Project.Metadata.Name) {
+				continue
+			}
+			for key, value := range cluster.Spec.Labels {
+				have = append(have, key+"="+value)
+			}
+			if labelled(cluster.Spec.Labels, labels) {
 				members = append(members, intent.ClusterOf(doc.Path).String())
 			}
 		}
 	}
+	slices.Sort(have)
+	in.ClusterLabels = slices.Compact(have)
 	return members, nil
 }
 

@@ -45,8 +45,10 @@ func (s *Resolver) bindName(d *Draft) {
 		return
 	}
 	if name.Clusters != nil && len(d.In.Members) == 0 {
-		d.Warn("no cluster has the labels of the selector: the name has no addresses until one does")
+		d.Warn("no cluster has the labels of the selector: the name has no addresses until one does; clusters have the labels %s",
+			cmp.Or(state.Few(d.In.ClusterLabels), "none"))
 	}
+	d.checkDirectories()
 	d.checkNameRouting()
 	scopes := []plan.Binding{{Scope: intent.Public, Sources: d.In.Members}}
 	if name.Scope == intent.ClusterScope {
@@ -61,6 +63,20 @@ func (s *Resolver) bindName(d *Draft) {
 	}
 	for _, to := range scopes {
 		d.bindNameTo(to)
+	}
+}
+
+// checkDirectories refuses clusters in which Services cannot be seen. A selector may meet
+// some of them: they give no addresses.
+func (d *Draft) checkDirectories() {
+	for _, cluster := range d.In.Members {
+		switch {
+		case d.In.Clusters[cluster].Spec.Directory == "":
+		case d.In.FollowsClusters():
+			d.Warn("%s is a directory, in which Services cannot be seen: it gives no address", cluster)
+		default:
+			d.Fail(d.Group.Path, "/spec/clusters", "%s is a directory, in which Services cannot be seen; choose clusters with a kubeconfig, or give addresses instead of service", cluster)
+		}
 	}
 }
 
