@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return Run(ctx, terminal.Program{
+		Name: calledAs(os.Args[0]),
 		Poll: 500 * time.Millisecond,
 		In:   os.Stdin,
 		Out:  os.Stdout,
@@ -24,10 +26,19 @@ func Main() int {
 	}, app.Run, os.Args[1:])
 }
 
+// calledAs returns the name by which the user calls the program that has this path:
+// kubectl runs kubectl-signpost for "kubectl signpost".
+func calledAs(path string) string {
+	if strings.TrimSuffix(filepath.Base(path), ".exe") == "kubectl-signpost" {
+		return "kubectl signpost"
+	}
+	return "signpost"
+}
+
 // Run executes a command line and answers its exit code. When ctx ends, the
 // command ends in good order.
 func Run(ctx context.Context, p terminal.Program, service func(context.Context, app.Config) error, args []string) int {
-	root := newRoot(p, service)
+	root := Command(p, service)
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.Err)

@@ -126,3 +126,22 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(m.Run())
 }
+
+// kubectl finds the program as kubectl-signpost. Its help and its errors name
+// the command that the user typed.
+func TestThePluginOfKubectlSaysWhatTheUserTyped(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/usr/local/bin/signpost": "signpost", "signpost.exe": "signpost", "/tmp/copy-of-signpost": "signpost",
+		"/root/.krew/bin/kubectl-signpost": "kubectl signpost", "kubectl-signpost.exe": "kubectl signpost",
+	} {
+		require.Equal(t, want, calledAs(path), path)
+		var out, problems strings.Builder
+		program := terminal.Program{Name: calledAs(path), In: strings.NewReader(""), Out: &out, Err: &problems}
+		require.Equal(t, exitDone, Run(t.Context(), program, app.Run, []string{"get", "--help"}))
+		require.Contains(t, out.String(), "\n  "+want+" get PATH", "usage")
+		require.Equal(t, exitUsage, Run(t.Context(), program, app.Run, []string{"get", "--fast"}))
+		require.True(t, strings.HasPrefix(problems.String(), want+" get: "), problems.String())
+		require.Contains(t, problems.String(), "See "+want+" get --help.")
+	}
+}

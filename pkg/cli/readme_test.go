@@ -52,7 +52,7 @@ func TestThePagesHaveEveryFlagAndCommand(t *testing.T) {
 	require.NoError(t, err)
 	commands, err := os.ReadFile(filepath.Join(repository, "docs", "cli.md"))
 	require.NoError(t, err)
-	root := newRoot(terminal.Program{}, app.Run)
+	root := Command(terminal.Program{}, app.Run)
 	serve, _, err := root.Find([]string{"serve"})
 	require.NoError(t, err)
 	serve.Flags().VisitAll(func(flag *pflag.Flag) {

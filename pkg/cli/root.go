@@ -33,7 +33,8 @@ Exit codes:
   3  the server cannot be reached, or cannot answer now; try again later
   4  timed out: --wait ended by --timeout`
 
-func newRoot(p terminal.Program, service func(context.Context, app.Config) error) *cobra.Command {
+// Command returns the whole command line. service runs "signpost serve".
+func Command(p terminal.Program, service func(context.Context, app.Config) error) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "signpost",
 		Short:         "DNS names for services in several Kubernetes clusters",
@@ -47,6 +48,9 @@ func newRoot(p terminal.Program, service func(context.Context, app.Config) error
 			}
 			return unknownCommand(cmd, args[0])
 		},
+	}
+	if p.Name != "" {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: p.Name}
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.AsUsageError(serve.FlagFault(err)) })
