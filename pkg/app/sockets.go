@@ -1,9 +1,6 @@
 package app
 
 import (
-	"math"
-	"syscall"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/access/throttle"
@@ -19,22 +16,11 @@ const (
 // maxConnections is how many connections the HTTP listener has at once. The
 // stores need descriptors, too: without any, etcd ends the process.
 func (l Limits) maxConnections() int {
-	most := descriptors() / ofDescriptors
+	most := throttle.Descriptors() / ofDescriptors
 	if l.MaxConnections > 0 {
 		most = min(most, l.MaxConnections)
 	}
 	return most
-}
-
-// descriptors is how many files and sockets the process may have. Go raises that to
-// the hard limit at the start.
-func descriptors() int {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		const usual = 1024
-		return usual
-	}
-	return int(min(limit.Cur, math.MaxInt32)) //nolint:gosec // it is no more than fits
 }
 
 // bound bounds the connections of the listeners, with their metrics.

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/signpost-dns/signpost/pkg/access/throttle"
 	"github.com/signpost-dns/signpost/pkg/emco/emcopb"
 )
 
@@ -84,7 +85,7 @@ func (s *server) call(connection *grpc.ClientConn) {
 // TestTheDescriptorsLeaveRoomForTheStores: without any, etcd ends the process.
 func TestTheDescriptorsLeaveRoomForTheStores(t *testing.T) {
 	t.Parallel()
-	all := descriptors()
+	all := throttle.Descriptors()
 	require.Positive(t, all)
 	require.Equal(t, all/4, Config{}.maxConnections())
 	require.Equal(t, all/4, Config{Limits: Limits{MaxConnections: 10 * all}}.maxConnections())

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -87,17 +86,6 @@ func (e *Embedded) Size() Size {
 	size := Size{Allocated: backend.Size(), InUse: backend.SizeInUse(), Quota: e.quota}
 	size.Free, size.Disk = space(e.dir)
 	return size
-}
-
-// space is how much of the disk with a directory is free, and the whole of it; 0 and
-// 0 where that cannot be told.
-func space(dir string) (free, all int64) {
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
-		return 0, 0
-	}
-	block := disk.Bsize
-	return int64(disk.Bavail) * block, int64(disk.Blocks) * block //nolint:gosec // disks are not that large
 }
 
 // maintain gives space back when much of the file is free, or little of the quota is
