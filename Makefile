@@ -50,8 +50,24 @@ run: build-signpost ## Serve on 127.0.0.1:9018 with the quickstart applied, unti
 	@examples/quickstart/run.sh bin/signpost
 
 .PHONY: clean
-clean: ## Remove what build leaves
-	rm -rf bin
+clean: ## Remove what build and snapshot leave
+	rm -rf bin dist
+
+##@ Release
+
+# goreleaser looks for cyclonedx-gomod on the PATH.
+release = goreleaser=$(call tool,goreleaser); sbom=$(call tool,cyclonedx-gomod); \
+	programs=$$(mktemp -d); trap 'rm -rf "$$programs"' EXIT; ln -s "$$sbom" "$$programs/cyclonedx-gomod"; \
+	PATH="$$programs:$$PATH" "$$goreleaser" release --clean
+
+.PHONY: snapshot
+snapshot: ## Build archives, checksums and SBOMs of this commit in dist/, without images and signatures
+	@$(release) --snapshot --skip=docker,sign
+
+# .github/workflows/release.yml calls it for a tag.
+.PHONY: release
+release: ## Build and publish the release of the present tag: for continuous integration
+	@$(release)
 
 ##@ Source
 

@@ -43,6 +43,7 @@ readonly AT_LENGTH=(
 	TestTheKeyOfSecretsIsReplacedWithoutALoss/MongoDB        # over the embedded etcd, and pkg/storage/vault on each store
 	TestARollingRestartPausesNoLongerThanALease              # test/chaos, pkg/worker/syncer
 	TestTheFilesInDeployDoTheStory                           # TestANameOfAnAppThatEMCODeploysResolves
+	TestASnapshotHasWhatAReleaseHas                          # TestTwoDirectoriesGiveTheSamePrograms, cmd/extras
 	TestFiftyContextsAtOnce TestTwoCallersOnOneContextAtOnce # api/contextupdate, pkg/emco
 	TestANewServiceIsSeenWithinTheNegativeTTL                # cmd/signpost-dns/searchpath
 	TestANodesCacheIsReplacedWithoutALostLookup              # cmd/signpost-dns

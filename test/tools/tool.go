@@ -1,6 +1,7 @@
 // Package tools builds and caches the third-party programs that the tests run
 // as processes (kube-apiserver, etcd, external-dns, CoreDNS, FerretDB) and the
-// ones that make runs (golangci-lint, vacuum, oapi-codegen, buf, gotestsum).
+// ones that make runs (golangci-lint, vacuum, oapi-codegen, buf, gotestsum,
+// goreleaser).
 //
 // The Go modules below this directory pin the programs' versions and all that
 // the programs depend on. Most of these modules hold no Go file: a tool directive
@@ -19,6 +20,7 @@
 //   - golangci-lint is apart, because it needs an old viper.
 //   - oapi-codegen has vacuum and gotestsum, too. It cannot have actionlint, which
 //     needs an older YAML library.
+//   - goreleaser has cyclonedx-gomod, too. Its libraries are those of many clouds.
 //   - buf has actionlint and oasdiff, too. pkg/emco/emcopb names its directory.
 //
 // Some programs are small forms of others, see [Tool.Of]: with fewer plugins or
@@ -56,6 +58,8 @@ const (
 	Gotestsum          = "gotestsum"
 	Actionlint         = "actionlint"
 	Oasdiff            = "oasdiff"
+	Goreleaser         = "goreleaser"
+	CycloneDXGomod     = "cyclonedx-gomod"
 )
 
 // Tool is one program: where its module lies and how it is built.
@@ -176,6 +180,18 @@ func makes() []Tool {
 			Module:  "github.com/bufbuild/buf",
 			Package: "github.com/bufbuild/buf/cmd/buf",
 			Hint:    slow,
+		},
+		{
+			Name:    Goreleaser,
+			Module:  "github.com/goreleaser/goreleaser/v2",
+			Package: "github.com/goreleaser/goreleaser/v2",
+			Hint:    slow,
+		},
+		{
+			Name:    CycloneDXGomod,
+			Dir:     Goreleaser,
+			Module:  "github.com/CycloneDX/cyclonedx-gomod",
+			Package: "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod",
 		},
 	}
 }
