@@ -118,6 +118,18 @@ lint: lint-openapi lint-workflows ## Lint openapi.yaml, the workflows and all mo
 		echo "lint $$module"; (cd $$module && "$$linter" run --allow-serial-runners ./...) || failed=1; \
 	done; exit $$failed
 
+# The database of known vulnerabilities.
+VULNDB ?= https://vuln.go.dev
+
+.PHONY: vulnerabilities
+vulnerabilities: ## Fail if the programs call code with a known vulnerability, by the database VULNDB
+	@curl -fsS --max-time 20 -o /dev/null "$(VULNDB)/index/db.json" || \
+		{ echo "NOT RUN: $(VULNDB) cannot be reached; set VULNDB to a copy of the database" >&2; exit 1; }; \
+	govulncheck=$(call tool,govulncheck); failed=0; \
+	for module in . cmd/signpost-dns; do \
+		echo "vulnerabilities $$module"; (cd $$module && "$$govulncheck" -db "$(VULNDB)" ./...) || failed=1; \
+	done; exit $$failed
+
 # That of test/monitoring would want all that Prometheus' own tests do.
 .PHONY: tidy-check
 tidy-check: ## Fail if a go.mod or go.sum is not tidy

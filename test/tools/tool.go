@@ -20,7 +20,8 @@
 //   - golangci-lint is apart, because it needs an old viper.
 //   - oapi-codegen has vacuum and gotestsum, too. It cannot have actionlint, which
 //     needs an older YAML library.
-//   - goreleaser has cyclonedx-gomod, too. Its libraries are those of many clouds.
+//   - goreleaser has cyclonedx-gomod, too. It is apart for the libraries of many clouds,
+//     and govulncheck because it needs the latest libraries that read Go code.
 //   - buf has actionlint and oasdiff, too. pkg/emco/emcopb names its directory.
 //
 // Some programs are small forms of others, see [Tool.Of]: with fewer plugins or
@@ -60,6 +61,7 @@ const (
 	Oasdiff            = "oasdiff"
 	Goreleaser         = "goreleaser"
 	CycloneDXGomod     = "cyclonedx-gomod"
+	Govulncheck        = "govulncheck"
 )
 
 // Tool is one program: where its module lies and how it is built.
@@ -192,6 +194,11 @@ func makes() []Tool {
 			Dir:     Goreleaser,
 			Module:  "github.com/CycloneDX/cyclonedx-gomod",
 			Package: "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod",
+		},
+		{
+			Name:    Govulncheck,
+			Module:  "golang.org/x/vuln",
+			Package: "golang.org/x/vuln/cmd/govulncheck",
 		},
 	}
 }
