@@ -38,6 +38,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -101,7 +102,7 @@ func All() []Tool {
 	all := []Tool{etcdTool(Etcd, "server"), smallCoreDNS(), externalDNS(ExternalDNSCoreDNS, "ProviderCoreDNS")}
 	all = append(all, stories()...)
 	all = append(all, complete()...)
-	return append(all, makes()...)
+	return slices.Concat(all, makes(), releases())
 }
 
 // stories are the further programs of the end-to-end stories.
@@ -183,6 +184,12 @@ func makes() []Tool {
 			Package: "github.com/bufbuild/buf/cmd/buf",
 			Hint:    slow,
 		},
+	}
+}
+
+// releases are the programs that build and check releases.
+func releases() []Tool {
+	return []Tool{
 		{
 			Name:    Goreleaser,
 			Module:  "github.com/goreleaser/goreleaser/v2",
