@@ -34,7 +34,7 @@ func TestAFullStoreLetsDocumentsBeDeleted(t *testing.T) {
 	require.NoError(t, put("projects/modest", ""))
 	many := func(n int) intent.Path { return intent.Path(fmt.Sprintf("projects/greedy/kv-pairs/%d", n)) }
 	written := 0
-	for err == nil {
+	for !strings.Contains(fmt.Sprint(err), "space exceeded") { // on a busy machine, a write may also time out
 		if err = put(many(written), strings.Repeat("x", 1<<20), "projects/greedy"); err == nil {
 			written++
 		}
