@@ -32,7 +32,7 @@ A file holds one or several documents, in YAML ("---" between them) or JSON. If 
 refused, the documents below it are skipped, and all others are applied.
 
 Documents in the form of EMCO's emcoctl (version: emco/v2, resourceContext.anchor) are accepted, too.
-Instantiate and other requests in their anchors are made last. Templates are not accepted.
+Actions in their anchors, such as instantiate, run last. Templates are not accepted.
 OpenShift's DNS objects (apiVersion: operator.openshift.io/v1, kind: DNS) are accepted for the
 dns-cr-intents of a logical cloud.`
 

@@ -13,7 +13,7 @@ import (
 
 const abandonHelp = `Gives up a cluster that never comes back, and lists the objects that stay there. Its addresses
 leave public names as with drain. Signpost no longer serves the cluster and no longer waits for
-it, until the cluster's document is deleted; registered again, the cluster starts over. If a name
+it, until the cluster's document is deleted; register it again to start anew. If a name
 would have no address left, the command refuses; --force abandons the cluster all the same.`
 
 // AbandonCommand makes `signpost abandon`.

@@ -10,8 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 )
 
-const drainHelp = `Removes a cluster's addresses from all public names, at once and within the current releases,
-as before maintenance. Its objects stay, and so do names of cluster scope. If a name would have
+const drainHelp = `Removes a cluster's addresses from all public names, at once and without a new release: use it
+before maintenance. Its objects stay, and so do names of cluster scope. If a name would have
 no address left, the command refuses; --force drains the cluster all the same.`
 
 // DrainCommand makes `signpost drain`.

@@ -36,7 +36,7 @@ type lifecycle struct {
 	timeout  time.Duration // of --wait
 }
 
-const takeoverHelp = "take over the names that this deployment intent `group` of the project also publishes"
+const takeoverHelp = "move to this group the names that the given deployment intent `group` of the project publishes, too"
 
 const (
 	adoptHelp         = "for a provider: adopt its names that another external-dns marked with this owner `id`"
@@ -79,7 +79,7 @@ func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
 		cmd.Flags().StringVar(&request.adopt, "adopt", "", adoptHelp)
 	}
 	if action == intent.Terminate {
-		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even a group whose objects EMCO's orchestrator has in the clusters")
+		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even if EMCO's orchestrator deployed the group")
 	}
 	cmd.Flags().BoolVar(&request.wait, "wait", false, "wait until it is done, and show the progress")
 	cmd.Flags().DurationVar(&request.timeout, "timeout", longest, "how long to wait with --wait")

@@ -17,7 +17,7 @@ import (
 )
 
 const readyHelp = `Checks whether the server is ready, which means that all its dependencies answer. It needs no token.
-As a container's health check, it needs no other program in the image.`
+It can be a container's health check: the image needs no other program.`
 
 // ReadyCommand makes `signpost ready`.
 func ReadyCommand(p terminal.Program) *cobra.Command {

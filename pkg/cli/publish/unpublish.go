@@ -32,7 +32,7 @@ func UnpublishCommand(p terminal.Program) *cobra.Command {
 		Use:   "unpublish HOST",
 		Short: "Take a host name out of DNS, and delete it",
 		Long: `Takes a host name out of DNS, and deletes its document once nothing answers it any more.
-With --wait the command returns then.`,
+--wait waits until that is done.`,
 		Example: "  signpost unpublish www.shop.example --wait",
 		Args:    terminal.Exactly(1, "one host name"),
 		RunE: func(cmd *cobra.Command, args []string) error {

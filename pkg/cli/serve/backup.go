@@ -13,15 +13,14 @@ import (
 )
 
 const backupHelp = `Writes the whole state of Signpost into a new file: documents, releases, app contexts, and the
-records of objects and observations in clusters. It works on the stores, given by the flags of
-"signpost serve", in the same ways; a configuration file of serve works, too. With an external
-etcd, servers can go on meanwhile. Only one program at a time can open the embedded etcd: stop
+records of objects and observations in clusters. Name the stores with the flags, variables
+or configuration file of "signpost serve". With an external etcd, servers can keep running. Only one program at a time can open the embedded etcd: stop
 the server first. Secret values stay sealed in the file. The file does not contain their key:
 keep the key in another place.`
 
-const restoreHelp = `Restores a file of "signpost backup" into empty stores. The stores are given by the flags of
-"signpost serve", in the same ways; no server may run on them. Nothing is written before the
-whole file was read and checked. A torn or damaged file is refused, and so is one with values
+const restoreHelp = `Restores a file of "signpost backup" into empty stores. Name the stores with the flags,
+variables or configuration file of "signpost serve"; no server may run on them. The whole file is
+checked before anything is written. A torn or damaged file is refused, and so is one with values
 sealed with another key than --secret-key-file. The file has no signature: keep it where nobody
 else can write. After an interruption, servers refuse to start on the stores; repeat the command
 with the same file.`

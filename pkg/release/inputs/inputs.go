@@ -25,7 +25,7 @@ type Inputs struct {
 	OwnRecords    map[string][]string                        // values of each cluster's association
 	Intents       []DNSIntent                                // ordered by path
 	PodIntents    []podDNSIntent                             // ordered by path
-	DNSIntents    []DNSCRIntent                              // of a logical cloud, ordered by name
+	DNSCRIntents  []DNSCRIntent                              // of a logical cloud, ordered by name
 	Records       map[string]intent.Document                 // the project's records that are associated, by name
 	Name          intent.Name                                // the spec of the owner, if that is a name
 	ClusterLabels []string                                   // "key=value", sorted: those of clusters that the name may use; read for a selector alone

@@ -22,7 +22,7 @@ func (s *Reader) readDNSCRIntents(ctx context.Context, in *Inputs) error {
 		if err != nil {
 			return err
 		}
-		in.DNSIntents = append(in.DNSIntents, DNSCRIntent{doc.Path, resource.Spec})
+		in.DNSCRIntents = append(in.DNSCRIntents, DNSCRIntent{doc.Path, resource.Spec})
 	}
 	return nil
 }
@@ -48,8 +48,8 @@ func (s *Reader) readPodDNSIntents(ctx context.Context, in *Inputs, traffic inte
 	return nil
 }
 
-// DNSIntents are the DNS CR intents of a logical cloud, as they are written now.
-func (s *Reader) DNSIntents(ctx context.Context, cloud intent.Path) ([]DNSCRIntent, error) {
+// DNSCRIntents are the DNS CR intents of a logical cloud, as they are written now.
+func (s *Reader) DNSCRIntents(ctx context.Context, cloud intent.Path) ([]DNSCRIntent, error) {
 	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(cloud) + "/dns-cr-intents"})
 	if err != nil {
 		return nil, err

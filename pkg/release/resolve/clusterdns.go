@@ -31,10 +31,10 @@ func (s *Resolver) DraftCloud(ctx context.Context, in *inputs.Inputs, before sta
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range in.DNSIntents {
+	for _, i := range in.DNSCRIntents {
 		d.configure(i, pinned, s.ImageRegistry)
 	}
-	if len(in.DNSIntents) == 0 {
+	if len(in.DNSCRIntents) == 0 {
 		d.Fail(in.Owner.Path, "/dns-cr-intents", "the logical cloud has no DNS CR intent; post one first, or terminate the deployed DNS")
 	}
 	slices.SortFunc(d.Group.DNS, func(a, b plan.ClusterDNS) int { return strings.Compare(a.Cluster, b.Cluster) })
@@ -52,7 +52,7 @@ func (s *Resolver) DraftCloud(ctx context.Context, in *inputs.Inputs, before sta
 // refuseImports refuses what a deployer cannot do: put single keys into an
 // object of somebody else.
 func (d *Draft) refuseImports() {
-	for _, i := range d.In.DNSIntents {
+	for _, i := range d.In.DNSCRIntents {
 		if i.Spec.Mode == intent.Import {
 			d.Fail(i.Path, "/spec/mode", "%s cannot share a ConfigMap with the CoreDNS that imports it; use mode dedicated", intent.Deployer)
 		}

@@ -143,7 +143,7 @@ func (s *Resolver) nameserver(ctx context.Context, d *Draft, o state.Offer) (nam
 // notOffered says why autopath is not offered on a cluster, and what to change.
 func (s *Resolver) notOffered(ctx context.Context, d *Draft, cloud state.Lifecycle, cluster string) (string, error) {
 	name := d.Group.LogicalCloud
-	stored, err := s.Inputs.DNSIntents(ctx, d.In.CloudPath)
+	stored, err := s.Inputs.DNSCRIntents(ctx, d.In.CloudPath)
 	if err != nil {
 		return "", err
 	}
