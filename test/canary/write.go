@@ -46,13 +46,15 @@ func (w *world) documents(at hub) []document {
 		}
 		list = append(list, fmt.Sprintf(`{"key%d": %q}`, n+1, one.name))
 	}
-	all = append(all, document{"/v2/projects/shop/dns-update-records", "open", `{"provider": "coredns", "external-dns-parameters": {"domain-filter": ["example"]},
-		"environment": {"ETCD_URLS": "http://192.0.2.53:2379"}, "credentials": [{"environment": "ETCD_PASSWORD", "secretRef": {"name": "etcd", "key": "password"}}]}`})
 	lists, home := map[string]string{"eu": strings.Join(list, ", "), "far": `{"key1": "open"}`}, "away"
 	if !at.secrets() {
 		lists["eu"], lists["far"], home = lists["far"], lists["eu"], "hub"
 	}
-	all = append(all, document{"/v2/projects/shop/names", "direct.example", `{"service": "web/web", "clusters": ["edge/` + home + `"], "provider": "open"}`})
+	all = append(all,
+		document{"/v2/projects/shop/dns-update-records", "open", `{"provider": "coredns", "external-dns-parameters": {"domain-filter": ["example"]},
+		"environment": {"ETCD_URLS": "http://192.0.2.53:2379"}, "deployOn": {"clusterProvider": "edge", "cluster": "` + home + `"}, "credentials": [{"environment": "ETCD_PASSWORD", "secretRef": {"name": "etcd", "key": "password"}}]}`},
+		document{"/v2/projects/shop/names", "direct.example", `{"addresses": ["203.0.113.7"], "provider": "open"}`},
+	)
 	for cloud, cluster := range map[string]string{"eu": "hub", "far": "away"} {
 		all = append(all,
 			document{clouds, cloud, `{"namespace": "shop-` + cloud + `", "controllerCluster": {"clusterProvider": "edge", "cluster": "` + cluster + `"}}`},
