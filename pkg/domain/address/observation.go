@@ -31,6 +31,11 @@ const (
 	Fixed        Kind = "fixed"        // none: the document of the name gives it
 )
 
+// Kinds are all kinds, in the order of candidates.
+func Kinds() []Kind {
+	return []Kind{LoadBalancer, External, Ingress, Gateway, Node, NodeInternal, ClusterIP, Endpoint, Fixed}
+}
+
 // Candidate is an address or host name that leads to a Service.
 type Candidate struct {
 	Target   string   `json:"target"`             // an IP address or a host name, as found

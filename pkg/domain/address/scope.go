@@ -37,8 +37,10 @@ func rank(scope intent.Scope, kind Kind) int {
 		return inside
 	case Endpoint:
 		return inside
+	case LoadBalancer, External, Ingress, Gateway, Fixed:
+		return outward
 	}
-	return outward
+	return nowhere // a kind without a rank must not become public
 }
 
 // best is the best kind of a Service: whether it has something for clients outside, in

@@ -79,14 +79,9 @@ func remembering(before, now address.Observation) []address.Candidate {
 			candidates = append(candidates, c)
 		}
 	}
-	slices.SortStableFunc(candidates, func(a, b address.Candidate) int { return cmp.Compare(rank(a.Kind), rank(b.Kind)) })
+	kinds := address.Kinds()
+	slices.SortStableFunc(candidates, func(a, b address.Candidate) int {
+		return cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind))
+	})
 	return candidates
-}
-
-// rank is a kind's place in the order of candidates.
-func rank(kind address.Kind) int {
-	return slices.Index([]address.Kind{
-		address.LoadBalancer, address.External, address.Ingress, address.Gateway,
-		address.Node, address.NodeInternal, address.ClusterIP, address.Endpoint,
-	}, kind)
 }
