@@ -183,22 +183,12 @@ func (h *Handlers) Get(ctx context.Context, c *operation.Call) (response.Answer,
 
 // Delete takes a name out of DNS and then deletes it, if its preconditions hold.
 func (h *Handlers) Delete(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	asked, err := operation.ReadPrecondition(c.Header)
+	old, asked, err := h.Deletable(ctx, c)
 	if err != nil {
 		return response.Answer{}, err
-	}
-	old, err := h.Find(ctx, c.Path)
-	if err != nil {
-		return response.Answer{}, err
-	}
-	if err := asked.Check(c.Path, old); err != nil {
-		return response.Answer{}, err
-	}
-	if old == nil {
-		return response.Answer{}, intent.ErrNotFound(c.Path)
 	}
 	r := intent.NameRequest{Confirm: c.Query.Get("confirm"), Actor: c.Actor.Subject}
-	if asked.Asked() {
+	if asked {
 		r.Was = old
 	}
 	if c.Query.Get("dryRun") == "true" {

@@ -178,24 +178,33 @@ func warned(status *review.Status, more []intent.Warning) *review.Status {
 	return status
 }
 
-// Delete deletes a document, if its preconditions hold.
-func (h *Handlers) Delete(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	asked, err := operation.ReadPrecondition(c.Header)
+// Deletable is the document that a request deletes, if its preconditions hold. asked
+// reports whether it has any.
+func (h *Handlers) Deletable(ctx context.Context, c *operation.Call) (old *intent.Document, asked bool, err error) {
+	condition, err := operation.ReadPrecondition(c.Header)
 	if err != nil {
-		return response.Answer{}, err
+		return nil, false, err
 	}
-	old, err := h.Find(ctx, c.Path)
-	if err != nil {
-		return response.Answer{}, err
+	if old, err = h.Find(ctx, c.Path); err != nil {
+		return nil, false, err
 	}
-	if err := asked.Check(c.Path, old); err != nil {
-		return response.Answer{}, err
+	if err := condition.Check(c.Path, old); err != nil {
+		return nil, false, err
 	}
 	if old == nil {
-		return response.Answer{}, intent.ErrNotFound(c.Path)
+		return nil, false, intent.ErrNotFound(c.Path)
+	}
+	return old, condition.Asked(), nil
+}
+
+// Delete deletes a document, if its preconditions hold.
+func (h *Handlers) Delete(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	old, asked, err := h.Deletable(ctx, c)
+	if err != nil {
+		return response.Answer{}, err
 	}
 	condition := intent.Always()
-	if asked.Asked() {
+	if asked {
 		condition = intent.IfRevision(old.Revision)
 	}
 	if err := h.Admitter.Delete(ctx, c.Path, condition); err != nil {
