@@ -21,13 +21,20 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
+// deletion is one request to unpublish a name.
+type deletion struct {
+	server  connect.Connection
+	output  terminal.Format
+	project string
+	confirm string
+	dryRun  bool
+	wait    bool
+	timeout time.Duration
+}
+
 // UnpublishCommand makes `signpost unpublish`.
 func UnpublishCommand(p terminal.Program) *cobra.Command {
-	var server connect.Connection
-	var project, confirm string
-	var dryRun, wait bool
-	var timeout time.Duration
-	var output terminal.Format
+	r := &deletion{}
 	cmd := &cobra.Command{
 		Use:   "unpublish HOST",
 		Short: "Take a host name out of DNS, and delete it",
@@ -35,53 +42,55 @@ func UnpublishCommand(p terminal.Program) *cobra.Command {
 --wait waits until that is done.`,
 		Example: "  signpost unpublish www.shop.example --wait",
 		Args:    terminal.Exactly(1, "one host name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			host, err := hostname.Canonical(args[0])
-			if err != nil {
-				return terminal.Usagef("%q %w", args[0], err)
-			}
-			api, err := server.Dial()
-			if err != nil {
-				return err
-			}
-			query := url.Values{}
-			if confirm != "" {
-				query.Set("confirm", confirm)
-			}
-			if dryRun {
-				query.Set("dryRun", "true")
-			}
-			path := namePath(project, host)
-			response, err := api.Do(cmd.Context(), http.MethodDelete, lifecycle.WithQuery(path, query), nil, nil)
-			if err != nil {
-				return err
-			}
-			if dryRun {
-				return lifecycle.PrintPlan(p, &output, response.Body, false)
-			}
-			done := "is going"
-			if wait {
-				if err := awaitGone(cmd.Context(), p, api, path, timeout); err != nil {
-					return err
-				}
-				done = "is gone"
-			}
-			return output.Print(p.Out, response.Body, func(w io.Writer, _ bool) error {
-				terminal.Printf(w, "%s %s\n", host, done)
-				return nil
-			})
-		},
+		RunE:    func(cmd *cobra.Command, args []string) error { return r.unpublish(cmd.Context(), p, args[0]) },
 	}
 	const longest = 5 * time.Minute
 	flags := cmd.Flags()
-	flags.StringVar(&project, "project", defaultProject, "the `PROJECT` of the name")
-	flags.StringVar(&confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
-	flags.BoolVar(&dryRun, "dry-run", false, "show the plan, and change nothing")
-	flags.BoolVar(&wait, "wait", false, "wait until the name is gone")
-	flags.DurationVar(&timeout, "timeout", longest, "how long to --wait")
-	output.Flag(flags)
-	server.ServerFlags(flags)
+	flags.StringVar(&r.project, "project", defaultProject, "the `PROJECT` of the name")
+	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")
+	flags.BoolVar(&r.wait, "wait", false, "wait until the name is gone")
+	flags.DurationVar(&r.timeout, "timeout", longest, "how long to --wait")
+	r.output.Flag(flags)
+	r.server.ServerFlags(flags)
 	return cmd
+}
+
+func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host string) error {
+	canonical, err := hostname.Canonical(host)
+	if err != nil {
+		return terminal.Usagef("%q %w", host, err)
+	}
+	api, err := r.server.Dial()
+	if err != nil {
+		return err
+	}
+	query := url.Values{}
+	if r.confirm != "" {
+		query.Set("confirm", r.confirm)
+	}
+	if r.dryRun {
+		query.Set("dryRun", "true")
+	}
+	path := namePath(r.project, canonical)
+	response, err := api.Do(ctx, http.MethodDelete, lifecycle.WithQuery(path, query), nil, nil)
+	if err != nil {
+		return err
+	}
+	if r.dryRun {
+		return lifecycle.PrintPlan(p, &r.output, response.Body, false)
+	}
+	done := "is going"
+	if r.wait {
+		if err := awaitGone(ctx, p, api, path, r.timeout); err != nil {
+			return err
+		}
+		done = "is gone"
+	}
+	return r.output.Print(p.Out, response.Body, func(w io.Writer, _ bool) error {
+		terminal.Printf(w, "%s %s\n", canonical, done)
+		return nil
+	})
 }
 
 // awaitGone looks at a name until it does not exist any more.
