@@ -31,7 +31,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 		}),
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signpost_shed_total",
-			Help: "Requests answered 429, or 503 for lack of memory, before anything was done: too many reads, writes or bodies at once, or too many from one subject.",
+			Help: "Requests answered 429, or 503 for lack of memory, before anything was done. Too many came at once, or from one subject.",
 		}, []string{"kind"}),
 	}
 	for _, collector := range []prometheus.Collector{m.took, m.inFlight, m.shed} {

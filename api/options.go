@@ -50,7 +50,7 @@ type Options struct {
 
 	Buckets     *throttle.Buckets     // how often each subject may ask; nil: as often as it likes
 	Connections *throttle.Connections // those that requests come by, to tell which of them have carried one of a known subject; nil: nobody asks
-	MaxBytes    int64                 // of memory that requests take at once, as far as that is known before; more requests wait a second and are 503 then; 0: 256 MiB
+	MaxBytes    int64                 // of memory that requests take at once, if known before they are read. More requests wait a second, and are 503 then. 0: 256 MiB
 	MaxWrites   int                   // requests other than reads at work at once, more wait a second and are 429 then; 0: 32
 }
 

@@ -27,11 +27,11 @@ by name.
 --server or SIGNPOST_SERVER, and a token from SIGNPOST_TOKEN.
 
 Exit codes:
-  0  done
-  1  failed: the server refused, or something in the input is wrong
-  2  wrong usage: a command, a flag, an argument or the configuration
-  3  the server cannot be reached, or cannot answer now; try again later
-  4  timed out: --wait ended by --timeout`
+  0  done.
+  1  failed: the server refused, or something in the input is wrong.
+  2  wrong usage: a command, a flag, an argument or the configuration.
+  3  the server cannot be reached, or cannot answer now; try again later.
+  4  timed out: --wait ended by --timeout.`
 
 // Command returns the whole command line. service runs "signpost serve".
 func Command(p terminal.Program, service func(context.Context, app.Config) error) *cobra.Command {

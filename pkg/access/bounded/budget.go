@@ -37,8 +37,8 @@ func tooLarge(what string, most int64) error {
 	return &Excess{fmt.Sprintf("%s would take more than %d MiB of memory", what, most/mib)}
 }
 
-// Budget is what one server may cost: the memory of its stored data and of its answers
-// while they are read and decoded, and the time. It is safe for concurrent use. A nil
+// Budget is what one server may cost: time, and the memory of its stored data and of
+// its answers while they are decoded. It is safe for concurrent use. A nil
 // *Budget limits nothing.
 type Budget struct {
 	most int64

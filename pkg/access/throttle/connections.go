@@ -48,8 +48,7 @@ type connection struct {
 }
 
 // NewConnections allows most connections at once, of which each address has each without
-// a known subject. ended is called with one of Reasons for every connection that is
-// closed.
+// a known subject. For every connection that is closed, ended is called with one of Reasons.
 func NewConnections(most, each int, ended func(reason string)) *Connections {
 	return &Connections{
 		most: max(most, 1), each: max(each, 1), ended: ended,
@@ -173,8 +172,8 @@ func decrease(counts map[string]int, name string) {
 	}
 }
 
-// CloseWrite ends sending, so that a client that is still sending reads the answer before
-// the connection ends. net/http asks connections whether they can do that.
+// CloseWrite ends sending, so that a client that is still sending reads the answer. After
+// that, the connection ends. Package net/http looks for this method.
 func (c *connection) CloseWrite() error {
 	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return tcp.CloseWrite()

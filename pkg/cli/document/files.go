@@ -35,8 +35,8 @@ func (s *Source) Flags(flags *pflag.FlagSet) {
 }
 
 // Read reads the documents of the files, of the .yaml, .yml and .json files of the
-// directories, and of standard input for "-". timeout limits each request to a service of
-// EMCO's. It returns all errors at once; with one, there are no documents.
+// directories, and of standard input for "-". Requests to services of EMCO's end after
+// timeout. It returns all errors at once; with one, there are no documents.
 func (s *Source) Read(in io.Reader, timeout time.Duration) ([]Document, error) {
 	if err := s.Emco.Connect(timeout); err != nil {
 		return nil, err

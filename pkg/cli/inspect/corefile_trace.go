@@ -14,8 +14,8 @@ import (
 )
 
 const traceHelp = `Shows which way a query takes through the CoreDNS of a DNS CR intent, as the intent is now,
-deployed or not: the server block that gets the query, the plugin in it that answers, the
-servers that this plugin asks, and the reasons. No query is sent. Give the intent as
+deployed or not. It names the server block that gets the query, the plugin in it that answers,
+the servers that this plugin asks, and the reasons. No query is sent. Give the intent as
 project/logical-cloud/intent, or by its whole path.`
 
 func traceCommand(p terminal.Program) *cobra.Command {

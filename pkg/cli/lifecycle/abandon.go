@@ -33,7 +33,7 @@ func AbandonCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			show := func(w io.Writer, _ bool) error { return printLeftBehind(w, args[0], left.LeftBehind) }
+			show := func(w io.Writer, _ bool) error { return printOrphans(w, args[0], left.LeftBehind) }
 			return output.Print(p.Out, body, show)
 		},
 	}
@@ -43,7 +43,7 @@ func AbandonCommand(p terminal.Program) *cobra.Command {
 	return cmd
 }
 
-func printLeftBehind(w io.Writer, cluster string, left []client.LeftBehind) error {
+func printOrphans(w io.Writer, cluster string, left []client.LeftBehind) error {
 	terminal.Printf(w, "%s abandoned; %s left there\n", cluster, terminal.Count(len(left), "object"))
 	objects := terminal.NewTable("KIND", "NAMESPACE", "NAME")
 	for _, object := range left {

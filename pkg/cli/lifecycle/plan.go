@@ -18,8 +18,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-const planHelp = `Shows what an action would do to a deployment intent group or a logical cloud, or what update would do
-to a provider (projects/…/dns-update-records/…), name by name and object by object. It changes nothing.
+const planHelp = `Shows what an action would do to a deployment intent group or a logical cloud, name by name and
+object by object. For a provider (projects/…/dns-update-records/…), it shows what update would do.
+It changes nothing.
 
 The plan ends with a token. With --confirm TOKEN, an action does exactly what the plan shows.
 A plan with errors would be refused: the exit code is 1.`

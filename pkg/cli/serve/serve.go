@@ -17,9 +17,9 @@ import (
 
 const serveHelp = `Runs the service until SIGTERM or an interrupt ends it.
 
-Each flag can also be given as a variable, SIGNPOST_ and its name with _ for -
-(SIGNPOST_LOG_LEVEL), or as a key of the YAML file of --config (log-level: debug). A flag beats
-the environment, and the environment beats the file.
+Each flag can also be given as an environment variable: --log-level is SIGNPOST_LOG_LEVEL. It can
+be a key of the YAML file of --config, too (log-level: debug). A flag beats the environment, and
+the environment beats the file.
 
 Authentication is by a token file, an OpenID Connect issuer, or a CA of client certificates.
 Without authentication, Signpost listens on loopback only, unless --insecure is set.`

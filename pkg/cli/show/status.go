@@ -20,14 +20,15 @@ import (
 
 const statusHelp = `Shows the observed state of a deployment intent group:
 
-  its state and conditions
-  each name with its targets, their sources, and the answers of authoritative servers
-  rejected names with the reasons
-  the clusters with their objects, and the external-dns in use
+  - its state and conditions
+  - each name with its targets, their sources, and the answers of authoritative servers
+  - rejected names with the reasons
+  - the clusters with their objects, and the external-dns in use
 
 For a provider, given by its path projects/…/dns-update-records/…, it shows each external-dns.
-For a logical cloud it shows the cluster DNS: its addresses, the nodes for DNS pods and the reasons
-that exclude others, and the health of forwarding servers and of the caches on the nodes.`
+For a logical cloud it shows the cluster DNS with its addresses, and the nodes for DNS pods with the
+reasons that exclude others. It also shows the health of forwarding servers and of the caches on the
+nodes.`
 
 // StatusCommand makes `signpost status`.
 func StatusCommand(p terminal.Program) *cobra.Command {
