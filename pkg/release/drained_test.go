@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -124,4 +125,44 @@ func TestDrainOfWhatIsNotThere(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "alice", found.Actor)
 	require.False(t, found.Since.IsZero())
+}
+
+// TestAGroupTellsOfDrainedClusters in its events, and a name in its own: once for each
+// drain and undrain of a cluster that may give them addresses, with who did it.
+func TestAGroupTellsOfDrainedClusters(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	w.do(intent.Instantiate, prod)
+	require.NoError(t, w.publish(bakery, ofFront))
+	require.NoError(t, w.publish("projects/shop/names/fixed.lab.example", `{"addresses":["203.0.113.99"],"provider":"lab"}`))
+	w.settle(prod, bakery)
+	require.NoError(t, w.drain(berlin, false))
+	w.settle(prod, bakery)
+	w.settle(prod, bakery)
+	require.NoError(t, w.drain(hub, false), "it gives no addresses")
+	w.observe(paris, "shop/web", "203.0.113.21")
+	w.settle(prod, bakery)
+	w.undrain(berlin)
+	w.settle(prod, bakery)
+	want := []string{
+		"alice drain completed edge+berlin is drained since 2026-11-01T12:00:00Z: public names have none of its addresses",
+		"alice undrain completed edge+berlin is drained no longer: public names may have its addresses again",
+	}
+	require.Equal(t, want, w.drains(prod))
+	require.Equal(t, want, w.drains(bakery))
+	require.Empty(t, w.drains("projects/shop/names/fixed.lab.example"), "no cluster gives it addresses")
+}
+
+// drains are the events of an owner that tell of drained clusters, in a line each.
+func (w *world) drains(owner intent.Path) []string {
+	w.Helper()
+	events, err := w.service.Events(context.Background(), owner)
+	require.NoError(w, err)
+	var lines []string
+	for _, e := range events {
+		if e.Action == intent.Drain || e.Action == intent.Undrain {
+			lines = append(lines, strings.Join([]string{e.Actor, string(e.Action), e.Outcome, e.Message}, " "))
+		}
+	}
+	return lines
 }

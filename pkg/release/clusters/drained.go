@@ -62,7 +62,7 @@ func (s *Operator) tellOf(ctx context.Context, cluster intent.Path, action inten
 
 // drainCluster is Drain for clusters of any kind.
 func (s *Operator) drainCluster(ctx context.Context, cluster intent.Path, force bool, actor string) error {
-	err := s.order(ctx, cluster, func(list state.DrainedClusters, uid string) (state.DrainedClusters, error) {
+	err := s.order(ctx, cluster, actor, func(list state.DrainedClusters, uid string) (state.DrainedClusters, error) {
 		name := intent.ClusterOf(cluster).String()
 		if _, already := list[name]; already {
 			return list, nil
@@ -90,7 +90,7 @@ func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, actor strin
 	if abandoned != nil {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is abandoned, so its addresses are unknown; delete its document and register it again", intent.ClusterOf(cluster))}
 	}
-	err = s.order(ctx, cluster, func(list state.DrainedClusters, _ string) (state.DrainedClusters, error) {
+	err = s.order(ctx, cluster, actor, func(list state.DrainedClusters, _ string) (state.DrainedClusters, error) {
 		next := maps.Clone(list)
 		delete(next, intent.ClusterOf(cluster).String())
 		return next, nil
@@ -104,7 +104,7 @@ func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, actor strin
 
 // order changes the list, and has the groups that use the cluster choose their
 // addresses anew.
-func (s *Operator) order(ctx context.Context, cluster intent.Path, change func(list state.DrainedClusters, uid string) (state.DrainedClusters, error)) error {
+func (s *Operator) order(ctx context.Context, cluster intent.Path, actor string, change func(list state.DrainedClusters, uid string) (state.DrainedClusters, error)) error {
 	_, err := state.RetryOnConflict(cluster, func() (struct{}, error) {
 		doc, err := s.Documents.Get(ctx, cluster)
 		if err != nil {
@@ -118,7 +118,8 @@ func (s *Operator) order(ctx context.Context, cluster intent.Path, change func(l
 		if err != nil || maps.Equal(next, list.Clusters) {
 			return struct{}{}, err
 		}
-		_, err = state.SwapDocument(ctx, s.Documents, next, intent.Write{Path: state.DrainedPath}, list.Revision)
+		stored := list.Change(next, intent.Drained{Since: s.Now().UTC(), Actor: actor})
+		_, err = state.SwapDocument(ctx, s.Documents, stored, intent.Write{Path: state.DrainedPath}, list.Revision)
 		return struct{}{}, err
 	})
 	if err != nil {

@@ -57,7 +57,7 @@ func (s *Updater) followed(ctx context.Context, group intent.Path, l state.Lifec
 	}
 	look := s.Renderer.ObservedSources(on.Group)
 	look.Keep = l.StillRetained(on.Group)
-	now, err := render.Render(ctx, on.Group, on.Records, on.Drained, published, look)
+	now, err := render.Render(ctx, on.Group, on.Records, on.Drained.Clusters, published, look)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,6 @@ func (s *Updater) followed(ctx context.Context, group intent.Path, l state.Lifec
 	}
 	records := maps.Clone(on.Records)
 	records[record.Name] = record
-	then, err := render.Render(ctx, on.Group, records, on.Drained, published, look)
+	then, err := render.Render(ctx, on.Group, records, on.Drained.Clusters, published, look)
 	return render.Planned(now.Objects, then.Objects), err
 }

@@ -20,7 +20,7 @@ type Inputs struct {
 	asked   []intent.Path
 	Group   plan.Group // with its bindings where their records are
 	Records map[string]plan.Record
-	Drained state.DrainedClusters
+	Drained state.DrainedList
 
 	pointer  appcontext.Pointer // of the context that was made of it
 	bindings map[string][]int   // of the group, by their Service ("namespace/name")
@@ -43,8 +43,7 @@ func (s *Renderer) RenderInputs(ctx context.Context, l state.Lifecycle) (*Inputs
 	if on.Records, err = s.Pinned(ctx, release.Group); err != nil {
 		return nil, err
 	}
-	list, err := s.DrainedClusters(ctx)
-	on.Drained = list.Clusters
+	on.Drained, err = s.DrainedClusters(ctx)
 	return on, err
 }
 
@@ -63,7 +62,7 @@ func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error
 	if err != nil {
 		return err
 	}
-	drained := state.DrainedClusters{}
+	listed := state.DrainedClusters{}
 	for _, doc := range docs {
 		moved := false
 		switch doc.Path {
@@ -72,14 +71,17 @@ func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error
 		case state.LifecyclePath(group):
 			moved = doc.Revision != l.Revision
 		case state.DrainedPath:
-			err = json.Unmarshal(doc.Body, &drained)
+			err = json.Unmarshal(doc.Body, &listed)
 		}
 		if moved || err != nil {
 			return err
 		}
 	}
 	var clusters []intent.Path
-	for _, name := range slices.Sorted(maps.Keys(drained)) {
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
+		if listed[name].Undrained != nil {
+			continue
+		}
 		ref, _ := intent.ParseCluster(name)
 		clusters = append(clusters, ref.Path())
 	}

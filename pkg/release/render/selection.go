@@ -88,7 +88,7 @@ func (on *Inputs) refill(ctx context.Context, service string, before bundle.Bund
 	c := Contents{services: map[string][]string{}}
 	for _, n := range on.bindings[service] {
 		b := on.Group.Bindings[n]
-		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], on.Drained, before, look); err != nil {
+		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], on.Drained.Clusters, before, look); err != nil {
 			return c, err
 		}
 	}

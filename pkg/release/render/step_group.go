@@ -36,7 +36,7 @@ func (s *Renderer) Wanted(ctx context.Context, l state.Lifecycle, before bundle.
 	look.Keep = func(ctx context.Context, names map[string]state.NameSet) (map[string]state.NameSet, error) {
 		return s.keep(ctx, l, on, names, lost)
 	}
-	contents, err := Render(ctx, on.Group, on.Records, on.Drained, before, look)
+	contents, err := Render(ctx, on.Group, on.Records, on.Drained.Clusters, before, look)
 	if err != nil {
 		return Desired{}, err
 	}

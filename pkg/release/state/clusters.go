@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -26,12 +27,15 @@ type DrainedClusters map[string]DrainedCluster
 type DrainedCluster struct {
 	intent.Drained
 	UID string `json:"uid"` // of the cluster's document: another one of the same name is not drained
+
+	Undrained *intent.Drained `json:"undrained,omitempty"` // since when, and by whom, it is not drained any more; nil: it is drained
 }
 
 // DrainedList is the list as it was read.
 type DrainedList struct {
-	Clusters DrainedClusters
-	Revision int64
+	Clusters  DrainedClusters
+	Undrained DrainedClusters // lately: the groups that they touch tell who did it
+	Revision  int64
 }
 
 // DrainedClusters reads the list. Clusters whose documents are gone are not on it.
@@ -42,6 +46,7 @@ func (s *Store) DrainedClusters(ctx context.Context) (DrainedList, error) {
 		return list, err
 	}
 	list.Revision = stored.Revision
+	list.Clusters, list.Undrained = list.Clusters.parted()
 	for _, name := range slices.Sorted(maps.Keys(list.Clusters)) {
 		cluster := list.Clusters[name]
 		ref, _ := intent.ParseCluster(name)
@@ -61,6 +66,37 @@ func (s *Store) DrainedClusters(ctx context.Context) (DrainedList, error) {
 		}
 	}
 	return list, nil
+}
+
+// parted are the clusters that are drained, and those that are not any more.
+func (d DrainedClusters) parted() (drained, undrained DrainedClusters) {
+	drained, undrained = DrainedClusters{}, DrainedClusters{}
+	for name, cluster := range d {
+		if cluster.Undrained == nil {
+			drained[name] = cluster
+		} else {
+			undrained[name] = cluster
+		}
+	}
+	return drained, undrained
+}
+
+// Change is the list with other clusters drained. For a day it remembers who undrained a
+// cluster.
+func (l DrainedList) Change(drained DrainedClusters, by intent.Drained) DrainedClusters {
+	const remembered = 24 * time.Hour
+	next := DrainedClusters{}
+	for name, cluster := range l.Undrained {
+		if by.Since.Sub(cluster.Undrained.Since) < remembered {
+			next[name] = cluster
+		}
+	}
+	for name, cluster := range l.Clusters {
+		cluster.Undrained = &by
+		next[name] = cluster
+	}
+	maps.Copy(next, drained)
+	return next
 }
 
 // Mark says which offers are of drained clusters: they are kept out of public
