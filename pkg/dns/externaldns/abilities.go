@@ -22,24 +22,13 @@ type Abilities struct {
 // AbilitiesOf are those of a provider ("aws") in a release; an unknown provider
 // has those of a webhook.
 func AbilitiesOf(provider string, v Version) Abilities {
-	row := findProvider(provider)
-	a := Abilities{Wildcards: true, DualStack: true}
-	switch {
-	case row.name == "aws", row.name == "inmemory":
-		a.SetIdentifiers, a.SRV = true, true
-	case row.family == familyGoogle, row.family == familyPDNS, row.family == familyCloudflare && v >= V022:
-		a.SRV = true
-	case row.family == familyCoreDNS:
-		a.Wildcards, a.DualStack, a.Subtree = false, false, true
-	case row.name == "pihole":
-		a.Wildcards = false
+	row := loadTable().provider(provider)
+	refused := v >= V021 && v < V022 // its source of DNSEndpoints refuses the final dot that other sources need
+	srv := row.srv != 0 && v >= row.srv && !refused
+	return Abilities{
+		SetIdentifiers: row.sets, SRV: srv, RootedSRV: srv && v >= V022,
+		Wildcards: !row.noWildcard, DualStack: !row.keys, Remarks: row.remarks, Subtree: row.keys,
 	}
-	if v >= V021 && v < V022 {
-		a.SRV = false // its source of DNSEndpoints refuses the final dot that other sources need
-	}
-	a.RootedSRV = a.SRV && v >= V022
-	a.Remarks = row.name == "aws" || row.family == familyAzure || row.family == familyPDNS
-	return a
 }
 
 // WeightAdvice says what to do where a provider has no set identifiers.

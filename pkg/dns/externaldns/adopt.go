@@ -1,6 +1,7 @@
 package externaldns
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,10 +61,7 @@ func ReverseZones(record Record) []string {
 	if !r.on("create-ptr") || !slices.Contains(Managed(record.Parameters), "PTR") {
 		return nil
 	}
-	filter := "domain-filter"
-	if r.family == familyRFC2136 {
-		filter = "rfc2136-zone"
-	}
+	filter := cmp.Or(r.provider.zones, "domain-filter")
 	all := []string{"in-addr.arpa", "ip6.arpa"}
 	if !r.has(filter) || r.values[filter].idle {
 		return all

@@ -80,7 +80,7 @@ func (o Options) unfit(r *reading) []Finding {
 		return []Finding{beside("version", fmt.Sprintf("%s is too old; the oldest is %s", o.Version, OldestVersion))}
 	}
 	var findings []Finding
-	if provider := findProvider(o.Provider); provider.removed != 0 && o.Version >= provider.removed {
+	if provider := r.provider; provider.removed != 0 && o.Version >= provider.removed {
 		findings = append(findings, beside("provider", fmt.Sprintf("%s was removed in %s", provider.name, provider.removed)))
 	}
 	if r.one("registry") == "crd" && o.Version < V022 {
@@ -116,7 +116,7 @@ func (o Options) nameOf(r *reading, flag *Flag) (string, bool) {
 		return flag.Name, true
 	}
 	former, ok := r.table.predecessor(flag.Name)
-	if !ok || former.Family != "" && former.Family != r.family {
+	if !ok || !r.provider.takes(former) {
 		return "", false
 	}
 	return former.Name, true

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"golang.org/x/net/idna"
 )
 
 // Coverage tells which host names a record manages. Make it with [NewCoverage];
@@ -14,8 +16,7 @@ import (
 type Coverage struct {
 	include, exclude           []string // domain-filter, exclude-domains
 	regexInclude, regexExclude *regexp.Regexp
-	zones                      []string // rfc2136-zone
-	zoneNames                  []string // zone-name-filter
+	zones                      []string // those of the provider's parameter, such as rfc2136-zone
 }
 
 // NewCoverage reads the filters and zones of a record's parameters as
@@ -28,12 +29,12 @@ func NewCoverage(provider string, parameters Parameters) Coverage {
 		regexInclude: expression(parameters, "regex-domain-filter"),
 		regexExclude: expression(parameters, "regex-domain-exclusion"),
 	}
-	switch findProvider(provider).family {
-	case familyRFC2136:
-		c.zones = unicodeNames(Values(parameters, "rfc2136-zone"))
-	case familyAzure:
-		c.zoneNames = unicodeNames(Values(parameters, "zone-name-filter"))
+	row := loadTable().provider(provider)
+	zones := row.zones
+	if flag, _ := loadTable().find("zone-name-filter"); row.uses(flag) {
+		zones = flag.Name
 	}
+	c.zones = unicodeNames(Values(parameters, zones))
 	return c
 }
 
@@ -46,9 +47,6 @@ func (c Coverage) Covers(host string) bool {
 	if len(c.zones) > 0 && !matchZone(c.zones, host) {
 		return false
 	}
-	if len(c.zoneNames) > 0 && !matchSuffix(c.zoneNames, host) {
-		return false
-	}
 	if c.regexInclude != nil || c.regexExclude != nil {
 		return (c.regexExclude == nil || !c.regexExclude.MatchString(host)) &&
 			(c.regexInclude == nil || c.regexInclude.MatchString(host))
@@ -59,7 +57,7 @@ func (c Coverage) Covers(host string) bool {
 // Apex tells whether a host name, in canonical form, is the name of a zone itself. The
 // zones are those of the parameters, else the domains.
 func (c Coverage) Apex(host string) bool {
-	zones := slices.Concat(c.zones, c.zoneNames)
+	zones := c.zones
 	if len(zones) == 0 {
 		zones = c.include
 	}
@@ -150,4 +148,29 @@ func matchZone(zones []string, host string) bool {
 		}
 	}
 	return false
+}
+
+// External-dns compares names in their Unicode form, so "xn--mnchen-3ya.example"
+// is matched by the domain "münchen.example" and the other way round.
+
+// unicodeNames gives the Unicode form of each name.
+func unicodeNames(names []string) []string {
+	for i, name := range names {
+		if name != "." {
+			names[i] = toUnicode(name)
+		}
+	}
+	return names
+}
+
+// toUnicode lowers a name, cuts its final dot and decodes its "xn--" labels;
+// one that cannot be decoded stays as it is.
+func toUnicode(name string) string {
+	labels := strings.Split(strings.ToLower(strings.TrimSuffix(name, ".")), ".")
+	for i, label := range labels {
+		if decoded, err := idna.Punycode.ToUnicode(label); err == nil {
+			labels[i] = decoded
+		}
+	}
+	return strings.Join(labels, ".")
 }

@@ -2,8 +2,8 @@
 // parameters a DNS update record may carry, what each must look like, and which
 // command line follows from them for a given version.
 //
-// The flags are rows of one table (see [Flags]); a new provider is a file of
-// rows. Three questions are answered from it:
+// The flags are rows of one table (see [Flags]), the providers rows of another (see
+// [Providers]), which name their flags. Three questions are answered from it:
 //
 //   - [Check]: may these parameters be stored, and what is odd about them?
 //   - [Compile]: which arguments does external-dns get, or why can it not work?

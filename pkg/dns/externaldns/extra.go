@@ -7,12 +7,12 @@ import (
 )
 
 // CheckExtraArgs judges arguments that a user adds by hand to the rendered ones.
-// Pointers are relative to the list of extra arguments ("/0"). Refused are: what
-// is no single --flag or --flag=value, what Signpost sets itself, secrets (their
-// place is a credential), what is [Judged], and of the flags that the table knows those that the
-// version lacks, that have no effect, that are set twice though external-dns
-// takes them once, and values that it would not take. Flags that the table does
-// not know are let through.
+// Pointers are relative to the list of extra arguments ("/0"). It refuses what is no
+// single --flag or --flag=value, what Signpost sets itself, secrets, whose place is a
+// credential, and what is [Judged]. Of the flags that the table knows it refuses those of
+// other providers, those that the version lacks, and those without effect. A flag that
+// external-dns takes once may not be set twice, and its value has to be one that
+// external-dns takes. Flags that the table does not know are let through.
 func (o Options) CheckExtraArgs(extra, rendered []string) []Finding {
 	if o.Version == 0 {
 		o.Version = DefaultVersion
@@ -80,7 +80,10 @@ func (t table) formDetail(argument, name string) string {
 // nothing is.
 func (o Options) extraDetail(flag *Flag, argument string, seen bool) string {
 	_, text, hasValue := strings.Cut(argument, "=")
+	provider := loadTable().provider(o.Provider)
 	switch {
+	case !provider.takes(flag):
+		return provider.foreign(flag)
 	case flag.Kind == Reserved:
 		return "is set by Signpost itself"
 	case flag.Secret:

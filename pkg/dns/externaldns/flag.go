@@ -49,7 +49,7 @@ type Flag struct {
 	Min, Max int64         // bounds of an Integer; Max zero: none
 	Shortest time.Duration // bound of a Duration
 
-	Family     string   // providers that it belongs to; empty: general
+	Family     string   // the provider in whose row it is; empty: general
 	Providers  []string // those under which it has an effect; empty: all of its family
 	Registries []string // those with which it has an effect; empty: all
 
@@ -92,22 +92,25 @@ type table struct {
 //
 //nolint:gochecknoglobals // computed once, read-only
 var loadTable = sync.OnceValue(func() table {
-	rows := slices.Concat(
-		reservedFlags(), generalFlags(), sourceFlags(), filterFlags(), registryFlags(),
-		awsFlags(), azureFlags(), cloudflareFlags(), corednsFlags(),
-		googleFlags(), pdnsFlags(), rfc2136Flags(), webhookFlags(),
-	)
-	slices.SortFunc(rows, func(a, b Flag) int { return strings.Compare(a.Name, b.Name) })
-	t := table{rows: rows, byName: map[string]*Flag{}, predecessors: map[string]*Flag{}, providers: map[string]providerRow{}}
-	for i := range rows {
-		row := &rows[i]
+	t := table{byName: map[string]*Flag{}, predecessors: map[string]*Flag{}, providers: map[string]providerRow{}}
+	t.rows = slices.Concat(reservedFlags(), generalFlags(), sourceFlags(), filterFlags(), registryFlags())
+	for _, provider := range providerRows() {
+		t.providers[provider.name] = provider
+		if provider.flags == nil {
+			continue
+		}
+		for _, flag := range provider.flags() {
+			flag.Family = provider.name
+			t.rows = append(t.rows, flag)
+		}
+	}
+	slices.SortFunc(t.rows, func(a, b Flag) int { return strings.Compare(a.Name, b.Name) })
+	for i := range t.rows {
+		row := &t.rows[i]
 		t.byName[row.Name] = row
 		if row.Successor != "" {
 			t.predecessors[row.Successor] = row
 		}
-	}
-	for _, row := range providerRows() {
-		t.providers[row.name] = row
 	}
 	return t
 })

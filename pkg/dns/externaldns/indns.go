@@ -22,19 +22,16 @@ func Shown(record Record, ownerID string) InDNS {
 	shown := InDNS{
 		Prefix: strings.ToLower(r.one("txt-prefix")), Suffix: strings.ToLower(r.one("txt-suffix")),
 		Wildcard: strings.ToLower(r.one("txt-wildcard-replacement")),
-		Aliases:  record.Provider == "aws" && !r.on("aws-prefer-cname"),
+		Hidden:   r.provider.hidden,
+		Aliases:  r.provider.aliases && !r.on("aws-prefer-cname"),
 	}
 	if r.one("registry") == "txt" && !r.on("txt-encrypt-enabled") {
 		shown.Owner = ownerID
 	}
-	switch {
-	case r.on("cloudflare-proxied"):
+	if r.on("cloudflare-proxied") {
 		shown.Hidden = "Cloudflare answers its own addresses for names that it proxies (cloudflare-proxied)"
-	case record.Provider == "inmemory":
-		shown.Hidden = "provider inmemory keeps names in its own memory"
 	}
-	switch {
-	case r.one("aws-zone-type") == "private", r.one("google-zone-visibility") == "private", record.Provider == "azure-private-dns":
+	if r.provider.private || r.one("aws-zone-type") == "private" || r.one("google-zone-visibility") == "private" {
 		shown.Private = "the record's zones are private"
 	}
 	return shown

@@ -16,7 +16,7 @@ const (
 // sides; empty if names are not keys. extra are arguments that a user adds by hand.
 func NamesBelow(provider string, parameters Parameters, extra []string) string {
 	const flag = "coredns-prefix"
-	if findProvider(provider).family != familyCoreDNS {
+	if !loadTable().provider(provider).keys {
 		return ""
 	}
 	for _, argument := range slices.Backward(extra) { // of a record from before this flag was judged

@@ -26,7 +26,7 @@ const zoneRequests = 2
 // means unknown, and leaves the interval to external-dns. The provider's extra arguments
 // win.
 func PaceOf(provider string, extraArgs []string, size int) Pace {
-	row := findProvider(provider)
+	row := loadTable().provider(provider)
 	told := slices.ContainsFunc(extraArgs, func(arg string) bool { return strings.TrimPrefix(flagName(arg), "no-") == "events" })
 	return Pace{Events: row.cheap && !told, Interval: row.interval(size)}
 }
@@ -34,7 +34,7 @@ func PaceOf(provider string, extraArgs []string, size int) Pace {
 // interval is the shortest interval that keeps reading a zone of that size within the
 // share of the provider's limit. It grows in steps, so that a name more or less changes
 // nothing.
-func (p providerRow) interval(size int) time.Duration {
+func (p *providerRow) interval(size int) time.Duration {
 	if p.perMinute == 0 || size <= 0 {
 		return 0
 	}

@@ -1,66 +1,74 @@
 package externaldns
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 )
 
-// providerRow is a value of external-dns' --provider.
+// providerRow is a value of external-dns' --provider, with all that sets it apart.
 type providerRow struct {
 	name    string
-	family  string  // whose parameters it takes; several providers share one
-	removed Version // first release without it; zero: still there
+	family  string         // the provider whose flags it has; empty: its own
+	flags   func() []Flag  // its own flags; nil: none
+	rule    func(*reading) // checks more than one of them, and what it needs beside them; nil: nothing
+	words   []string       // other names by which people know it, in lower case
+	removed Version        // first release without it; zero: still there
 
 	cheap     bool // a read of the zone costs nobody anything
 	perMinute int  // requests that the provider allows an account; zero: not known
 	perPage   int  // entries of a zone that one of them reads
-}
 
-const (
-	familyAWS        = "aws"
-	familyAzure      = "azure"
-	familyCloudflare = "cloudflare"
-	familyCoreDNS    = "coredns"
-	familyGoogle     = "google"
-	familyPDNS       = "pdns"
-	familyRFC2136    = "rfc2136"
-	familyWebhook    = "webhook"
-)
+	sets       bool    // see [Abilities].SetIdentifiers
+	srv        Version // first release that has the ability SRV; zero: none has
+	remarks    bool    // see [Abilities].Remarks
+	noWildcard bool    // see [Abilities].Wildcards
+	keys       bool    // names are keys of an etcd: see [NamesBelow]
+
+	registry string // the default of the flag registry; empty: txt
+	zones    string // the flag that lists its zones; empty: none does
+	hidden   string // see [InDNS].Hidden
+	private  bool   // all of its zones are private
+	aliases  bool   // see [InDNS].Aliases
+}
 
 // providerRows lists every provider of the supported releases, by name.
 func providerRows() []providerRow {
 	return []providerRow{
-		{name: "akamai", family: "akamai", removed: V022},
-		{name: "alibabacloud", family: "alibabacloud"},
-		{name: "aws", family: familyAWS, perMinute: 300, perPage: 300},
-		{name: "aws-sd", family: familyAWS},
-		{name: "azure", family: familyAzure, perMinute: 100, perPage: 100},
-		{name: "azure-dns", family: familyAzure, perMinute: 100, perPage: 100}, // another word for azure
-		{name: "azure-private-dns", family: familyAzure, perMinute: 100, perPage: 100},
-		{name: "civo", family: "civo"},
-		{name: "cloudflare", family: familyCloudflare, perMinute: 240, perPage: 100},
-		{name: "coredns", family: familyCoreDNS, cheap: true},
-		{name: "digitalocean", family: "digitalocean", removed: V021},
-		{name: "dnsimple", family: "dnsimple"},
-		{name: "exoscale", family: "exoscale"},
-		{name: "gandi", family: "gandi"},
-		{name: "godaddy", family: "godaddy"},
-		{name: "google", family: familyGoogle, perMinute: 600, perPage: 100},
-		{name: "inmemory", family: "inmemory"},
-		{name: "linode", family: "linode"},
-		{name: "ns1", family: "ns1"},
-		{name: "oci", family: "oci"},
-		{name: "ovh", family: "ovh"},
-		{name: "pdns", family: familyPDNS, cheap: true},
-		{name: "pihole", family: "pihole"},
-		{name: "plural", family: "plural", removed: V022},
-		{name: "rfc2136", family: familyRFC2136, cheap: true},
-		{name: "scaleway", family: "scaleway"},
-		{name: "skydns", family: familyCoreDNS, cheap: true}, // another word for coredns
-		{name: "transip", family: "transip", removed: V022},
-		{name: "webhook", family: familyWebhook, cheap: true},
+		{name: "akamai", removed: V022},
+		{name: "alibabacloud"},
+		{name: "aws", flags: awsFlags, perMinute: 300, perPage: 300, sets: true, srv: V020, remarks: true, aliases: true,
+			words: []string{"route53", "route-53"}},
+		{name: "aws-sd", family: "aws", registry: "aws-sd", words: []string{"cloudmap", "cloud-map"}}, // Cloud Map has no place for TXT records
+		{name: "azure", flags: azureFlags, perMinute: 100, perPage: 100, remarks: true},
+		{name: "azure-dns", family: "azure", perMinute: 100, perPage: 100, remarks: true}, // another word for azure
+		{name: "azure-private-dns", family: "azure", perMinute: 100, perPage: 100, remarks: true, private: true},
+		{name: "civo"},
+		{name: "cloudflare", flags: cloudflareFlags, rule: ruleCloudflare, perMinute: 240, perPage: 100, srv: V022},
+		{name: "coredns", flags: corednsFlags, rule: ruleCoreDNS, cheap: true, keys: true, noWildcard: true, words: []string{"etcd"}},
+		{name: "digitalocean", removed: V021},
+		{name: "dnsimple"},
+		{name: "exoscale"},
+		{name: "gandi"},
+		{name: "godaddy"},
+		{name: "google", flags: googleFlags, perMinute: 600, perPage: 100, srv: V020, words: []string{"clouddns", "gcp"}},
+		{name: "inmemory", sets: true, srv: V020, hidden: "provider inmemory keeps names in its own memory"},
+		{name: "linode"},
+		{name: "ns1"},
+		{name: "oci"},
+		{name: "ovh"},
+		{name: "pdns", flags: pdnsFlags, rule: rulePDNS, cheap: true, srv: V020, remarks: true, words: []string{"powerdns"}},
+		{name: "pihole", noWildcard: true},
+		{name: "plural", removed: V022},
+		{name: "rfc2136", flags: rfc2136Flags, rule: ruleRFC2136, cheap: true, zones: "rfc2136-zone",
+			words: []string{"bind", "bind9", "named", "nsupdate", "knot"}},
+		{name: "scaleway"},
+		{name: "skydns", family: "coredns", rule: ruleCoreDNS, cheap: true, keys: true, noWildcard: true}, // another word for coredns
+		{name: "transip", removed: V022},
+		{name: "webhook", flags: webhookFlags, rule: ruleWebhook, cheap: true},
 	}
 }
 
@@ -81,27 +89,31 @@ func KnownProvider(name string) (known bool, meant string) {
 	if slices.Contains(names, name) {
 		return true, name
 	}
-	if meant, ok := otherWords(strings.ToLower(name)); ok {
-		return false, meant
+	for _, row := range providerRows() {
+		if slices.Contains(row.words, strings.ToLower(name)) {
+			return false, row.name
+		}
 	}
 	return false, nearest.Name(name, names)
 }
 
-// otherWords are names by which people know what a provider is for, and that are
-// not like its own.
-func otherWords(name string) (provider string, known bool) {
-	provider, known = map[string]string{
-		"bind": "rfc2136", "bind9": "rfc2136", "named": "rfc2136", "nsupdate": "rfc2136", "knot": "rfc2136",
-		"route53": "aws", "route-53": "aws", "cloudmap": "aws-sd", "cloud-map": "aws-sd",
-		"powerdns": "pdns", "clouddns": "google", "gcp": "google", "etcd": "coredns",
-	}[name]
-	return provider, known
+// takes tells whether a flag is the provider's or a general one.
+func (p *providerRow) takes(flag *Flag) bool { return flag.Family == "" || flag.Family == p.family }
+
+// foreign says why a provider does not take a flag.
+func (p *providerRow) foreign(flag *Flag) string {
+	return fmt.Sprintf("belongs to provider %s, not %s", flag.Family, p.name)
 }
 
-// findProvider gives the row of a provider; an unknown one is a family alone.
-func findProvider(name string) providerRow {
-	if row, ok := loadTable().providers[name]; ok {
-		return row
-	}
-	return providerRow{name: name, family: name}
+// uses tells whether a flag has an effect with the provider.
+func (p *providerRow) uses(flag *Flag) bool {
+	return p.takes(flag) && (len(flag.Providers) == 0 || slices.Contains(flag.Providers, p.name))
+}
+
+// provider gives the row of a provider, with its family; an unknown one is a family
+// alone.
+func (t table) provider(name string) *providerRow {
+	row := t.providers[name]
+	row.name, row.family = name, cmp.Or(row.family, name)
+	return &row
 }

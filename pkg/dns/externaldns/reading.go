@@ -19,28 +19,24 @@ type value struct {
 // reading is a record's parameters as understood so far, and what was found.
 // Rules add to it; Check and Compile read it.
 type reading struct {
-	record  Record
-	family  string
-	table   table
-	values  map[string]value // by the flag's current name
-	refused []Finding        // make a write fail
-	odd     []Finding        // warnings
-	stuck   []Finding        // warnings of a write, errors of a plan
+	record   Record
+	table    table
+	provider *providerRow
+	values   map[string]value // by the flag's current name
+	refused  []Finding        // make a write fail
+	odd      []Finding        // warnings
+	stuck    []Finding        // warnings of a write, errors of a plan
 }
 
 // understand reads all parameters and applies every rule.
 func understand(record Record) *reading {
-	r := &reading{
-		record: record,
-		family: findProvider(record.Provider).family,
-		table:  loadTable(),
-		values: map[string]value{},
-	}
+	t := loadTable()
+	r := &reading{record: record, table: t, provider: t.provider(record.Provider), values: map[string]value{}}
 	for _, parameter := range slices.Sorted(maps.Keys(record.Parameters)) {
 		r.take(parameter, record.Parameters[parameter])
 	}
 	r.setDefaults()
-	for _, rule := range rules() {
+	for _, rule := range r.provider.rules() {
 		rule(r)
 	}
 	return r
@@ -54,8 +50,8 @@ func (r *reading) take(parameter string, raw any) {
 		r.refuse(about(parameter, "unknown parameter; "+r.advice(parameter)))
 	case flag.Kind == Reserved:
 		r.refuse(about(parameter, "is set by Signpost itself and cannot be a parameter"))
-	case flag.Family != "" && flag.Family != r.family:
-		r.refuse(about(parameter, fmt.Sprintf("belongs to provider %s, not %s", flag.Family, r.record.Provider)))
+	case !r.provider.takes(flag):
+		r.refuse(about(parameter, r.provider.foreign(flag)))
 	default:
 		if texts := r.texts(parameter, flag, raw); len(texts) > 0 {
 			r.assign(value{flag: flag, parameter: parameter, texts: texts, given: true}, negated)
@@ -141,7 +137,7 @@ func formRank(v value) int {
 func (r *reading) setDefaults() {
 	for i := range r.table.rows {
 		flag := &r.table.rows[i]
-		if _, given := r.values[flag.Name]; given || flag.Family != "" && flag.Family != r.family {
+		if _, given := r.values[flag.Name]; given || !r.provider.takes(flag) {
 			continue
 		}
 		if texts := r.defaultOf(flag); len(texts) > 0 {
@@ -154,15 +150,15 @@ func (r *reading) setDefaults() {
 // empty when there is none.
 func (r *reading) defaultOf(flag *Flag) []string {
 	switch {
-	case flag.Name == "registry" && r.record.Provider == "aws-sd":
-		return []string{"aws-sd"} // Cloud Map has no place for TXT records
+	case flag.Name == "registry" && r.provider.registry != "":
+		return []string{r.provider.registry}
 	case flag.Name == "events" && r.record.Pace.Events && !r.given(flag.Name):
 		return []string{"true"}
 	case flag.Name == "interval" && r.record.Pace.Interval > 0:
 		return []string{r.record.Pace.Interval.String()}
 	case flag.Name == "rfc2136-port" && r.on("rfc2136-use-tls"):
 		return []string{"853"}
-	case flag.Name == "rfc2136-zone":
+	case flag.Name == r.provider.zones:
 		return r.zonesOfDomains()
 	case flag.Name == "webhook-provider-url" && r.record.WebhookPort != 0:
 		return []string{fmt.Sprintf("http://localhost:%d", r.record.WebhookPort)}

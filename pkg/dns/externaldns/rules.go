@@ -8,14 +8,17 @@ import (
 
 // rules are the checks that need more than one parameter, in the order in which they run.
 // Rules about values without effect come first, so that later rules see only the rest.
-func rules() []func(*reading) {
-	return []func(*reading){
+func (p *providerRow) rules() []func(*reading) {
+	rules := []func(*reading){
 		ruleNoEffect, ruleRegistryHasNoUse,
 		ruleOwnership, ruleRegistryFitsProvider, ruleEncryption, ruleAffixes,
 		ruleFilters, ruleLoop, ruleReverseRecords,
-		ruleEnvironment, ruleRFC2136,
-		ruleCoreDNS, ruleCloudflare, rulePDNS, ruleWebhook, ruleFiles,
+		ruleEnvironment, ruleSidecar,
 	}
+	if p.rule != nil {
+		rules = append(rules, p.rule)
+	}
+	return append(rules, ruleFiles)
 }
 
 // ruleNoEffect leaves out what external-dns would not read, or no longer knows.
@@ -27,7 +30,7 @@ func ruleNoEffect(r *reading) {
 			r.idle(name, flag.Unused)
 		case flag.Removed != 0 && flag.Removed <= OldestVersion:
 			r.idle(name, fmt.Sprintf("was removed from external-dns in %s", flag.Removed))
-		case len(flag.Providers) > 0 && !slices.Contains(flag.Providers, r.record.Provider):
+		case !r.provider.uses(flag):
 			r.idle(name, "has no effect with provider "+r.record.Provider)
 		}
 	}
@@ -166,23 +169,20 @@ func ruleFiles(r *reading) {
 
 // ruleCoreDNS: the etcd of CoreDNS is named by the environment alone.
 func ruleCoreDNS(r *reading) {
-	if r.family == familyCoreDNS && !r.inEnvironment("ETCD_URLS") {
+	if !r.inEnvironment("ETCD_URLS") {
 		r.warn(beside("ETCD_URLS", "is not in the environment: external-dns would look for etcd at http://localhost:2379"))
 	}
 }
 
 // ruleCloudflare: the account is named by the environment alone.
 func ruleCloudflare(r *reading) {
-	if r.family == familyCloudflare && !r.inEnvironment("CF_API_TOKEN") && !r.inEnvironment("CF_API_KEY", "CF_API_EMAIL") {
+	if !r.inEnvironment("CF_API_TOKEN") && !r.inEnvironment("CF_API_KEY", "CF_API_EMAIL") {
 		r.cannot(beside("CF_API_TOKEN", "is not in the environment; give it as a credential, or CF_API_KEY with CF_API_EMAIL"))
 	}
 }
 
 // rulePDNS: external-dns refuses to start without a key, or to pretend.
 func rulePDNS(r *reading) {
-	if r.family != familyPDNS {
-		return
-	}
 	r.need([]string{"pdns-api-key"}, "provider pdns needs it")
 	if !r.given("pdns-server") {
 		r.warn(about("pdns-server", "is missing: external-dns would look for PowerDNS at http://localhost:8081"))
@@ -192,19 +192,23 @@ func rulePDNS(r *reading) {
 	}
 }
 
+// ruleSidecar: only the provider webhook has one.
+func ruleSidecar(r *reading) {
+	if r.record.WebhookPort != 0 && r.record.Provider != "webhook" {
+		r.refuse(beside("webhook", "belongs to provider webhook, not "+r.record.Provider))
+	}
+}
+
 // ruleWebhook: the webhook is a sidecar, or somewhere else.
 func ruleWebhook(r *reading) {
 	const url = "webhook-provider-url"
 	switch sidecar := r.record.WebhookPort != 0; {
-	case r.family != familyWebhook && sidecar:
-		r.refuse(beside("webhook", "belongs to provider webhook, not "+r.record.Provider))
-	case r.family != familyWebhook:
 	case sidecar && r.given(url):
 		r.refuse(about(r.written(url), "excludes the sidecar; give one of them"))
 	case !sidecar && !r.given(url):
 		r.cannot(beside("webhook", "is missing: provider webhook needs the image of a sidecar, or "+url))
 	}
-	if port := fmt.Sprintf(":%d", r.record.WebhookPort); r.family == familyWebhook && r.one("metrics-address") == port {
+	if port := fmt.Sprintf(":%d", r.record.WebhookPort); r.one("metrics-address") == port {
 		r.cannot(about(r.written("metrics-address"), "is the sidecar's port, too; both are in one pod"))
 	}
 }

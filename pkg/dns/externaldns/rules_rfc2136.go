@@ -7,9 +7,6 @@ import (
 
 // ruleRFC2136 checks that updates can be sent, signed and read back.
 func ruleRFC2136(r *reading) {
-	if r.family != familyRFC2136 {
-		return
-	}
 	r.need([]string{"rfc2136-host"}, "provider rfc2136 needs at least one")
 	switch {
 	case !r.has("rfc2136-zone"):

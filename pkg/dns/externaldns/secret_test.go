@@ -42,7 +42,7 @@ func TestWhatNamesAreJudgedByIsAParameter(t *testing.T) {
 	} {
 		flag, known := loadTable().find(name)
 		require.True(t, known, name)
-		provider := map[bool]string{true: "azure-private-dns", false: "aws"}[flag.Family == familyAzure]
+		provider := map[bool]string{true: "azure-private-dns", false: "aws"}[flag.Family == "azure"]
 		record := Record{Provider: provider, Files: []string{"/etc/kubernetes/azure.json"}}
 		arguments, findings := Compile(options(record))
 		require.Empty(t, findings)
@@ -79,20 +79,20 @@ func TestExtraArgs(t *testing.T) {
 		want   []string
 	}{
 		{"a flag of an unlisted provider", []string{"--ovh-enable-cname-relative", "--gloo-namespace=a"}, nil},
-		{"a flag of another provider", []string{"--cloudflare-proxied"}, nil},
+		{"a flag of another provider", []string{"--cloudflare-proxied", "--no-aws-prefer-cname", "--rfc2136-zone=lab.example"}, []string{
+			"/0 belongs to provider cloudflare, not coredns", "/1 belongs to provider aws, not coredns", "/2 belongs to provider rfc2136, not coredns"}},
 		{"a value that does not parse", []string{"--txt-cache-interval=soon"}, []string{`/0 "soon" is not a duration; write a number with a unit, such as "30s" or "5m"`}},
 		{"a value that parameters alone may have", []string{"--log-level=DEBUG"}, []string{`/0 must be written as "debug"`}},
 		{"what would never end", []string{"--once"}, []string{"/0 does not belong in a Deployment, which would restart external-dns without end"}},
 		{"a no- form of what is not a boolean", []string{"--no-interval"}, []string{"/0 does not exist: interval is not a boolean"}},
 		{"a flag that is gone", []string{"--contour-load-balancer=a/b"}, []string{"/0 was removed from external-dns in v0.13.6"}},
-		{"another item of a list", []string{"--aws-zone-tags=team=dns", "--aws-zone-tags=team=web"}, nil},
 		{"another domain", []string{"--domain-filter=other.example"}, []string{"/0 is judged as a parameter alone; give the parameter domain-filter instead"}},
 		{"a boolean", []string{"--no-events"}, nil},
 		{"no flag", []string{"-x", "y", "--", "--a b=c"}, []string{
 			`/0 must be one argument such as "--flag=value" or "--flag"`, `/1 must be one argument such as "--flag=value" or "--flag"`,
 			`/2 must be one argument such as "--flag=value" or "--flag"`, `/3 must be one argument such as "--flag=value" or "--flag"`}},
 		{"another namespace", []string{"--namespace=kube-system"}, []string{"/0 is set by Signpost itself"}},
-		{"a secret", []string{"--rfc2136-tsig-secret=x"}, []string{"/0 would expose the secret; give it as a credential for EXTERNAL_DNS_RFC2136_TSIG_SECRET"}},
+		{"a secret", []string{"--txt-encrypt-aes-key=x"}, []string{"/0 would expose the secret; give it as a credential for EXTERNAL_DNS_TXT_ENCRYPT_AES_KEY"}},
 		{"a boolean with a value", []string{"--events=true"}, []string{"/0 is a boolean; write --events or --no-events"}},
 		{"a value is missing", []string{"--log-level"}, []string{"/0 has no value; write --log-level=…"}},
 		{"a flag that is rendered", []string{"--metrics-address=:8080"}, []string{"/0 is set already, and external-dns takes it once; set the parameter metrics-address"}},
@@ -104,5 +104,13 @@ func TestExtraArgs(t *testing.T) {
 			}
 			assert.Equal(t, c.want, lines(options(coredns(nil)).CheckExtraArgs(c.extra, arguments.Args)))
 		})
+	}
+}
+
+// TestExtraArgsOfAFamily: providers that share parameters share their flags.
+func TestExtraArgsOfAFamily(t *testing.T) {
+	extra := []string{"--aws-sd-create-tag=team=dns", "--aws-sd-create-tag=team=web"}
+	for _, provider := range []string{"aws", "aws-sd"} {
+		assert.Empty(t, options(Record{Provider: provider}).CheckExtraArgs(extra, nil), provider)
 	}
 }

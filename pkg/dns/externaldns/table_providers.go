@@ -4,34 +4,34 @@ package externaldns
 func awsFlags() []Flag {
 	route53, cloudMap := []string{"aws"}, []string{"aws-sd"}
 	return []Flag{
-		{Name: "aws-zone-type", Family: familyAWS, Kind: Enum, Values: []string{"public", "private"}, Sample: "public"},
-		{Name: "aws-zone-tags", Family: familyAWS, Providers: route53, Kind: Text, List: true, Sample: "team=dns"},
-		{Name: "aws-profile", Family: familyAWS, Providers: route53, Kind: Text, List: true, Sample: "production"},
-		{Name: "aws-assume-role", Family: familyAWS, Kind: Text, Sample: "arn:aws:iam::123455567:role/external-dns"},
-		{Name: "aws-assume-role-external-id", Family: familyAWS, Kind: Text, Secret: true, Sample: "external-id"},
-		{Name: "aws-batch-change-size", Family: familyAWS, Providers: route53, Kind: Integer, Min: 1, Sample: "1000"},
-		{Name: "aws-batch-change-size-bytes", Family: familyAWS, Providers: route53, Kind: Integer, Min: 1, Sample: "32000"},
-		{Name: "aws-batch-change-size-values", Family: familyAWS, Providers: route53, Kind: Integer, Min: 1, Sample: "1000"},
-		{Name: "aws-batch-change-interval", Family: familyAWS, Providers: route53, Kind: Duration, Sample: "1s"},
-		{Name: "aws-evaluate-target-health", Family: familyAWS, Providers: route53, Kind: Bool, Sample: "false"},
-		{Name: "aws-api-retries", Family: familyAWS, Kind: Integer, Sample: "3"},
-		{Name: "aws-prefer-cname", Family: familyAWS, Providers: route53, Kind: Bool, Sample: "true"},
-		{Name: "aws-zones-cache-duration", Family: familyAWS, Providers: route53, Kind: Duration, Sample: "1h"},
-		{Name: "aws-zone-match-parent", Family: familyAWS, Providers: route53, Kind: Bool, Sample: "true"},
-		{Name: "aws-sd-service-cleanup", Family: familyAWS, Providers: cloudMap, Kind: Bool, Sample: "true"},
-		{Name: "aws-sd-create-tag", Family: familyAWS, Providers: cloudMap, Kind: Pair, List: true, Sample: "team=dns"},
+		{Name: "aws-zone-type", Kind: Enum, Values: []string{"public", "private"}, Sample: "public"},
+		{Name: "aws-zone-tags", Providers: route53, Kind: Text, List: true, Sample: "team=dns"},
+		{Name: "aws-profile", Providers: route53, Kind: Text, List: true, Sample: "production"},
+		{Name: "aws-assume-role", Kind: Text, Sample: "arn:aws:iam::123455567:role/external-dns"},
+		{Name: "aws-assume-role-external-id", Kind: Text, Secret: true, Sample: "external-id"},
+		{Name: "aws-batch-change-size", Providers: route53, Kind: Integer, Min: 1, Sample: "1000"},
+		{Name: "aws-batch-change-size-bytes", Providers: route53, Kind: Integer, Min: 1, Sample: "32000"},
+		{Name: "aws-batch-change-size-values", Providers: route53, Kind: Integer, Min: 1, Sample: "1000"},
+		{Name: "aws-batch-change-interval", Providers: route53, Kind: Duration, Sample: "1s"},
+		{Name: "aws-evaluate-target-health", Providers: route53, Kind: Bool, Sample: "false"},
+		{Name: "aws-api-retries", Kind: Integer, Sample: "3"},
+		{Name: "aws-prefer-cname", Providers: route53, Kind: Bool, Sample: "true"},
+		{Name: "aws-zones-cache-duration", Providers: route53, Kind: Duration, Sample: "1h"},
+		{Name: "aws-zone-match-parent", Providers: route53, Kind: Bool, Sample: "true"},
+		{Name: "aws-sd-service-cleanup", Providers: cloudMap, Kind: Bool, Sample: "true"},
+		{Name: "aws-sd-create-tag", Providers: cloudMap, Kind: Pair, List: true, Sample: "team=dns"},
 	}
 }
 
 // azureFlags belong to azure, azure-dns and azure-private-dns.
 func azureFlags() []Flag {
 	return []Flag{
-		{Name: "azure-config-file", Family: familyAzure, Kind: File, Default: "/etc/kubernetes/azure.json", Sample: "/etc/dns/azure.json"},
-		{Name: "azure-resource-group", Family: familyAzure, Kind: Text, Sample: "dns"},
-		{Name: "azure-subscription-id", Family: familyAzure, Kind: Text, Sample: "00000000-0000-0000-0000-000000000001"},
-		{Name: "azure-user-assigned-identity-client-id", Family: familyAzure, Kind: Text, Sample: "00000000-0000-0000-0000-000000000002"},
-		{Name: "azure-zones-cache-duration", Family: familyAzure, Kind: Duration, Sample: "1h"},
-		{Name: "azure-maxretries-count", Family: familyAzure, Kind: Integer, Min: -1, Sample: "3"},
+		{Name: "azure-config-file", Kind: File, Default: "/etc/kubernetes/azure.json", Sample: "/etc/dns/azure.json"},
+		{Name: "azure-resource-group", Kind: Text, Sample: "dns"},
+		{Name: "azure-subscription-id", Kind: Text, Sample: "00000000-0000-0000-0000-000000000001"},
+		{Name: "azure-user-assigned-identity-client-id", Kind: Text, Sample: "00000000-0000-0000-0000-000000000002"},
+		{Name: "azure-zones-cache-duration", Kind: Duration, Sample: "1h"},
+		{Name: "azure-maxretries-count", Kind: Integer, Min: -1, Sample: "3"},
 	}
 }
 
@@ -39,16 +39,16 @@ func azureFlags() []Flag {
 // environment (CF_API_TOKEN, or CF_API_KEY with CF_API_EMAIL).
 func cloudflareFlags() []Flag {
 	return []Flag{
-		{Name: "cloudflare-proxied", Family: familyCloudflare, Kind: Bool, Sample: "true"},
-		{Name: "cloudflare-custom-hostnames", Family: familyCloudflare, Kind: Bool, Sample: "true"},
-		{Name: "cloudflare-custom-hostnames-min-tls-version", Family: familyCloudflare, Kind: Enum, Sample: "1.2",
+		{Name: "cloudflare-proxied", Kind: Bool, Sample: "true"},
+		{Name: "cloudflare-custom-hostnames", Kind: Bool, Sample: "true"},
+		{Name: "cloudflare-custom-hostnames-min-tls-version", Kind: Enum, Sample: "1.2",
 			Values: []string{"1.0", "1.1", "1.2", "1.3"}},
-		{Name: "cloudflare-custom-hostnames-certificate-authority", Family: familyCloudflare, Kind: Enum, Sample: "lets_encrypt",
+		{Name: "cloudflare-custom-hostnames-certificate-authority", Kind: Enum, Sample: "lets_encrypt",
 			Values: []string{"google", "ssl_com", "lets_encrypt", "none"}},
-		{Name: "cloudflare-dns-records-per-page", Family: familyCloudflare, Kind: Integer, Min: 1, Max: 5000, Sample: "1000"},
-		{Name: "cloudflare-regional-services", Family: familyCloudflare, Kind: Bool, Sample: "true"},
-		{Name: "cloudflare-region-key", Family: familyCloudflare, Kind: Text, Sample: "eu"},
-		{Name: "cloudflare-record-comment", Family: familyCloudflare, Kind: Text, Sample: "made by signpost"},
+		{Name: "cloudflare-dns-records-per-page", Kind: Integer, Min: 1, Max: 5000, Sample: "1000"},
+		{Name: "cloudflare-regional-services", Kind: Bool, Sample: "true"},
+		{Name: "cloudflare-region-key", Kind: Text, Sample: "eu"},
+		{Name: "cloudflare-record-comment", Kind: Text, Sample: "made by signpost"},
 	}
 }
 
@@ -56,8 +56,8 @@ func cloudflareFlags() []Flag {
 // (ETCD_URLS, ETCD_USERNAME, ETCD_PASSWORD, ETCD_CA_FILE, ETCD_CERT_FILE, ETCD_KEY_FILE).
 func corednsFlags() []Flag {
 	return []Flag{
-		{Name: "coredns-prefix", Family: familyCoreDNS, Kind: KeyPrefix, Sample: "/skydns/"},
-		{Name: "coredns-strictly-owned", Family: familyCoreDNS, Kind: Bool, Since: V021, Sample: "true"},
+		{Name: "coredns-prefix", Kind: KeyPrefix, Sample: "/skydns/"},
+		{Name: "coredns-strictly-owned", Kind: Bool, Since: V021, Sample: "true"},
 	}
 }
 
@@ -65,45 +65,45 @@ func corednsFlags() []Flag {
 // identity) or a key file that GOOGLE_APPLICATION_CREDENTIALS names.
 func googleFlags() []Flag {
 	return []Flag{
-		{Name: "google-project", Family: familyGoogle, Kind: Text, Sample: "dns-project"},
-		{Name: "google-batch-change-size", Family: familyGoogle, Kind: Integer, Min: 1, Sample: "500"},
-		{Name: "google-batch-change-interval", Family: familyGoogle, Kind: Duration, Sample: "2s"},
-		{Name: "google-zone-visibility", Family: familyGoogle, Kind: Enum, Values: []string{"public", "private"}, Sample: "public"},
+		{Name: "google-project", Kind: Text, Sample: "dns-project"},
+		{Name: "google-batch-change-size", Kind: Integer, Min: 1, Sample: "500"},
+		{Name: "google-batch-change-interval", Kind: Duration, Sample: "2s"},
+		{Name: "google-zone-visibility", Kind: Enum, Values: []string{"public", "private"}, Sample: "public"},
 	}
 }
 
 // pdnsFlags belong to pdns (the HTTP API of PowerDNS' authoritative server).
 func pdnsFlags() []Flag {
 	return []Flag{
-		{Name: "pdns-server", Family: familyPDNS, Kind: URL, Sample: "https://pdns.corp.example:8081"},
-		{Name: "pdns-server-id", Family: familyPDNS, Kind: Text, Sample: "localhost"},
-		{Name: "pdns-api-key", Family: familyPDNS, Kind: Text, Secret: true, Sample: "changeme"},
-		{Name: "pdns-skip-tls-verify", Family: familyPDNS, Kind: Bool, Sample: "true"},
+		{Name: "pdns-server", Kind: URL, Sample: "https://pdns.corp.example:8081"},
+		{Name: "pdns-server-id", Kind: Text, Sample: "localhost"},
+		{Name: "pdns-api-key", Kind: Text, Secret: true, Sample: "changeme"},
+		{Name: "pdns-skip-tls-verify", Kind: Bool, Sample: "true"},
 	}
 }
 
 // rfc2136Flags belong to rfc2136 (dynamic updates; BIND and others).
 func rfc2136Flags() []Flag {
 	return []Flag{
-		{Name: "rfc2136-host", Family: familyRFC2136, Kind: Host, List: true, Sample: "192.0.2.53"},
-		{Name: "rfc2136-port", Family: familyRFC2136, Kind: Integer, Min: 1, Max: 65535, Default: "53", Sample: "5353"},
-		{Name: "rfc2136-zone", Family: familyRFC2136, Kind: Zone, List: true, Sample: "corp.example"},
-		{Name: "rfc2136-insecure", Family: familyRFC2136, Kind: Bool, Sample: "true"},
-		{Name: "rfc2136-tsig-keyname", Family: familyRFC2136, Kind: Text, Sample: "key1"},
-		{Name: "rfc2136-tsig-secret", Family: familyRFC2136, Kind: Text, Secret: true, Sample: "c2VjcmV0LXNlY3JldC1zZWNyZXQ="},
-		{Name: "rfc2136-tsig-secret-alg", Family: familyRFC2136, Kind: Algorithm, Default: "hmac-sha256", Sample: "hmac-sha512"},
-		{Name: "rfc2136-axfr", Family: familyRFC2136, Kind: Bool, Since: V022, Sample: "true"},
-		{Name: "rfc2136-tsig-axfr", Family: familyRFC2136, Kind: Bool, Renamed: V022, Successor: "rfc2136-axfr", Sample: "true"},
-		{Name: "rfc2136-create-ptr", Family: familyRFC2136, Kind: Bool, Renamed: V021, Removed: V021, Successor: "create-ptr", Sample: "true"},
-		{Name: "rfc2136-min-ttl", Family: familyRFC2136, Kind: Duration, Sample: "1m"},
-		{Name: "rfc2136-gss-tsig", Family: familyRFC2136, Kind: Bool, Sample: "true"},
-		{Name: "rfc2136-kerberos-realm", Family: familyRFC2136, Kind: Text, Sample: "CORP.EXAMPLE"},
-		{Name: "rfc2136-kerberos-username", Family: familyRFC2136, Kind: Text, Sample: "dns-updater"},
-		{Name: "rfc2136-kerberos-password", Family: familyRFC2136, Kind: Text, Secret: true, Sample: "password"},
-		{Name: "rfc2136-batch-change-size", Family: familyRFC2136, Kind: Integer, Min: 1, Sample: "50"},
-		{Name: "rfc2136-use-tls", Family: familyRFC2136, Kind: Bool, Sample: "true"},
-		{Name: "rfc2136-skip-tls-verify", Family: familyRFC2136, Kind: Bool, Sample: "true"},
-		{Name: "rfc2136-load-balancing-strategy", Family: familyRFC2136, Kind: Enum, Sample: "round-robin",
+		{Name: "rfc2136-host", Kind: Host, List: true, Sample: "192.0.2.53"},
+		{Name: "rfc2136-port", Kind: Integer, Min: 1, Max: 65535, Default: "53", Sample: "5353"},
+		{Name: "rfc2136-zone", Kind: Zone, List: true, Sample: "corp.example"},
+		{Name: "rfc2136-insecure", Kind: Bool, Sample: "true"},
+		{Name: "rfc2136-tsig-keyname", Kind: Text, Sample: "key1"},
+		{Name: "rfc2136-tsig-secret", Kind: Text, Secret: true, Sample: "c2VjcmV0LXNlY3JldC1zZWNyZXQ="},
+		{Name: "rfc2136-tsig-secret-alg", Kind: Algorithm, Default: "hmac-sha256", Sample: "hmac-sha512"},
+		{Name: "rfc2136-axfr", Kind: Bool, Since: V022, Sample: "true"},
+		{Name: "rfc2136-tsig-axfr", Kind: Bool, Renamed: V022, Successor: "rfc2136-axfr", Sample: "true"},
+		{Name: "rfc2136-create-ptr", Kind: Bool, Renamed: V021, Removed: V021, Successor: "create-ptr", Sample: "true"},
+		{Name: "rfc2136-min-ttl", Kind: Duration, Sample: "1m"},
+		{Name: "rfc2136-gss-tsig", Kind: Bool, Sample: "true"},
+		{Name: "rfc2136-kerberos-realm", Kind: Text, Sample: "CORP.EXAMPLE"},
+		{Name: "rfc2136-kerberos-username", Kind: Text, Sample: "dns-updater"},
+		{Name: "rfc2136-kerberos-password", Kind: Text, Secret: true, Sample: "password"},
+		{Name: "rfc2136-batch-change-size", Kind: Integer, Min: 1, Sample: "50"},
+		{Name: "rfc2136-use-tls", Kind: Bool, Sample: "true"},
+		{Name: "rfc2136-skip-tls-verify", Kind: Bool, Sample: "true"},
+		{Name: "rfc2136-load-balancing-strategy", Kind: Enum, Sample: "round-robin",
 			Values: []string{"disabled", "random", "round-robin"}},
 	}
 }
@@ -112,8 +112,8 @@ func rfc2136Flags() []Flag {
 // that speaks to the DNS provider in external-dns' stead.
 func webhookFlags() []Flag {
 	return []Flag{
-		{Name: "webhook-provider-url", Family: familyWebhook, Kind: URL, Default: "http://localhost:8888", Sample: "http://webhook.dns:8888"},
-		{Name: "webhook-provider-read-timeout", Family: familyWebhook, Kind: Duration, Sample: "10s"},
-		{Name: "webhook-provider-write-timeout", Family: familyWebhook, Kind: Duration, Sample: "20s"},
+		{Name: "webhook-provider-url", Kind: URL, Default: "http://localhost:8888", Sample: "http://webhook.dns:8888"},
+		{Name: "webhook-provider-read-timeout", Kind: Duration, Sample: "10s"},
+		{Name: "webhook-provider-write-timeout", Kind: Duration, Sample: "20s"},
 	}
 }

@@ -37,7 +37,7 @@ func TestRowsAreComplete(t *testing.T) {
 			known, _ := KnownProvider(provider)
 			assert.True(t, known, "%s: provider %s", flag.Name, provider)
 			if flag.Family != "" {
-				assert.Equal(t, flag.Family, findProvider(provider).family, flag.Name)
+				assert.Equal(t, flag.Family, loadTable().provider(provider).family, flag.Name)
 			}
 		}
 		if flag.Kind == Reserved {
@@ -54,6 +54,23 @@ func TestRowsAreComplete(t *testing.T) {
 			successor, ok := loadTable().find(flag.Successor)
 			require.True(t, ok, flag.Name)
 			assert.Equal(t, flag.Renamed, successor.Since, flag.Name)
+		}
+	}
+}
+
+func TestProviderRowsAreComplete(t *testing.T) {
+	for _, row := range providerRows() {
+		if row.family != "" {
+			family := loadTable().providers[row.family]
+			assert.NotNil(t, family.flags, "%s: the family has flags", row.name)
+			assert.Nil(t, row.flags, "%s: the family's flags are its own", row.name)
+		}
+		if row.zones != "" {
+			assert.NotEmpty(t, Values(Parameters{row.zones: "lab.example"}, row.zones), "%s: zones are a parameter", row.name)
+		}
+		for _, word := range row.words {
+			known, _ := KnownProvider(word)
+			assert.False(t, known, "%s: %s is no provider", row.name, word)
 		}
 	}
 }
