@@ -81,6 +81,7 @@ func (o Options) actions() map[string]operation.Handler {
 	all := map[string]operation.Handler{
 		"planDNSUpdateRecord":   providers.Plan,
 		"updateDNSUpdateRecord": providers.Update,
+		"deployDNSUpdateRecord": providers.Deploy,
 
 		"drainCluster":   clusters.Drain,
 		"undrainCluster": clusters.Undrain,
@@ -90,6 +91,7 @@ func (o Options) actions() map[string]operation.Handler {
 		all["plan"+owner] = lifecycle.Plan
 		all["instantiate"+owner] = lifecycle.Instantiate
 		all["update"+owner] = lifecycle.Update
+		all["deploy"+owner] = lifecycle.Deploy
 		all["rollback"+owner] = lifecycle.Rollback
 		all["terminate"+owner] = lifecycle.Terminate
 	}

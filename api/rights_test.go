@@ -5,8 +5,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,12 +97,39 @@ func TestTakeoverNamesAGroup(t *testing.T) {
 	at := " " + group[len("/v2/"):]
 	require.Equal(t, []string{"plan takeover  prod" + at, "takeover instantiate store/v1/prod abc anonymous" + at, "takeover update prod  anonymous" + at}, w.lifecycle.asked[len(w.lifecycle.asked)-3:])
 	for query, says := range map[string]string{
-		"/plan?for=terminate&takeover=prod": "query parameter takeover is for instantiate and update",
+		"/plan?for=terminate&takeover=prod": "query parameter takeover is for instantiate, update and deploy",
 		"/update?takeover=":                 "query parameter takeover must be the name of a deployment intent group, app/version/name, or its path",
 		"/rollback?takeover=prod":           "takeover",
 	} {
 		require.Contains(t, w.send("POST", group+query, nil).want(http.StatusBadRequest).Body.String(), says)
 	}
+}
+
+// TestDeployIsPlannedOrAccepted: of groups, logical clouds and records.
+func TestDeployIsPlannedOrAccepted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).fill("")
+	const record, cloud = "/v2/projects/shop/dns-update-records/lab", "/v2/projects/shop/logical-clouds/eu"
+	group := rows()[9].item
+	for _, c := range []struct {
+		asked, says string
+		status      int
+	}{
+		{group + "/deploy?takeover=prod&confirm=abc", "deploy prod abc anonymous ", http.StatusAccepted},
+		{group + "/deploy?dryRun=true", "plan  0 ", http.StatusOK},
+		{group + "/deploy?dryRun=true&takeover=prod", "plan takeover  prod ", http.StatusOK},
+		{group + "/plan?for=deploy", "plan  0 ", http.StatusOK},
+		{cloud + "/deploy", "deploy   anonymous ", http.StatusAccepted},
+		{record + "/deploy?adopt=old&confirm=abc", "deploy record old abc anonymous ", http.StatusAccepted},
+		{record + "/deploy?dryRun=true", "plan record ", http.StatusOK},
+		{record + "/deploy?dryRun=true&adopt=old", "plan adoption old ", http.StatusOK},
+		{record + "/plan?for=deploy", "plan record ", http.StatusOK},
+	} {
+		w.send("POST", c.asked, nil).want(c.status)
+		asked, _, _ := strings.Cut(c.asked, "?")
+		require.Equal(t, c.says+strings.TrimPrefix(path.Dir(asked), "/v2/"), w.lifecycle.asked[len(w.lifecycle.asked)-1], c.asked)
+	}
+	w.send("POST", cloud+"/deploy?takeover=prod", nil).want(http.StatusBadRequest)
 }
 
 // TestAdoptionNamesAnOwnerID: on a record's plan and update.

@@ -135,7 +135,7 @@ func TestABadQueryIs400AndNamesTheParameter(t *testing.T) {
 	}
 	plan := rows()[9].item + "/plan"
 	require.Contains(t, w.send("POST", plan+"?for=everything", nil).want(http.StatusBadRequest).problem(),
-		`query parameter for must be one of "instantiate", "update", "rollback", "terminate"`)
+		`query parameter for must be one of "deploy", "instantiate", "update", "rollback", "terminate"`)
 	require.Contains(t, w.send("POST", rows()[9].item+"/instantiate?confrim=x", nil).want(http.StatusBadRequest).problem(),
 		`did you mean "confirm"?`)
 	w.send("POST", rows()[9].item+"/instantiate?confirm=", nil).want(http.StatusBadRequest)

@@ -327,6 +327,14 @@ func (l *lifecycle) Update(ctx context.Context, owner intent.Path, confirm, acto
 	return reply[intent.Accepted](ctx, l, owner, "accepted", "update", confirm, actor)
 }
 
+func (l *lifecycle) Deploy(ctx context.Context, owner intent.Path, r intent.DeployRequest) (intent.Deployed, error) {
+	return reply[intent.Deployed](ctx, l, owner, "deployed", "deploy", r.Takeover, r.Confirm, r.Actor)
+}
+
+func (l *lifecycle) DeployRecord(ctx context.Context, record intent.Path, r intent.DeployRequest) (intent.Deployed, error) {
+	return reply[intent.Deployed](ctx, l, record, "deployed", "deploy record", r.Adopt, r.Confirm, r.Actor)
+}
+
 func (l *lifecycle) Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error) {
 	return reply[intent.Accepted](ctx, l, owner, "accepted", "terminate", fmt.Sprint(force), confirm, actor)
 }

@@ -56,6 +56,19 @@ func (l Lifecycle) takeOver(ctx context.Context, c *operation.Call, action inten
 	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
 }
 
+// Deploy instantiates or updates an owner, as needed, or answers what that would do.
+func (l Lifecycle) Deploy(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	if c.Query.Get("dryRun") == "true" {
+		return l.plan(ctx, c, intent.Deploy)
+	}
+	deployed, err := l.Service.Deploy(ctx, c.Owner(), deployRequest(c))
+	return response.Answer{Status: http.StatusAccepted, Body: deployed}, err
+}
+
+func deployRequest(c *operation.Call) intent.DeployRequest {
+	return intent.DeployRequest{Takeover: c.Query.Get("takeover"), Adopt: c.Query.Get("adopt"), Confirm: c.Query.Get("confirm"), Actor: c.Actor.Subject}
+}
+
 // Terminate begins to take back what an owner has in the clusters.
 func (l Lifecycle) Terminate(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	accepted, err := l.Service.Terminate(ctx, c.Owner(), c.Query.Get("force") == "true", c.Query.Get("confirm"), c.Actor.Subject)
@@ -74,7 +87,13 @@ func (l Lifecycle) Rollback(ctx context.Context, c *operation.Call) (response.An
 
 // Plan answers what an action would do.
 func (l Lifecycle) Plan(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	action := intent.Action(c.Query.Get("for"))
+	return l.plan(ctx, c, intent.Action(c.Query.Get("for")))
+}
+
+func (l Lifecycle) plan(ctx context.Context, c *operation.Call, action intent.Action) (response.Answer, error) {
+	if action == intent.Deploy {
+		action = "" // the service knows which one that is
+	}
 	if c.Query.Has("to") && action != intent.Rollback {
 		return response.Answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter to is the revision of a rollback: give it with for=rollback"}
 	}
@@ -93,7 +112,7 @@ func (l Lifecycle) Plan(ctx context.Context, c *operation.Call) (response.Answer
 // names.
 func (l Lifecycle) planTakeover(ctx context.Context, c *operation.Call, action intent.Action) (response.Answer, error) {
 	if action != "" && action != intent.Instantiate && action != intent.Update {
-		return response.Answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter takeover is for instantiate and update: leave it out, or plan one of them"}
+		return response.Answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter takeover is for instantiate, update and deploy: leave it out, or plan one of them"}
 	}
 	plan, err := l.Service.PlanTakeover(ctx, c.Owner(), action, c.Query.Get("takeover"))
 	return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err

@@ -37,6 +37,15 @@ func (p Providers) Update(ctx context.Context, c *operation.Call) (response.Answ
 	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
 }
 
+// Deploy rolls out a provider that is in use, or answers what that would do.
+func (p Providers) Deploy(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	if c.Query.Get("dryRun") == "true" {
+		return p.Plan(ctx, c)
+	}
+	deployed, err := p.Lifecycle.DeployRecord(ctx, c.Owner(), deployRequest(c))
+	return response.Answer{Status: http.StatusAccepted, Body: deployed}, err
+}
+
 // Users lists who publishes through a provider.
 func (p Providers) Users(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	users, err := p.Lifecycle.Users(ctx, c.Owner())

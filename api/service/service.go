@@ -43,6 +43,9 @@ type Lifecycle interface {
 	// for what an orchestrator has in the clusters, unless forced.
 	Instantiate(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
 	Update(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)
+	// Deploy instantiates or updates an owner as needed, in any state. The answer says
+	// which, or that nothing had to be done.
+	Deploy(ctx context.Context, owner intent.Path, r intent.DeployRequest) (intent.Deployed, error)
 	// PlanTakeover and TakeOver are Plan, and Instantiate or Update, of a
 	// deployment intent group that takes over the names of another group of the
 	// project. The other group is given by its name, app/version/name, or path.
@@ -63,6 +66,9 @@ type Lifecycle interface {
 	// takes over names of another external-dns, with the owner id from.
 	PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error)
 	Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error)
+	// DeployRecord is UpdateRecord or Adopt for a record that is in use, and does
+	// nothing for another one.
+	DeployRecord(ctx context.Context, record intent.Path, r intent.DeployRequest) (intent.Deployed, error)
 	// RecordStatus answers what is known of a record's deployments. The
 	// warnings, which follow from its document, are left out.
 	RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error)

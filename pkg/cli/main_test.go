@@ -78,7 +78,7 @@ func TestExitCodesOfTheCommandLine(t *testing.T) {
 		{"delete of both", []string{"delete", "projects/p", "-f", "x"}, exitUsage, "takes one path, or files by -f"},
 		{"no group", []string{"status", "prod"}, exitUsage, "project/composite-app/version/group"},
 		{"no action", []string{"plan", "shop/store/v1/prod", "--for", "destroy"}, exitUsage, "--for"},
-		{"an action for a record's plan", []string{"plan", "projects/p/dns-update-records/r", "--for", "terminate"}, exitUsage, "always for update"},
+		{"an action for a record's plan", []string{"plan", "projects/p/dns-update-records/r", "--for", "terminate"}, exitUsage, "a provider is only deployed or updated"},
 		{"instantiate of a record", []string{"instantiate", "projects/p/dns-update-records/r"}, exitUsage, "\"projects/p/dns-update-records/r\" is not a deployment intent group"},
 		{"waiting for a record", []string{"update", "projects/p/dns-update-records/r", "--wait"}, exitUsage, "--wait"},
 		{"no server", []string{"get", "projects", "--server", "127.0.0.1:1"}, exitUsage, "--server"},

@@ -21,6 +21,7 @@ import (
 
 // Defines values for Action.
 const (
+	ActionDeploy      Action = "deploy"
 	ActionInstantiate Action = "instantiate"
 	ActionRollback    Action = "rollback"
 	ActionTerminate   Action = "terminate"
@@ -30,6 +31,8 @@ const (
 // Valid indicates whether the value is a known member of the Action enum.
 func (e Action) Valid() bool {
 	switch e {
+	case ActionDeploy:
+		return true
 	case ActionInstantiate:
 		return true
 	case ActionRollback:
@@ -454,6 +457,27 @@ func (e DNSWayPolicy) Valid() bool {
 	}
 }
 
+// Defines values for DeployedAction.
+const (
+	DeployedActionInstantiate DeployedAction = "instantiate"
+	DeployedActionNone        DeployedAction = "none"
+	DeployedActionUpdate      DeployedAction = "update"
+)
+
+// Valid indicates whether the value is a known member of the DeployedAction enum.
+func (e DeployedAction) Valid() bool {
+	switch e {
+	case DeployedActionInstantiate:
+		return true
+	case DeployedActionNone:
+		return true
+	case DeployedActionUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	Ok HealthStatus = "ok"
@@ -627,12 +651,15 @@ func (e StatusState) Valid() bool {
 
 // Defines values for PlanRecordFor.
 const (
+	PlanRecordForDeploy PlanRecordFor = "deploy"
 	PlanRecordForUpdate PlanRecordFor = "update"
 )
 
 // Valid indicates whether the value is a known member of the PlanRecordFor enum.
 func (e PlanRecordFor) Valid() bool {
 	switch e {
+	case PlanRecordForDeploy:
+		return true
 	case PlanRecordForUpdate:
 		return true
 	default:
@@ -642,12 +669,15 @@ func (e PlanRecordFor) Valid() bool {
 
 // Defines values for PlanDNSUpdateRecordParamsFor.
 const (
+	PlanDNSUpdateRecordParamsForDeploy PlanDNSUpdateRecordParamsFor = "deploy"
 	PlanDNSUpdateRecordParamsForUpdate PlanDNSUpdateRecordParamsFor = "update"
 )
 
 // Valid indicates whether the value is a known member of the PlanDNSUpdateRecordParamsFor enum.
 func (e PlanDNSUpdateRecordParamsFor) Valid() bool {
 	switch e {
+	case PlanDNSUpdateRecordParamsForDeploy:
+		return true
 	case PlanDNSUpdateRecordParamsForUpdate:
 		return true
 	default:
@@ -1804,6 +1834,29 @@ type DNSWayPlugin string
 //
 // Example: round_robin
 type DNSWayPolicy string
+
+// Deployed The release that brings an owner to what its documents say.
+type Deployed struct {
+	// Action The action that was accepted; none if nothing had to be done.
+	//
+	// Example: update
+	Action DeployedAction `json:"action"`
+
+	// ContextID The app context, a decimal number of 63 bits; empty if there is none.
+	//
+	// Example: 4242424242424242
+	ContextID string `json:"contextID"`
+
+	// Revision The release's number, 0 if there is none.
+	//
+	// Example: 1
+	Revision int64 `json:"revision"`
+}
+
+// DeployedAction The action that was accepted; none if nothing had to be done.
+//
+// Example: update
+type DeployedAction string
 
 // Deployment An external-dns of a provider.
 type Deployment struct {
@@ -3596,12 +3649,27 @@ type PutDeploymentIntentGroupParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// DeployDeploymentIntentGroupParams defines parameters for DeployDeploymentIntentGroup.
+type DeployDeploymentIntentGroupParams struct {
+	// DryRun Whether to answer the plan and to change nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate, update and deploy alone.
+	Takeover *Takeover `form:"takeover,omitempty" json:"takeover,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // InstantiateDeploymentIntentGroupParams defines parameters for InstantiateDeploymentIntentGroup.
 type InstantiateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
-	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate and update alone.
+	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate, update and deploy alone.
 	Takeover *Takeover `form:"takeover,omitempty" json:"takeover,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -3610,13 +3678,13 @@ type InstantiateDeploymentIntentGroupParams struct {
 
 // PlanDeploymentIntentGroupParams defines parameters for PlanDeploymentIntentGroup.
 type PlanDeploymentIntentGroupParams struct {
-	// For The action to plan. By default instantiate when nothing is current, else update.
+	// For The action to plan. By default deploy, which is instantiate when nothing is current, else update.
 	For *PlanFor `form:"for,omitempty" json:"for,omitempty"`
 
 	// To The revision to roll back to, by default the one before the current. For rollback alone.
 	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
 
-	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate and update alone.
+	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate, update and deploy alone.
 	Takeover *Takeover `form:"takeover,omitempty" json:"takeover,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -3742,7 +3810,7 @@ type UpdateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
-	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate and update alone.
+	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate, update and deploy alone.
 	Takeover *Takeover `form:"takeover,omitempty" json:"takeover,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -3779,9 +3847,24 @@ type PutDNSUpdateRecordParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// DeployDNSUpdateRecordParams defines parameters for DeployDNSUpdateRecord.
+type DeployDNSUpdateRecordParams struct {
+	// DryRun Whether to answer the plan and to change nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if external-dns cannot replace marks at this DNS provider.
+	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // PlanDNSUpdateRecordParams defines parameters for PlanDNSUpdateRecord.
 type PlanDNSUpdateRecordParams struct {
-	// For The action to plan; a provider has only update.
+	// For The action to plan; a provider has update, and deploy, which is the same for one that is in use.
 	For *PlanDNSUpdateRecordParamsFor `form:"for,omitempty" json:"for,omitempty"`
 
 	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if external-dns cannot replace marks at this DNS provider.
@@ -3875,6 +3958,18 @@ type PutClusterReferenceParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// DeployLogicalCloudParams defines parameters for DeployLogicalCloud.
+type DeployLogicalCloudParams struct {
+	// DryRun Whether to answer the plan and to change nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Confirm The token of a plan; 412 when an input or the actions changed since.
+	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListDNSCRIntentsParams defines parameters for ListDNSCRIntents.
 type ListDNSCRIntentsParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
@@ -3952,7 +4047,7 @@ type PutLogicalCloudKVPairsParams struct {
 
 // PlanLogicalCloudParams defines parameters for PlanLogicalCloud.
 type PlanLogicalCloudParams struct {
-	// For The action to plan. By default instantiate when nothing is current, else update.
+	// For The action to plan. By default deploy, which is instantiate when nothing is current, else update.
 	For *PlanFor `form:"for,omitempty" json:"for,omitempty"`
 
 	// To The revision to roll back to, by default the one before the current. For rollback alone.
@@ -4937,6 +5032,13 @@ type ClientInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup} (the `PutDeploymentIntentGroup` operationId).
 	PutDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PutDeploymentIntentGroupParams, body PutDeploymentIntentGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DeployDeploymentIntentGroup Deploy a deployment intent group
+	//
+	// Brings the group to what its intents say now, in any state: instantiates it if nothing is deployed, else updates it. Idempotent: `action` is `none` if the current release says the same already. 409 with the errors of the plan, leaving everything as it was. 409 while EMCO's orchestrator drives the group: it is to be asked then.
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/deploy (the `DeployDeploymentIntentGroup` operationId).
+	DeployDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *DeployDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListDeploymentIntentGroupEvents List what happened to a deployment intent group
 	//
 	// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
@@ -5232,6 +5334,13 @@ type ClientInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/dns-update-records/{record} (the `PutDNSUpdateRecord` operationId).
 	PutDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *PutDNSUpdateRecordParams, body PutDNSUpdateRecordJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DeployDNSUpdateRecord Deploy a provider
+	//
+	// Brings every deployment of the provider to its current document, as POST …/update does. Idempotent: `action` is `none` if they are so already. A provider that no release uses yet is deployed by the first one that does, and `action` is `none`, too.
+	//
+	// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/deploy (the `DeployDNSUpdateRecord` operationId).
+	DeployDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *DeployDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// PlanDNSUpdateRecord Plan the update of a provider
 	//
 	// The changes that POST …/update would make in every deployment of the provider. Changes nothing; `errors` lists the obstacles.
@@ -5380,6 +5489,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/cluster-references/{clusterReference} (the `PutClusterReference` operationId).
 	PutClusterReference(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, clusterReference ClusterReferenceName, params *PutClusterReferenceParams, body PutClusterReferenceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeployLogicalCloud Deploy or update the cluster DNS of a logical cloud
+	//
+	// Brings the cluster DNS to what the DNS CR intents say now, in any state: instantiates it if nothing is deployed, else updates it. Idempotent: `action` is `none` if the current release says the same already. 409 with the errors of the plan, leaving everything as it was.
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/deploy (the `DeployLogicalCloud` operationId).
+	DeployLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *DeployLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDNSCRIntents List the DNS CR intents of a logical cloud
 	//
@@ -6587,6 +6703,23 @@ func (c *API) PutDeploymentIntentGroup(ctx context.Context, project ProjectName,
 	return c.Client.Do(req)
 }
 
+// DeployDeploymentIntentGroup Deploy a deployment intent group
+//
+// Brings the group to what its intents say now, in any state: instantiates it if nothing is deployed, else updates it. Idempotent: `action` is `none` if the current release says the same already. 409 with the errors of the plan, leaving everything as it was. 409 while EMCO's orchestrator drives the group: it is to be asked then.
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/deploy (the `DeployDeploymentIntentGroup` operationId).
+func (c *API) DeployDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *DeployDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeployDeploymentIntentGroupRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListDeploymentIntentGroupEvents List what happened to a deployment intent group
 //
 // Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
@@ -7252,6 +7385,23 @@ func (c *API) PutDNSUpdateRecord(ctx context.Context, project ProjectName, recor
 	return c.Client.Do(req)
 }
 
+// DeployDNSUpdateRecord Deploy a provider
+//
+// Brings every deployment of the provider to its current document, as POST …/update does. Idempotent: `action` is `none` if they are so already. A provider that no release uses yet is deployed by the first one that does, and `action` is `none`, too.
+//
+// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/deploy (the `DeployDNSUpdateRecord` operationId).
+func (c *API) DeployDNSUpdateRecord(ctx context.Context, project ProjectName, record RecordName, params *DeployDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeployDNSUpdateRecordRequest(c.Server, project, record, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // PlanDNSUpdateRecord Plan the update of a provider
 //
 // The changes that POST …/update would make in every deployment of the provider. Changes nothing; `errors` lists the obstacles.
@@ -7581,6 +7731,23 @@ func (c *API) PutClusterReferenceWithBody(ctx context.Context, project ProjectNa
 // Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/cluster-references/{clusterReference} (the `PutClusterReference` operationId).
 func (c *API) PutClusterReference(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, clusterReference ClusterReferenceName, params *PutClusterReferenceParams, body PutClusterReferenceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPutClusterReferenceRequest(c.Server, project, logicalCloud, clusterReference, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeployLogicalCloud Deploy or update the cluster DNS of a logical cloud
+//
+// Brings the cluster DNS to what the DNS CR intents say now, in any state: instantiates it if nothing is deployed, else updates it. Idempotent: `action` is `none` if the current release says the same already. 409 with the errors of the plan, leaving everything as it was.
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/deploy (the `DeployLogicalCloud` operationId).
+func (c *API) DeployLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *DeployLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeployLogicalCloudRequest(c.Server, project, logicalCloud, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10650,6 +10817,127 @@ func NewPutDeploymentIntentGroupRequestWithBody(server string, project ProjectNa
 	return req, nil
 }
 
+// NewDeployDeploymentIntentGroupRequest constructs an http.Request for the DeployDeploymentIntentGroup method
+func NewDeployDeploymentIntentGroupRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *DeployDeploymentIntentGroupParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/deploy", pathParam0, pathParam1, pathParam2, pathParam3)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Takeover != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "takeover", *params.Takeover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListDeploymentIntentGroupEventsRequest constructs an http.Request for the ListDeploymentIntentGroupEvents method
 func NewListDeploymentIntentGroupEventsRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName) (*http.Request, error) {
 	var err error
@@ -13057,6 +13345,113 @@ func NewPutDNSUpdateRecordRequestWithBody(server string, project ProjectName, re
 	return req, nil
 }
 
+// NewDeployDNSUpdateRecordRequest constructs an http.Request for the DeployDNSUpdateRecord method
+func NewDeployDNSUpdateRecordRequest(server string, project ProjectName, record RecordName, params *DeployDNSUpdateRecordParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "record", record, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/dns-update-records/%s/deploy", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Adopt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "adopt", *params.Adopt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewPlanDNSUpdateRecordRequest constructs an http.Request for the PlanDNSUpdateRecord method
 func NewPlanDNSUpdateRecordRequest(server string, project ProjectName, record RecordName, params *PlanDNSUpdateRecordParams) (*http.Request, error) {
 	var err error
@@ -14070,6 +14465,101 @@ func NewPutClusterReferenceRequestWithBody(server string, project ProjectName, l
 			}
 
 			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeployLogicalCloudRequest constructs an http.Request for the DeployLogicalCloud method
+func NewDeployLogicalCloudRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *DeployLogicalCloudParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "logicalCloud", logicalCloud, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/logical-clouds/%s/deploy", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
 
 	}
@@ -16494,6 +16984,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup} (the `PutDeploymentIntentGroup` operationId).
 	PutDeploymentIntentGroupWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *PutDeploymentIntentGroupParams, body PutDeploymentIntentGroupJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDeploymentIntentGroupResponse, error)
 
+	// DeployDeploymentIntentGroupWithResponse Deploy a deployment intent group
+	//
+	// Brings the group to what its intents say now, in any state: instantiates it if nothing is deployed, else updates it. Idempotent: `action` is `none` if the current release says the same already. 409 with the errors of the plan, leaving everything as it was. 409 while EMCO's orchestrator drives the group: it is to be asked then.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/deploy (the `DeployDeploymentIntentGroup` operationId).
+	DeployDeploymentIntentGroupWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *DeployDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*DeployDeploymentIntentGroupResponse, error)
+
 	// ListDeploymentIntentGroupEventsWithResponse List what happened to a deployment intent group
 	//
 	// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
@@ -16827,6 +17326,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/dns-update-records/{record} (the `PutDNSUpdateRecord` operationId).
 	PutDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, record RecordName, params *PutDNSUpdateRecordParams, body PutDNSUpdateRecordJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDNSUpdateRecordResponse, error)
 
+	// DeployDNSUpdateRecordWithResponse Deploy a provider
+	//
+	// Brings every deployment of the provider to its current document, as POST …/update does. Idempotent: `action` is `none` if they are so already. A provider that no release uses yet is deployed by the first one that does, and `action` is `none`, too.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/deploy (the `DeployDNSUpdateRecord` operationId).
+	DeployDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, record RecordName, params *DeployDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*DeployDNSUpdateRecordResponse, error)
+
 	// PlanDNSUpdateRecordWithResponse Plan the update of a provider
 	//
 	// The changes that POST …/update would make in every deployment of the provider. Changes nothing; `errors` lists the obstacles.
@@ -16997,6 +17505,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PUT /v2/projects/{project}/logical-clouds/{logicalCloud}/cluster-references/{clusterReference} (the `PutClusterReference` operationId).
 	PutClusterReferenceWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, clusterReference ClusterReferenceName, params *PutClusterReferenceParams, body PutClusterReferenceJSONRequestBody, reqEditors ...RequestEditorFn) (*PutClusterReferenceResponse, error)
+
+	// DeployLogicalCloudWithResponse Deploy or update the cluster DNS of a logical cloud
+	//
+	// Brings the cluster DNS to what the DNS CR intents say now, in any state: instantiates it if nothing is deployed, else updates it. Idempotent: `action` is `none` if the current release says the same already. 409 with the errors of the plan, leaving everything as it was.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/deploy (the `DeployLogicalCloud` operationId).
+	DeployLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *DeployLogicalCloudParams, reqEditors ...RequestEditorFn) (*DeployLogicalCloudResponse, error)
 
 	// ListDNSCRIntentsWithResponse List the DNS CR intents of a logical cloud
 	//
@@ -18385,6 +18902,31 @@ func (r PutDeploymentIntentGroupResponse) StatusCode() int {
 	return 0
 }
 
+type DeployDeploymentIntentGroupResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Plan
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Deployed
+}
+
+// Status returns HTTPResponse.Status
+func (r DeployDeploymentIntentGroupResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeployDeploymentIntentGroupResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type ListDeploymentIntentGroupEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19149,6 +19691,31 @@ func (r PutDNSUpdateRecordResponse) StatusCode() int {
 	return 0
 }
 
+type DeployDNSUpdateRecordResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Plan
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Deployed
+}
+
+// Status returns HTTPResponse.Status
+func (r DeployDNSUpdateRecordResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeployDNSUpdateRecordResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type PlanDNSUpdateRecordResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -19548,6 +20115,31 @@ func (r PutClusterReferenceResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PutClusterReferenceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeployLogicalCloudResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Plan
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Deployed
+}
+
+// Status returns HTTPResponse.Status
+func (r DeployLogicalCloudResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeployLogicalCloudResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -21053,6 +21645,21 @@ func (c *ClientWithResponses) PutDeploymentIntentGroupWithResponse(ctx context.C
 	return ParsePutDeploymentIntentGroupResponse(rsp)
 }
 
+// DeployDeploymentIntentGroupWithResponse Deploy a deployment intent group
+//
+// Brings the group to what its intents say now, in any state: instantiates it if nothing is deployed, else updates it. Idempotent: `action` is `none` if the current release says the same already. 409 with the errors of the plan, leaving everything as it was. 409 while EMCO's orchestrator drives the group: it is to be asked then.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/deploy (the `DeployDeploymentIntentGroup` operationId).
+func (c *ClientWithResponses) DeployDeploymentIntentGroupWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *DeployDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*DeployDeploymentIntentGroupResponse, error) {
+	rsp, err := c.DeployDeploymentIntentGroup(ctx, project, compositeApp, version, deploymentIntentGroup, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeployDeploymentIntentGroupResponse(rsp)
+}
+
 // ListDeploymentIntentGroupEventsWithResponse List what happened to a deployment intent group
 //
 // Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
@@ -21608,6 +22215,21 @@ func (c *ClientWithResponses) PutDNSUpdateRecordWithResponse(ctx context.Context
 	return ParsePutDNSUpdateRecordResponse(rsp)
 }
 
+// DeployDNSUpdateRecordWithResponse Deploy a provider
+//
+// Brings every deployment of the provider to its current document, as POST …/update does. Idempotent: `action` is `none` if they are so already. A provider that no release uses yet is deployed by the first one that does, and `action` is `none`, too.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/dns-update-records/{record}/deploy (the `DeployDNSUpdateRecord` operationId).
+func (c *ClientWithResponses) DeployDNSUpdateRecordWithResponse(ctx context.Context, project ProjectName, record RecordName, params *DeployDNSUpdateRecordParams, reqEditors ...RequestEditorFn) (*DeployDNSUpdateRecordResponse, error) {
+	rsp, err := c.DeployDNSUpdateRecord(ctx, project, record, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeployDNSUpdateRecordResponse(rsp)
+}
+
 // PlanDNSUpdateRecordWithResponse Plan the update of a provider
 //
 // The changes that POST …/update would make in every deployment of the provider. Changes nothing; `errors` lists the obstacles.
@@ -21891,6 +22513,21 @@ func (c *ClientWithResponses) PutClusterReferenceWithResponse(ctx context.Contex
 		return nil, err
 	}
 	return ParsePutClusterReferenceResponse(rsp)
+}
+
+// DeployLogicalCloudWithResponse Deploy or update the cluster DNS of a logical cloud
+//
+// Brings the cluster DNS to what the DNS CR intents say now, in any state: instantiates it if nothing is deployed, else updates it. Idempotent: `action` is `none` if the current release says the same already. 409 with the errors of the plan, leaving everything as it was.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/deploy (the `DeployLogicalCloud` operationId).
+func (c *ClientWithResponses) DeployLogicalCloudWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *DeployLogicalCloudParams, reqEditors ...RequestEditorFn) (*DeployLogicalCloudResponse, error) {
+	rsp, err := c.DeployLogicalCloud(ctx, project, logicalCloud, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeployLogicalCloudResponse(rsp)
 }
 
 // ListDNSCRIntentsWithResponse List the DNS CR intents of a logical cloud
@@ -23763,6 +24400,39 @@ func ParsePutDeploymentIntentGroupResponse(rsp *http.Response) (*PutDeploymentIn
 	return response, nil
 }
 
+// ParseDeployDeploymentIntentGroupResponse parses an HTTP response from a DeployDeploymentIntentGroupWithResponse call
+func ParseDeployDeploymentIntentGroupResponse(rsp *http.Response) (*DeployDeploymentIntentGroupResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeployDeploymentIntentGroupResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Plan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Deployed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListDeploymentIntentGroupEventsResponse parses an HTTP response from a ListDeploymentIntentGroupEventsWithResponse call
 func ParseListDeploymentIntentGroupEventsResponse(rsp *http.Response) (*ListDeploymentIntentGroupEventsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -24731,6 +25401,39 @@ func ParsePutDNSUpdateRecordResponse(rsp *http.Response) (*PutDNSUpdateRecordRes
 	return response, nil
 }
 
+// ParseDeployDNSUpdateRecordResponse parses an HTTP response from a DeployDNSUpdateRecordWithResponse call
+func ParseDeployDNSUpdateRecordResponse(rsp *http.Response) (*DeployDNSUpdateRecordResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeployDNSUpdateRecordResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Plan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Deployed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParsePlanDNSUpdateRecordResponse parses an HTTP response from a PlanDNSUpdateRecordWithResponse call
 func ParsePlanDNSUpdateRecordResponse(rsp *http.Response) (*PlanDNSUpdateRecordResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -25236,6 +25939,39 @@ func ParsePutClusterReferenceResponse(rsp *http.Response) (*PutClusterReferenceR
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeployLogicalCloudResponse parses an HTTP response from a DeployLogicalCloudWithResponse call
+func ParseDeployLogicalCloudResponse(rsp *http.Response) (*DeployLogicalCloudResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeployLogicalCloudResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Plan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Deployed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
 	}
 
 	return response, nil

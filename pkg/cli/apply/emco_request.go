@@ -151,5 +151,5 @@ func (b batch) untilGone(ctx context.Context, group intent.Path) error {
 		return err
 	}
 	watch := lifecycle.Waiter{API: b.api, Owner: group, Poll: b.poll, Progress: b.err}
-	return watch.Until(ctx, lifecycle.Goal(intent.Terminate), 0, longestWait)
+	return watch.Until(ctx, lifecycle.GoalOf(intent.Terminate), 0, longestWait)
 }

@@ -50,5 +50,5 @@ func (b batch) revoke(ctx context.Context, d document.Document) (string, error) 
 		return "absent", nil // never deployed
 	}
 	watch := lifecycle.Waiter{API: b.api, Owner: owner, Poll: b.poll, Progress: b.err}
-	return "terminated", watch.Until(ctx, lifecycle.Goal(intent.Terminate), accepted.Revision, longestWait)
+	return "terminated", watch.Until(ctx, lifecycle.GoalOf(intent.Terminate), accepted.Revision, longestWait)
 }

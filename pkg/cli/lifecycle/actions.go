@@ -31,6 +31,18 @@ has no state to wait for, so it has no --wait.`
 	return cmd
 }
 
+// DeployCommand makes `signpost deploy`.
+func DeployCommand(p terminal.Program) *cobra.Command {
+	cmd := lifecycleCommand(p, intent.Deploy)
+	cmd.Use = "deploy GROUP"
+	cmd.Short = "Deploy what the documents say: instantiate or update, as needed"
+	cmd.Long = `Brings a deployment intent group, a cluster DNS or a provider to what its documents say now.
+The command instantiates or updates, as needed. If the current release says the same already, nothing
+is done: a pipeline can repeat the command.`
+	cmd.Example = "  signpost deploy shop/store/v1/prod --wait=verified\n  signpost deploy shop/store/v1/prod --dry-run\n  signpost deploy projects/shop/dns-update-records/lab"
+	return cmd
+}
+
 // RollbackCommand makes `signpost rollback`.
 func RollbackCommand(p terminal.Program) *cobra.Command {
 	cmd := lifecycleCommand(p, intent.Rollback)

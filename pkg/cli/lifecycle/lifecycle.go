@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -32,7 +33,8 @@ type lifecycle struct {
 	adopt    string   // of a record: the owner id whose names it takes over
 	to       revision // of a rollback
 	force    bool     // of terminate
-	wait     bool
+	dryRun   bool     // of deploy: only plan
+	wait     wait
 	timeout  time.Duration // of --wait
 }
 
@@ -50,50 +52,61 @@ func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
 	cmd := &cobra.Command{
 		Args: terminal.Exactly(1, "one deployment intent group or logical cloud"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			owner, err := document.OwnerPath(args[0])
-			if action == intent.Update {
-				owner, err = document.UpdatedPath(args[0])
-			}
-			if err != nil {
+			if err := request.read(args[0]); err != nil {
 				return err
 			}
-			if document.IsRecord(owner) && request.wait {
-				return terminal.Usagef("--wait: a provider has no state to wait for; see signpost status %s", owner)
+			if request.dryRun {
+				return dryRun(cmd.Context(), p, request)
 			}
-			if request.adopt != "" && !document.IsRecord(owner) {
-				return terminal.Usagef(adoptIsForRecords)
-			}
-			request.owner = owner
 			return act(cmd.Context(), p, request)
 		},
 	}
+	request.flags(cmd, action)
+	return cmd
+}
+
+// flags adds the flags that the action has.
+func (request *lifecycle) flags(cmd *cobra.Command, action intent.Action) {
 	const longest = 5 * time.Minute
 	cmd.Flags().StringVar(&request.confirm, "confirm", "", "the `token` of the plan to carry out; refused if anything changed since the plan")
 	if action == intent.Rollback {
 		request.to.flag(cmd.Flags())
 	}
-	if action == intent.Instantiate || action == intent.Update {
+	if action == intent.Instantiate || action == intent.Update || action == intent.Deploy {
 		cmd.Flags().StringVar(&request.takeover, "takeover", "", takeoverHelp)
 	}
-	if action == intent.Update {
+	if action == intent.Update || action == intent.Deploy {
 		cmd.Flags().StringVar(&request.adopt, "adopt", "", adoptHelp)
+	}
+	if action == intent.Deploy {
+		cmd.Flags().BoolVar(&request.dryRun, "dry-run", false, "show the plan, and change nothing")
 	}
 	if action == intent.Terminate {
 		cmd.Flags().BoolVar(&request.force, "force", false, "terminate even if EMCO's orchestrator deployed the group")
 	}
-	cmd.Flags().BoolVar(&request.wait, "wait", false, "wait until it is done, and show the progress")
+	request.wait.flag(cmd, action)
 	cmd.Flags().DurationVar(&request.timeout, "timeout", longest, "how long to wait with --wait")
 	request.output.Flag(cmd.Flags())
 	request.server.ServerFlags(cmd.Flags())
-	return cmd
 }
 
-// act asks for the action, waits if told so, and prints what was accepted.
-func act(ctx context.Context, p terminal.Program, request *lifecycle) error {
-	api, err := request.server.Dial()
-	if err != nil {
-		return err
+// read checks what can be checked without the server.
+func (request *lifecycle) read(text string) (err error) {
+	request.owner, err = document.OwnerPath(text)
+	if request.action == intent.Update || request.action == intent.Deploy {
+		request.owner, err = document.UpdatedPath(text)
 	}
+	switch {
+	case err != nil:
+		return err
+	case request.adopt != "" && !document.IsRecord(request.owner):
+		return terminal.Usagef(adoptIsForRecords)
+	}
+	return request.wait.refuse(request.action, request.owner)
+}
+
+// address is where the action is asked for.
+func (request *lifecycle) address() string {
 	query := url.Values{}
 	if request.confirm != "" {
 		query.Set("confirm", request.confirm)
@@ -108,35 +121,51 @@ func act(ctx context.Context, p terminal.Program, request *lifecycle) error {
 	if request.force {
 		query.Set("force", "true")
 	}
-	var accepted client.Accepted
-	body, err := connect.Ask(ctx, api, http.MethodPost, WithQuery(string(request.owner)+"/"+string(request.action), query), nil, &accepted)
+	if request.dryRun {
+		query.Set("dryRun", "true")
+	}
+	return WithQuery(string(request.owner)+"/"+string(request.action), query)
+}
+
+// dryRun prints what the action would do.
+func dryRun(ctx context.Context, p terminal.Program, request *lifecycle) error {
+	var body json.RawMessage
+	if _, err := request.server.Ask(ctx, http.MethodPost, request.address(), nil, &body); err != nil {
+		return err
+	}
+	return PrintPlan(p, &request.output, body, false)
+}
+
+// act asks for the action, waits if told so, and prints what was accepted.
+func act(ctx context.Context, p terminal.Program, request *lifecycle) error {
+	api, err := request.server.Dial()
+	if err != nil {
+		return err
+	}
+	var accepted client.Deployed // of other actions than deploy it has no action
+	body, err := connect.Ask(ctx, api, http.MethodPost, request.address(), nil, &accepted)
 	if err != nil {
 		return err
 	}
 	reached := "accepted"
+	if accepted.Action == client.DeployedAction(intent.NoAction) {
+		reached = "is deployed as its documents say"
+	}
 	if request.action == intent.Terminate && accepted.Revision == 0 {
 		reached = "was never deployed"
-	} else if request.wait {
-		state := Goal(request.action)
+	} else if request.wait != "" {
+		goal := request.wait.goal(request.action)
 		watch := Waiter{API: api, Owner: request.owner, Poll: p.Poll, Progress: p.Err}
-		if err := watch.Until(ctx, state, accepted.Revision, request.timeout); err != nil {
+		if err := watch.Until(ctx, goal, accepted.Revision, request.timeout); err != nil {
 			return err
 		}
-		reached = string(state)
+		reached = goal.String()
 	}
 	return request.output.Print(p.Out, body, func(w io.Writer, _ bool) error {
 		terminal.Printf(w, "%s %s (release %d, context %s)\n", document.ShortOwner(request.owner), reached,
 			accepted.Revision, terminal.Plain(accepted.ContextID))
 		return nil
 	})
-}
-
-// Goal is the state that an action leads to.
-func Goal(action intent.Action) client.StatusState {
-	if action == intent.Terminate {
-		return client.StatusState(intent.Terminated)
-	}
-	return client.StatusState(intent.Instantiated)
 }
 
 // revision is the one that a rollback goes to; 0 is the one before the current,

@@ -57,7 +57,7 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 			return PrintPlan(p, &output, body, diffs)
 		},
 	}
-	cmd.Flags().StringVar(&action, "for", "", "the `action`: instantiate, update, rollback or terminate (default the next that is possible)")
+	cmd.Flags().StringVar(&action, "for", "", "the `action`: deploy (default), instantiate, update, rollback or terminate")
 	to.flag(cmd.Flags())
 	cmd.Flags().StringVar(&takeover, "takeover", "", takeoverHelp)
 	cmd.Flags().StringVar(&adopt, "adopt", "", adoptHelp)
@@ -86,12 +86,12 @@ func planPath(text, action string, to revision) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	known := []string{"", string(intent.Instantiate), string(intent.Update), string(intent.Rollback), string(intent.Terminate)}
+	known := []string{"", string(intent.Deploy), string(intent.Instantiate), string(intent.Update), string(intent.Rollback), string(intent.Terminate)}
 	switch {
 	case !slices.Contains(known, action):
 		return "", terminal.Usagef("--for: %q is not an action; give one of %s", action, strings.Join(known[1:], ", "))
-	case action != "" && document.IsRecord(owner):
-		return "", terminal.Usagef("--for: the plan of a provider is always for update")
+	case document.IsRecord(owner) && !slices.Contains([]string{"", string(intent.Deploy), string(intent.Update)}, action):
+		return "", terminal.Usagef("--for: a provider is only deployed or updated")
 	case to != 0 && action != string(intent.Rollback):
 		return "", terminal.Usagef("--to: only a rollback has a release to go to; add --for rollback")
 	}

@@ -25,10 +25,10 @@ type Waiter struct {
 	Progress io.Writer // a line at the second look, and whenever something moved
 }
 
-// Until waits until the state is reached by the release, or a later one, and all its
+// Until waits until the goal is reached by the release, or a later one, and all its
 // names have addresses. A server that does not answer in between may come back.
 // After timeout it fails with a timeoutError.
-func (w Waiter) Until(ctx context.Context, state client.StatusState, revision int64, timeout time.Duration) error {
+func (w Waiter) Until(ctx context.Context, goal Goal, revision int64, timeout time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	last, shown := "", ""
@@ -37,11 +37,11 @@ func (w Waiter) Until(ctx context.Context, state client.StatusState, revision in
 		if err != nil && !connect.IsUnreachable(err) {
 			return w.ended(ctx, limited, err, timeout, last)
 		}
-		if err == nil && status.State == state && status.Revision >= revision && len(unaddressed(status)) == 0 {
+		if err == nil && status.State == goal.State && status.Revision >= revision && len(unaddressed(status)) == 0 && goal.missing(status) == "" {
 			return nil
 		}
 		if limited.Err() == nil {
-			last = progressLine(status, err)
+			last = progressLine(status, err, goal)
 		}
 		if looks > 1 && last != shown {
 			terminal.Printf(w.Progress, "%s\n", last)
@@ -72,7 +72,7 @@ func (w Waiter) look(ctx context.Context) (client.Status, error) {
 }
 
 // progressLine tells how far a group is.
-func progressLine(status client.Status, err error) string {
+func progressLine(status client.Status, err error, goal Goal) string {
 	if err != nil {
 		return "waiting for the server: " + strings.ReplaceAll(connect.Describe(err), "\n", " ")
 	}
@@ -101,6 +101,8 @@ func progressLine(status client.Status, err error) string {
 	}
 	if names := unaddressed(status); settled == total && len(names) > 0 {
 		parts = append(parts, "there is no address for "+strings.Join(names, ", "))
+	} else if missing := goal.missing(status); status.State == goal.State && missing != "" {
+		parts = append(parts, missing)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -15,6 +15,9 @@ const (
 	Update      Action = "update"
 	Rollback    Action = "rollback"
 	Terminate   Action = "terminate"
+
+	Deploy   Action = "deploy" // a request: instantiate or update, as needed
+	NoAction Action = "none"   // an answer: nothing had to be done
 )
 
 // Further actions in events.
@@ -96,6 +99,20 @@ type NameChange struct {
 type Accepted struct {
 	ContextID string `json:"contextID"`
 	Revision  int64  `json:"revision"` // of the release
+}
+
+// DeployRequest asks for an owner to be as its documents say.
+type DeployRequest struct {
+	Takeover string // of a deployment intent group: whose names it takes over; empty: nobody's
+	Adopt    string // of a provider: the owner id whose names it adopts; empty: none
+	Confirm  string // the token of a plan; empty: none
+	Actor    string
+}
+
+// Deployed answers a DeployRequest.
+type Deployed struct {
+	Accepted
+	Action Action `json:"action"` // instantiate, update or none
 }
 
 // IsContextID tells whether a text is the id of an app context: a decimal number of at

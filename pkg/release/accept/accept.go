@@ -164,7 +164,7 @@ func (s *Planner) allowed(ctx context.Context, p *resolve.Proposal) (same bool, 
 	switch {
 	case p.Action == intent.Terminate:
 		return !p.Lifecycle.Deployed(), s.relinquished(ctx, p)
-	case p.Name != nil:
+	case p.Name != nil || p.Deploy:
 		if !p.Lifecycle.Deployed() {
 			return false, nil
 		}

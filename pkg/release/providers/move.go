@@ -40,7 +40,7 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 	}
 	var errs []intent.Field
 	to := *p.Frozen.Home
-	cluster, known, err := s.clusterSpec(ctx, to)
+	cluster, known, err := clusterSpec(ctx, s.Documents, to)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 }
 
 // clusterSpec reads a cluster's document; known says whether it has one.
-func (s *Updater) clusterSpec(ctx context.Context, ref intent.ClusterRef) (spec intent.Cluster, known bool, err error) {
-	doc, err := s.Documents.Get(ctx, ref.Path())
+func clusterSpec(ctx context.Context, documents intent.Store, ref intent.ClusterRef) (spec intent.Cluster, known bool, err error) {
+	doc, err := documents.Get(ctx, ref.Path())
 	if intent.CodeOf(err) == intent.NotFound {
 		return spec, false, nil
 	}

@@ -37,6 +37,27 @@ func (s *Updater) UpdateRecord(ctx context.Context, record intent.Path, confirm,
 	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, "", confirm, actor) })
 }
 
+// DeployRecord is UpdateRecord, or Adopt, of a provider that is in use. A provider that is
+// not in use is deployed by the first release that publishes through it.
+func (s *Updater) DeployRecord(ctx context.Context, record intent.Path, r intent.DeployRequest) (intent.Deployed, error) {
+	return state.RetryOnConflict(record, func() (intent.Deployed, error) {
+		before, err := s.RecordLifecycle(ctx, record)
+		if err == nil && !before.Deployed && r.Adopt == "" {
+			_, err = s.Documents.Get(ctx, record)
+			return intent.Deployed{Action: intent.NoAction}, err
+		}
+		if err != nil {
+			return intent.Deployed{}, err
+		}
+		accepted, err := s.tryUpdateRecord(ctx, record, r.Adopt, r.Confirm, r.Actor)
+		action := intent.Update
+		if accepted.Revision == before.Seq {
+			action = intent.NoAction
+		}
+		return intent.Deployed{Accepted: accepted, Action: action}, err
+	})
+}
+
 func (s *Updater) tryUpdateRecord(ctx context.Context, record intent.Path, adopt, confirm, actor string) (intent.Accepted, error) {
 	p, err := s.proposeRecord(ctx, record, adopt)
 	if err != nil {
@@ -212,7 +233,7 @@ func (s *Updater) providerChanges(ctx context.Context, pointer appcontext.Pointe
 // says what of it cannot work there.
 func (s *Updater) render(ctx context.Context, p *resolve.RecordProposal, use state.Use, users []string) ([]bundle.Object, []intent.Field, error) {
 	ref, _ := intent.ParseCluster(use.Cluster)
-	cluster, _, err := s.clusterSpec(ctx, ref)
+	cluster, _, err := clusterSpec(ctx, s.Documents, ref)
 	if err != nil {
 		return nil, nil, err
 	}

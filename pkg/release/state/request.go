@@ -14,6 +14,7 @@ type Request struct {
 	Action     intent.Action
 	To         int64                // of a rollback: the revision, 0 for the one before the current
 	AppContext string               // that an orchestrator has made current or ends; empty: it is Signpost's own lifecycle
+	Deploy     bool                 // instantiate or update, in any state; the action is empty
 	Force      bool                 // of terminate: also what an orchestrator has in the clusters
 	Takeover   intent.Path          // the group whose names are taken over; empty: none's
 	Name       *intent.NameDocument // of a name: its document as it is to be; nil: it stays as it is

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const labRecord = "projects/shop/dns-update-records/lab"
+
+// withConditions is an Instantiated status of release 2 whose names are in these states.
+func withConditions(published, verified string) string {
+	condition := func(kind, status string) string {
+		return `{"type":"` + kind + `","status":"` + status + `","reason":"r","message":"` + strings.ToLower(kind) + ` is ` + status + `","lastTransitionTime":"2026-11-21T08:14:10Z"}`
+	}
+	return strings.Replace(inState("Instantiated", "2", "Applied", "Applied", "true"), `"conditions":[]`,
+		`"conditions":[`+condition("Published", published)+`,`+condition("Verified", verified)+`]`, 1)
+}
+
+func TestDeploySaysWhatItDid(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("POST "+prod+"/deploy?confirm=abc&takeover=store%2Fv1%2Ftest", 202, "Deployed", `{"contextID":"4242","revision":1,"action":"instantiate"}`)
+	f.on("POST "+prod+"/deploy", 202, "Deployed", `{"contextID":"4242","revision":1,"action":"none"}`)
+	f.on("POST "+prod+"/deploy?dryRun=true", 200, "Plan", aPlan)
+	f.on("POST "+labRecord+"/deploy?adopt=old", 202, "Deployed", `{"contextID":"4243","revision":2,"action":"update"}`)
+	for line, args := range map[string][]string{
+		"shop/store/v1/prod accepted (release 1, context 4242)\n":                         {"shop/store/v1/prod", "--confirm", "abc", "--takeover", "store/v1/test"},
+		"shop/store/v1/prod is deployed as its documents say (release 1, context 4242)\n": {"shop/store/v1/prod"},
+		labRecord + " accepted (release 2, context 4243)\n":                               {labRecord, "--adopt", "old"},
+	} {
+		require.Equal(t, result{exitDone, line, ""}, signpost(t, f.url, append([]string{"deploy"}, args...)...))
+	}
+	got := signpost(t, f.url, "deploy", "shop/store/v1/prod", "--dry-run")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Contains(t, got.out, "www.lab.example")
+}
+
+// TestWaitingForNames ends once all of them are published, or answered by authoritative
+// servers.
+func TestWaitingForNames(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[string]struct {
+		reached, progress string
+	}{
+		"published": {"Instantiated, Published", "Instantiated: 2 of 2 objects done; not Published: published is False\n"},
+		"verified":  {"Instantiated, Verified", "Instantiated: 2 of 2 objects done; not Verified: verified is False\nInstantiated: 2 of 2 objects done; not Verified: verified is Unknown\n"},
+	} {
+		f := newFake(t)
+		f.on("POST "+prod+"/deploy", 202, "Deployed", `{"contextID":"4242","revision":2,"action":"update"}`)
+		for _, status := range []string{withConditions("False", "False"), withConditions("False", "False"), withConditions("True", "Unknown"), withConditions("True", "True")} {
+			f.on("GET "+prod+"/status", 200, "Status", status)
+		}
+		got := signpost(t, f.url, "deploy", "shop/store/v1/prod", "--wait="+wait)
+		require.Equal(t, result{exitDone, "shop/store/v1/prod " + want.reached + " (release 2, context 4242)\n", want.progress}, got)
+	}
+}
+
+// TestWaitingWithoutAValue is for the state alone, as it was before there were others.
+func TestWaitingWithoutAValue(t *testing.T) {
+	t.Parallel()
+	for _, wait := range []string{"--wait", "--wait=instantiated"} {
+		f := newFake(t)
+		f.on("POST "+prod+"/rollback", 202, "Accepted", `{"contextID":"4242","revision":2}`)
+		f.on("GET "+prod+"/status", 200, "Status", withConditions("False", "False"))
+		got := signpost(t, f.url, "rollback", "shop/store/v1/prod", wait)
+		require.Equal(t, result{exitDone, "shop/store/v1/prod Instantiated (release 2, context 4242)\n", ""}, got)
+	}
+}
+
+func TestWaitingInVainForNamesSaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("POST "+prod+"/update", 202, "Accepted", `{"contextID":"4242","revision":2}`)
+	f.on("GET "+prod+"/status", 200, "Status", inState("Instantiated", "2", "Applied", "Applied", "true"))
+	got := signpost(t, f.url, "update", "shop/store/v1/prod", "--wait=verified", "--timeout", "1s")
+	require.Equal(t, exitTimeout, got.code)
+	require.Contains(t, got.err, "not done after 1s: Instantiated: 2 of 2 objects done; not Verified; the server continues")
+}
+
+func TestWhatCannotBeWaitedFor(t *testing.T) {
+	t.Parallel()
+	for part, args := range map[string][]string{
+		`"soon" is nothing to wait for; give instantiated, published or verified`:      {"deploy", "shop/store/v1/prod", "--wait=soon"},
+		"a provider has no state to wait for":                                          {"deploy", labRecord, "--wait"},
+		"--wait=verified: a logical cloud has no names; give --wait=instantiated":      {"deploy", "shop/eu", "--wait=verified"},
+		"--wait=verified: terminate does not lead to it; give --wait":                  {"terminate", "shop/store/v1/prod", "--wait=verified"},
+		"--wait=terminated: instantiate does not lead to it; give --wait":              {"instantiate", "shop/store/v1/prod", "--wait=terminated"},
+		"--adopt: only a provider adopts names; give projects/PROJECT/dns-update-reco": {"deploy", "shop/store/v1/prod", "--adopt", "old"},
+	} {
+		got := signpost(t, "http://127.0.0.1:1", args...)
+		require.Equal(t, exitUsage, got.code, part)
+		require.Contains(t, got.err, part)
+	}
+}
