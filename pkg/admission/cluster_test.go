@@ -38,6 +38,8 @@ func TestClustersAreRefused(t *testing.T) {
 				"/spec/kinds/2": "is not a kind", "/spec/kinds/3": "is not a kind", "/spec/kinds/4": "is not a kind", "/spec/kinds/5": "is not a kind",
 				"/spec/kinds/6": "cannot be granted", "/spec/kinds/7": "cannot be granted", "/spec/kinds/8": "twice", "/spec/kinds/9": "cannot be granted",
 			}},
+		{reason: "uses", path: newCluster, spec: `{"uses":["home","names","addresses","home"]}`,
+			errors: map[string]string{"/spec/uses/1": "give addresses, home, apps or dns", "/spec/uses/3": "twice"}},
 		{reason: "projects", path: newCluster, spec: `{"projects":["shop","a b","shop"]}`,
 			errors: map[string]string{"/spec/projects/1": "not a name", "/spec/projects/2": "twice"}},
 		{reason: "a project that does not exist", path: newCluster, code: intent.Conflict, spec: `{"projects":["none"]}`,

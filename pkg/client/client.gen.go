@@ -109,6 +109,30 @@ func (e Change) Valid() bool {
 	}
 }
 
+// Defines values for ClusterUse.
+const (
+	ClusterUseAddresses ClusterUse = "addresses"
+	ClusterUseApps      ClusterUse = "apps"
+	ClusterUseDNS       ClusterUse = "dns"
+	ClusterUseHome      ClusterUse = "home"
+)
+
+// Valid indicates whether the value is a known member of the ClusterUse enum.
+func (e ClusterUse) Valid() bool {
+	switch e {
+	case ClusterUseAddresses:
+		return true
+	case ClusterUseApps:
+		return true
+	case ClusterUseDNS:
+		return true
+	case ClusterUseHome:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ConditionStatus.
 const (
 	False   ConditionStatus = "False"
@@ -198,13 +222,13 @@ func (e DNSCRIntentAPIVersion) Valid() bool {
 
 // Defines values for DNSCRIntentKind.
 const (
-	DNS DNSCRIntentKind = "DNS"
+	DNSCRIntentKindDNS DNSCRIntentKind = "DNS"
 )
 
 // Valid indicates whether the value is a known member of the DNSCRIntentKind enum.
 func (e DNSCRIntentKind) Valid() bool {
 	switch e {
-	case DNS:
+	case DNSCRIntentKindDNS:
 		return true
 	default:
 		return false
@@ -1001,6 +1025,11 @@ type ClusterSpec struct {
 
 	// Projects The projects that are allowed on the cluster; none means all.
 	Projects []Name `json:"projects,omitempty,omitzero"`
+
+	// Uses The purposes of the cluster; none means all. Signpost needs the rights of these uses there and no more. Plans refuse to use the cluster for anything else.
+	//
+	// Example: ["addresses"]
+	Uses []ClusterUse `json:"uses,omitempty,omitzero"`
 }
 
 // ClusterStatus The share of a cluster.
@@ -1024,6 +1053,11 @@ type ClusterStatus struct {
 	// Resources Its objects.
 	Resources []ResourceStatus `json:"resources"`
 }
+
+// ClusterUse With addresses, Services of the cluster give names their addresses, and Signpost changes nothing there.
+// With home, external-dns runs there, beside its DNSEndpoints. With apps, manifests of apps are deployed
+// there. With dns, DNS CR intents configure its DNS. The directory deploy/target-cluster has the rights of each.
+type ClusterUse string
 
 // ClusterWord A cluster as one word, provider+cluster.
 //
@@ -4817,7 +4851,7 @@ type ClientInterface interface {
 
 	// PreflightCluster Check whether Signpost can manage a cluster
 	//
-	// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
+	// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right that the cluster's uses need, as deploy/target-cluster has them. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
 	//
 	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 	PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6218,7 +6252,7 @@ func (c *API) PutClusterKVPairs(ctx context.Context, clusterProvider ClusterProv
 
 // PreflightCluster Check whether Signpost can manage a cluster
 //
-// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
+// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right that the cluster's uses need, as deploy/target-cluster has them. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
 //
 // Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 func (c *API) PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -16743,7 +16777,7 @@ type ClientWithResponsesInterface interface {
 
 	// PreflightClusterWithResponse Check whether Signpost can manage a cluster
 	//
-	// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
+	// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right that the cluster's uses need, as deploy/target-cluster has them. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -21242,7 +21276,7 @@ func (c *ClientWithResponses) PutClusterKVPairsWithResponse(ctx context.Context,
 
 // PreflightClusterWithResponse Check whether Signpost can manage a cluster
 //
-// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right of deploy/target-cluster/signpost.yaml. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
+// Asks the cluster now whether it answers, and whether the kubeconfig's user has each right that the cluster's uses need, as deploy/target-cluster has them. The namespaces are those of the projects that are allowed on the cluster or use it. Nothing is changed. A cluster that cannot be reached is an answer, too, given within seconds.
 //
 // Returns a wrapper object for the known response body format(s).
 //

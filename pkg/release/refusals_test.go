@@ -164,6 +164,16 @@ func TestRefusals(t *testing.T) {
 		{"a home that does not admit the project", func(w *world) {
 			w.put("cluster-providers/edge/clusters/hub", `{"kubeconfigRef":"sealed","projects":["other"]}`)
 		}, []string{"clusters/hub#/spec/projects"}},
+		{"a home that is for addresses", func(w *world) {
+			w.put("cluster-providers/edge/clusters/hub", `{"kubeconfigRef":"sealed","uses":["addresses"]}`)
+		}, []string{"clusters/hub#/spec/uses", `cluster edge+hub is not for home, which external-dns of provider "lab" needs`, `add "home" to its uses, and apply deploy/target-cluster/home.yaml there`}},
+		{"addresses of a cluster that is a home", func(w *world) {
+			w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","uses":["home","apps","dns"]}`)
+		}, []string{"clusters/berlin#/spec/uses", `is not for addresses, which service "shop/web" needs`, "deploy/target-cluster/addresses.yaml"}},
+		{"manifests on a cluster that is for addresses", func(w *world) {
+			w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","uses":["addresses"]}`)
+			w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","manifests":[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}]}]}`, eu)
+		}, []string{"clusters/paris#/spec/uses", `is not for apps, which app "web" needs`, "deploy/target-cluster/apps.yaml"}},
 		{"an app on a cluster that is not a reference", func(w *world) {
 			w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"hub"}]}]}`, eu)
 		}, []string{"no cluster reference", "edge+hub"}},

@@ -24,6 +24,7 @@ func CheckClusterProvider(_ context.Context, a *review.Checker, _ *review.Review
 func CheckCluster(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.Cluster) error {
 	checkKubeconfig(a, r, in, old)
 	review.CheckLabels(r, review.Spec+"/labels", in.Labels)
+	checkUses(r, in.Uses)
 	checkClusterDNS(r, in.DNS)
 	checkClusterProjects(r, in.Projects)
 	projects.CheckGrantedNamespaces(r, in.Namespaces)
@@ -89,6 +90,19 @@ func ClaimCluster(ctx context.Context, a *review.Checker, w *review.Write) error
 		}
 	}
 	return nil
+}
+
+// checkUses checks what a cluster is for.
+func checkUses(r *review.Review, uses []intent.ClusterUse) {
+	const at = review.Spec + "/uses"
+	for i, use := range uses {
+		switch {
+		case !slices.Contains(intent.ClusterUses(), use):
+			r.Refusef(at.Index(i), "%s is not a use of a cluster; give addresses, home, apps or dns", review.Quote(string(use)))
+		case slices.Contains(uses[:i], use):
+			r.Refusef(at.Index(i), "%s is given twice; leave one out", review.Quote(string(use)))
+		}
+	}
 }
 
 // checkClusterDNS checks the description of the DNS service and brings it into

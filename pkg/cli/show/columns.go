@@ -92,6 +92,7 @@ func columnsOf(collection string) []column {
 	case "clusters":
 		return []column{
 			of("DIRECTORY", func(s intent.Cluster) string { return s.Directory }),
+			of("USES", usesCell),
 			of("LABELS", func(s intent.Cluster) string { return pairs(s.Labels) }),
 			of("PROJECTS", func(s intent.Cluster) string { return strings.Join(s.Projects, ",") }),
 			{"OUT OF SERVICE", outOfService},
@@ -122,6 +123,15 @@ func columnsOf(collection string) []column {
 		return dnsColumns()
 	}
 	return nil
+}
+
+// usesCell is what a cluster is for, empty if nothing says so.
+func usesCell(s intent.Cluster) string {
+	var all []string
+	for _, use := range s.Uses {
+		all = append(all, string(use))
+	}
+	return strings.Join(all, ",")
 }
 
 // outOfService says since when a cluster's addresses are kept out of names.

@@ -55,6 +55,7 @@ type Cluster struct {
 	Kubeconfig    string            `json:"kubeconfig,omitempty"`    // base64, write-only; never stored here
 	KubeconfigRef string            `json:"kubeconfigRef,omitempty"` // stored form: the id of the sealed value
 	Directory     string            `json:"directory,omitempty"`     // relative to the server's --directory-root
+	Uses          []ClusterUse      `json:"uses,omitempty"`          // what it is for; none: all
 	Labels        map[string]string `json:"labels,omitempty"`        // selected by clusterLabels
 	Projects      []string          `json:"projects,omitempty"`      // the projects allowed on it; none: all
 	Namespaces    []string          `json:"namespaces,omitempty"`    // granted to projects, although they are not Signpost's: names, or beginnings with a trailing '*'

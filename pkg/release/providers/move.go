@@ -46,6 +46,8 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 	}
 	if _, why := s.Resolver.Unfit(to.String(), known, cluster, p.Frozen.Project.Name); why != "" {
 		errs = append(errs, intent.Field{Pointer: at, Detail: why})
+	} else if !cluster.For(intent.UseHome) {
+		errs = append(errs, intent.Field{Pointer: at, Detail: intent.UseHome.Lacks(to.String(), resolve.HomeNeed(p.Frozen.Name))})
 	}
 	_, taken, err := s.Ownership.ClaimHome(ctx, p)
 	if err != nil {

@@ -239,6 +239,7 @@ func (s *Resolver) collectClusters(d *Draft) {
 		}
 		d.Group.Clusters = append(d.Group.Clusters, plan.Cluster{Name: name, Directory: cluster.Spec.Directory, Inventory: inventory})
 	}
+	d.checkUses()
 }
 
 // Unfit says why Signpost cannot push a project's objects to a cluster, and

@@ -58,12 +58,17 @@ func (g *gatekeeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (g *gatekeeper) preflight(t *testing.T, namespaces ...string) intent.Preflight {
 	t.Helper()
+	return g.preflightFor(t, nil, namespaces...)
+}
+
+func (g *gatekeeper) preflightFor(t *testing.T, uses []intent.ClusterUse, namespaces ...string) intent.Preflight {
+	t.Helper()
 	server := httptest.NewServer(g)
 	t.Cleanup(server.Close)
 	k, err := kubeapi.NewKubernetes(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}, cluster.Options{Installation: installation, Version: "1.2.3"})
 	require.NoError(t, err)
 	t.Cleanup(k.Close)
-	return k.Preflight(t.Context(), namespaces)
+	return k.Preflight(t.Context(), intent.Cluster{Uses: uses}, namespaces)
 }
 
 // failed are the checks that did not pass, by name.
@@ -137,7 +142,27 @@ func TestPreflightSaysWhatAMissingRightCosts(t *testing.T) {
 	fails := failed(g.preflight(t, "shop-dns"))
 	require.Len(t, fails, 2)
 	require.Contains(t, fails["can list all kinds"], "namespaces that Signpost made stay")
-	require.Contains(t, fails["can patch roles in shop-dns"], "deploy/target-cluster/signpost.yaml")
+	require.Contains(t, fails["can patch roles in shop-dns"], "apply deploy/target-cluster/home.yaml")
+}
+
+// TestPreflightAsksForTheRightsOfTheUsesAlone: one that addresses do not need may be
+// missing.
+func TestPreflightAsksForTheRightsOfTheUsesAlone(t *testing.T) {
+	t.Parallel()
+	g := &gatekeeper{}
+	p := g.preflightFor(t, []intent.ClusterUse{intent.UseAddresses}, "shop-dns")
+	require.Empty(t, failed(p))
+	require.ElementsMatch(t, []string{
+		"can get namespaces kube-system", "can list services", "can watch services", "can list endpointslices", "can watch endpointslices",
+		"can list ingresses", "can watch ingresses", "can list gateways", "can watch gateways", "can list httproutes", "can watch httproutes",
+		"can list nodes", "can watch nodes",
+	}, names(p))
+	assert.Contains(t, g.asked, authorizationv1.ResourceAttributes{Verb: "get", Resource: "namespaces", Name: "kube-system"})
+
+	g.denies = func(a authorizationv1.ResourceAttributes) bool { return a.Resource == "ingresses" }
+	says := failed(g.preflightFor(t, []intent.ClusterUse{intent.UseAddresses}))["can watch ingresses"]
+	require.Contains(t, says, "without it only load balancers")
+	require.Contains(t, says, "apply deploy/target-cluster/addresses.yaml")
 }
 
 func TestPreflightWantsEndpointsDefinedOrDefinable(t *testing.T) {
@@ -172,7 +197,7 @@ func TestPreflightOfWhatDoesNotAnswerIsAnAnswer(t *testing.T) {
 		k, err := kubeapi.NewKubernetes(&rest.Config{Host: host}, cluster.Options{})
 		require.NoError(t, err)
 		began := time.Now()
-		p := k.Preflight(t.Context(), nil)
+		p := k.Preflight(t.Context(), intent.Cluster{}, nil)
 		require.False(t, p.Reachable)
 		require.Contains(t, failed(p)["can be reached"], says)
 		require.Less(t, time.Since(began), cluster.RequestDeadline)

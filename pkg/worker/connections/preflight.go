@@ -52,7 +52,7 @@ func (c *Pool) Preflight(ctx context.Context, path intent.Path) (intent.Prefligh
 	if err != nil {
 		return intent.Preflight{}, err
 	}
-	return recognized(ctx, c.claimed(target, name, source), target.Preflight(ctx, namespaces)), nil
+	return recognized(ctx, c.claimed(target, name, source), target.Preflight(ctx, spec, namespaces)), nil
 }
 
 // recognized adds to a report whether the cluster that answered is the one that

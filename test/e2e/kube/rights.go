@@ -3,11 +3,16 @@ package kube
 import (
 	"context"
 
-	targetcluster "github.com/signpost-dns/signpost/deploy/target-cluster"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/rights"
 )
 
-// GrantSignpost gives the user Signpost its rights, by the manifest that
-// people apply.
-func (s *Server) GrantSignpost(ctx context.Context) error {
-	return s.Apply(ctx, targetcluster.Manifest())
+// GrantSignpost gives the user Signpost the rights of the uses, all of them if none is
+// named, by the manifests that people apply.
+func (s *Server) GrantSignpost(ctx context.Context, uses ...intent.ClusterUse) error {
+	manifest, err := rights.Manifest(intent.Cluster{Uses: uses}.AllUses()...)
+	if err != nil {
+		return err
+	}
+	return s.Apply(ctx, string(manifest))
 }

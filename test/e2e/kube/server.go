@@ -18,15 +18,15 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	targetcluster "github.com/signpost-dns/signpost/deploy/target-cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/rights"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 	"github.com/signpost-dns/signpost/test/tools"
 )
 
 // The users that every server knows.
 const (
-	Admin    = "admin"            // may do everything
-	Signpost = targetcluster.User // may do what deploy/target-cluster/signpost.yaml says
+	Admin    = "admin"     // may do everything
+	Signpost = rights.User // may do what it is granted by GrantSignpost
 )
 
 // requestTimeout bounds every request of the harness: a server that is stopped

@@ -11,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/rights"
 )
 
 // reviewers is how many rights are asked about at a time.
@@ -19,10 +20,10 @@ const reviewers = 8
 // definitionOfEndpoints makes the kind DNSEndpoint known.
 const definitionOfEndpoints = "dnsendpoints.externaldns.k8s.io"
 
-// Preflight asks the API server whether Signpost could manage it, with objects
-// in these namespaces; none: with objects in any. It changes nothing. What
-// cannot be found out is a check that failed, so it answers no error.
-func (k *Kubernetes) Preflight(ctx context.Context, namespaces []string) intent.Preflight {
+// Preflight asks the API server for the rights that a cluster's uses need, with objects
+// in these namespaces; none: with objects in any. It changes nothing. A failure to ask is
+// a check that failed, so Preflight returns no error.
+func (k *Kubernetes) Preflight(ctx context.Context, of intent.Cluster, namespaces []string) intent.Preflight {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
 	var report intent.Preflight
@@ -32,12 +33,10 @@ func (k *Kubernetes) Preflight(ctx context.Context, namespaces []string) intent.
 		return report
 	}
 	report.Reachable, report.Version = true, version
-	all, err := ownRights()
-	if err != nil {
-		report.Checks = []intent.Check{cluster.Checked("has rights to ask about", false, err.Error())}
-		return report
+	report.Checks = k.review(ctx, rights.Of(of.AllUses()), namespaces)
+	if of.For(intent.UseHome) {
+		report.Checks = append(report.Checks, k.knowsEndpoints(ctx))
 	}
-	report.Checks = append(k.review(ctx, all, namespaces), k.knowsEndpoints(ctx))
 	return report
 }
 
@@ -60,7 +59,7 @@ func (k *Kubernetes) version(ctx context.Context) (string, error) {
 
 // review asks about each right: once for the whole cluster, and where that is
 // denied but not needed, in each namespace.
-func (k *Kubernetes) review(ctx context.Context, all []right, namespaces []string) []intent.Check {
+func (k *Kubernetes) review(ctx context.Context, all []rights.Right, namespaces []string) []intent.Check {
 	answers := make([][]intent.Check, len(all))
 	var group errgroup.Group
 	group.SetLimit(reviewers)
@@ -78,10 +77,10 @@ func (k *Kubernetes) review(ctx context.Context, all []right, namespaces []strin
 	return checks
 }
 
-func (k *Kubernetes) reviewRight(ctx context.Context, r right, namespaces []string) []intent.Check {
+func (k *Kubernetes) reviewRight(ctx context.Context, r rights.Right, namespaces []string) []intent.Check {
 	ok, why := k.allowed(ctx, r, metav1.NamespaceAll)
-	if r.wide() || len(namespaces) == 0 {
-		return []intent.Check{cluster.Checked(r.name(""), ok, why)}
+	if r.Wide() || len(namespaces) == 0 {
+		return []intent.Check{cluster.Checked(r.In(""), ok, why)}
 	}
 	var checks []intent.Check
 	for _, namespace := range namespaces {
@@ -89,18 +88,18 @@ func (k *Kubernetes) reviewRight(ctx context.Context, r right, namespaces []stri
 		if !ok {
 			here, whyHere = k.allowed(ctx, r, namespace)
 		}
-		checks = append(checks, cluster.Checked(r.name(namespace), here, whyHere))
+		checks = append(checks, cluster.Checked(r.In(namespace), here, whyHere))
 	}
 	return checks
 }
 
 // allowed asks about one right, in one namespace or in all, and says why it is
 // missing.
-func (k *Kubernetes) allowed(ctx context.Context, r right, namespace string) (ok bool, why string) {
-	resource, subresource, _ := strings.Cut(r.resource, "/")
+func (k *Kubernetes) allowed(ctx context.Context, r rights.Right, namespace string) (ok bool, why string) {
+	resource, subresource, _ := strings.Cut(r.Resource, "/")
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: namespace, Verb: r.verb, Group: r.group, Resource: resource, Subresource: subresource,
+			Namespace: namespace, Verb: r.Verb, Group: r.Group, Resource: resource, Subresource: subresource, Name: r.Name,
 		},
 	}}
 	answer, err := k.access.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
@@ -109,10 +108,8 @@ func (k *Kubernetes) allowed(ctx context.Context, r right, namespace string) (ok
 		return false, "could not be asked: " + cluster.Classify(err, cluster.Reading).Error()
 	case answer.Status.Allowed:
 		return true, ""
-	case r.lost != "":
-		return false, r.lost
 	}
-	return false, "apply deploy/target-cluster/signpost.yaml, or grant it to the kubeconfig's user"
+	return false, r.Missing()
 }
 
 // knowsEndpoints checks that the kind DNSEndpoint is served, or that Signpost
@@ -127,7 +124,7 @@ func (k *Kubernetes) knowsEndpoints(ctx context.Context) intent.Check {
 		return cluster.Checked(name, true, "")
 	}
 	for _, verb := range []string{"create", "patch"} {
-		if ok, _ := k.allowed(ctx, right{verb: verb, group: cluster.GroupDefinitions, resource: "customresourcedefinitions"}, ""); !ok {
+		if ok, _ := k.allowed(ctx, rights.Right{Verb: verb, Group: cluster.GroupDefinitions, Resource: "customresourcedefinitions"}, ""); !ok {
 			return cluster.Checked(name, false, "the CustomResourceDefinition "+definitionOfEndpoints+" is missing and may not be made: make it, or allow it")
 		}
 	}
