@@ -52,13 +52,14 @@ of them.`,
 	}
 	from.Flags(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.CompleteOwner
 	return cmd
 }
 
 func deleteOne(ctx context.Context, p terminal.Program, api *client.Client, text string) error {
-	path, err := document.CleanPath(text)
+	path, err := document.AnyPath(text)
 	if err != nil {
-		return terminal.AsUsageError(err)
+		return err
 	}
 	if err := deletePath(ctx, api, path); err != nil {
 		return err

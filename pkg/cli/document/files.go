@@ -18,6 +18,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/cli/emco"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 )
 
 // Source is where documents come from.
@@ -121,9 +122,13 @@ func (s *Source) split(file string, content []byte) ([]Document, error) {
 	if file == "-" {
 		file = "standard input"
 	}
-	texts, err := SplitYAML(content)
+	parts, err := SplitYAML(content)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	var texts [][]byte
+	for _, part := range parts {
+		texts = append(texts, items(part)...)
 	}
 	var documents []Document
 	var wrong []error
@@ -159,6 +164,23 @@ func SplitYAML(content []byte) ([][]byte, error) {
 			texts = append(texts, splitJSON(part)...)
 		}
 	}
+}
+
+// items are the documents of a list, as get prints it; another text stays as it is.
+func items(text []byte) [][]byte {
+	var list struct {
+		Metadata json.RawMessage   `json:"metadata"`
+		Items    []json.RawMessage `json:"items"`
+	}
+	raw, err := safeyaml.ToJSON(text)
+	if err != nil || json.Unmarshal(raw, &list) != nil || list.Items == nil || list.Metadata != nil {
+		return [][]byte{text}
+	}
+	texts := make([][]byte, len(list.Items))
+	for i, item := range list.Items {
+		texts[i] = item
+	}
+	return texts
 }
 
 // splitJSON is the JSON values of the text, or the text itself when it is not

@@ -45,6 +45,13 @@ func isSignposts(collection string) bool {
 // rank is the place of a collection in the order, and whether it has one.
 func rank(collection intent.Path) (place int, known bool) { return find(ranks(), collection) }
 
+// IsCollection reports whether Signpost keeps documents in a collection.
+func IsCollection(path intent.Path) bool {
+	_, known := rank(path)
+	_, name := path.Split()
+	return known && name == ""
+}
+
 // find is the place of a collection's last segment, and whether it has one.
 func find(ranks [][]string, collection intent.Path) (place int, known bool) {
 	place = slices.IndexFunc(ranks, func(collections []string) bool {

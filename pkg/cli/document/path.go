@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
@@ -99,6 +100,28 @@ func OwnerPath(text string) (intent.Path, error) {
 			"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
 	}
 	return path, err
+}
+
+// AnyPath is a path written out or in a short form that tables print. Deployment intent
+// groups, logical clouds, clusters (provider+cluster) and DNS CR intents have one.
+func AnyPath(text string) (intent.Path, error) {
+	if strings.Contains(text, "+") {
+		return ClusterPath(text)
+	}
+	path, err := CleanPath(text)
+	if err != nil {
+		return "", terminal.AsUsageError(err)
+	}
+	first, _, below := strings.Cut(string(path), "/")
+	if !below || slices.Contains([]string{"projects", "cluster-providers", "names"}, first) {
+		return path, nil
+	}
+	for _, short := range []func(string) (intent.Path, error){OwnerPath, DNSCRIntentPath} {
+		if long, err := short(text); err == nil {
+			return long, nil
+		}
+	}
+	return path, nil
 }
 
 // UpdatedPath is what can be updated: what has a lifecycle, or a record by its

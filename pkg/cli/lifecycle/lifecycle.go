@@ -62,6 +62,7 @@ func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
 		},
 	}
 	request.flags(cmd, action)
+	cmd.ValidArgsFunction = request.server.CompleteOwner
 	return cmd
 }
 

@@ -64,6 +64,7 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 	cmd.Flags().BoolVar(&diffs, "diff", false, "show the objects' differences line by line")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.CompleteOwner
 	return cmd
 }
 

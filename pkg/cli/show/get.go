@@ -22,7 +22,9 @@ import (
 
 const getHelp = `Reads a document or all documents of a collection, by the path below /v2. It also reads the other
 answers below a document, such as …/events and …/users. With -f it reads the present state of the
-documents of the files, and ignores requests such as instantiate.`
+documents of the files, and ignores requests such as instantiate.
+
+With -o yaml, each document names its collection, so that "signpost apply -f -" takes the output.`
 
 // GetCommand makes `signpost get`.
 func GetCommand(p terminal.Program) *cobra.Command {
@@ -43,9 +45,9 @@ func GetCommand(p terminal.Program) *cobra.Command {
 				return getFiles(cmd.Context(), p, &server, &from, &output)
 			}
 			text, query, _ := strings.Cut(args[0], "?")
-			path, err := document.CleanPath(text)
+			path, err := document.AnyPath(text)
 			if err != nil {
-				return terminal.AsUsageError(err)
+				return err
 			}
 			values, err := url.ParseQuery(query)
 			if err != nil {
@@ -61,6 +63,7 @@ func GetCommand(p terminal.Program) *cobra.Command {
 	output.Flag(cmd.Flags())
 	from.Flags(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.CompleteOwner
 	return cmd
 }
 
@@ -69,6 +72,11 @@ func Get(ctx context.Context, p terminal.Program, api *client.Client, path inten
 	body, err := read(ctx, api, string(path), query)
 	if err != nil {
 		return err
+	}
+	if output.YAML() {
+		if body, err = withResources(path, body); err != nil {
+			return err
+		}
 	}
 	return output.Print(p.Out, body, func(w io.Writer, wide bool) error { return printAnswer(w, path, body, wide) })
 }

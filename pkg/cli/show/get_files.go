@@ -31,6 +31,9 @@ func getFiles(ctx context.Context, p terminal.Program, server *connect.Connectio
 		} else {
 			bodies[i], err = read(ctx, api, string(d.Path), nil)
 		}
+		if err == nil && output.YAML() {
+			bodies[i], err = withResources(d.Path, bodies[i])
+		}
 		if err != nil {
 			return fmt.Errorf("%s (%s): %w", d, d.Path, err)
 		}

@@ -64,6 +64,7 @@ func StatusCommand(p terminal.Program) *cobra.Command {
 	cmd.Flags().BoolVar(&watch, "watch", false, "show the status again after each change, until interrupted")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.CompleteOwner
 	return cmd
 }
 

@@ -43,6 +43,9 @@ func (f *Format) Set(name string) error {
 	return nil
 }
 
+// YAML reports whether answers are printed as YAML.
+func (f *Format) YAML() bool { return *f == formatYAML }
+
 // Flag adds -o.
 func (f *Format) Flag(flags *pflag.FlagSet) {
 	*f = formatTable
