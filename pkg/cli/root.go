@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/inspect"
 	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
+	"github.com/signpost-dns/signpost/pkg/cli/onboard"
 	"github.com/signpost-dns/signpost/pkg/cli/publish"
 	"github.com/signpost-dns/signpost/pkg/cli/serve"
 	"github.com/signpost-dns/signpost/pkg/cli/show"
@@ -59,7 +60,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p),
 		apply.Command(p), show.GetCommand(p), apply.DeleteCommand(p),
 		lifecycle.PlanCommand(p), lifecycle.DeployCommand(p), lifecycle.InstantiateCommand(p), lifecycle.UpdateCommand(p), lifecycle.RollbackCommand(p), lifecycle.TerminateCommand(p), show.StatusCommand(p),
-		lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),
+		onboard.Command(p), lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),
 		inspect.CorefileCommand(p), inspect.ResolvconfCommand(p),
 		apply.RegisterCommand(p),
 		lifecycle.ReadyCommand(p), versionCommand(p),

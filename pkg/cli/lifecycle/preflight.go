@@ -33,11 +33,11 @@ func PreflightCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			show := func(w io.Writer, wide bool) error { return printPreflight(w, report, wide) }
+			show := func(w io.Writer, wide bool) error { return PrintPreflight(w, report, wide) }
 			if err := output.Print(p.Out, body, show); err != nil {
 				return err
 			}
-			return failedChecks(report)
+			return FailedChecks(report)
 		},
 	}
 	output.Flag(cmd.Flags())
@@ -45,8 +45,8 @@ func PreflightCommand(p terminal.Program) *cobra.Command {
 	return cmd
 }
 
-// printPreflight lists the checks that failed; in wide tables, all.
-func printPreflight(w io.Writer, report client.Preflight, wide bool) error {
+// PrintPreflight lists the checks that failed; in wide tables, all.
+func PrintPreflight(w io.Writer, report client.Preflight, wide bool) error {
 	reached := "cannot be reached"
 	if report.Reachable {
 		reached = "reached"
@@ -74,7 +74,8 @@ func failures(report client.Preflight) int {
 	return failed
 }
 
-func failedChecks(report client.Preflight) error {
+// FailedChecks is the error of a preflight with failed checks, nil if all passed.
+func FailedChecks(report client.Preflight) error {
 	if failed := failures(report); failed > 0 {
 		return fmt.Errorf("%s failed", terminal.Count(failed, "check"))
 	}
