@@ -51,11 +51,7 @@ func (o Options) handlers(documents *resources.Handlers) map[string]operation.Ha
 		"deleteName": published.Delete, "listNameEvents": lifecycle.Events,
 	})
 	for _, r := range resources.All() {
-		all["create"+r.One] = documents.Create(r)
-		all["list"+r.Many] = documents.List(r)
-		all["get"+r.One] = documents.Get(r)
-		all["put"+r.One] = documents.Put(r)
-		all["delete"+r.One] = documents.Delete
+		maps.Copy(all, documents.Operations(r))
 	}
 	return all
 }

@@ -176,7 +176,16 @@ func rows() []row {
 		{"PodDNSIntent", traffic + "/pod-dns-intents", traffic + "/pod-dns-intents/web"},
 		{"DNSCRIntent", cloud + "/dns-cr-intents", cloud + "/dns-cr-intents/resolvers"},
 		{"Name", project + "/names", project + "/names/shop.lab.example"},
+		{"GroupDNSIntent", group + "/dns-intents", group + "/dns-intents/www"},
 	}
+}
+
+// stored is where the document is. A path may leave out the default traffic group.
+func (r row) stored() string {
+	if r.one == "GroupDNSIntent" {
+		return strings.Replace(r.item, "/dns-intents/", "/traffic-group-intents/default/dns-intents/", 1)
+	}
+	return r.item
 }
 
 // deleted is what a DELETE answers. A name goes once it is out of DNS.

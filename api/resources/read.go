@@ -36,7 +36,11 @@ func (h *Handlers) List(r Resource) operation.Handler {
 
 // page reads the documents of a page.
 func (h *Handlers) page(ctx context.Context, c *operation.Call) (intent.Page, error) {
-	if parent := c.Owner(); parent != "" {
+	parent := c.Owner()
+	if intent.IsDefaultTrafficGroup(parent) { // which is made with its first intent
+		parent = parent.Parent()
+	}
+	if parent != "" {
 		if _, err := h.Store.Get(ctx, parent); err != nil {
 			return intent.Page{}, err
 		}

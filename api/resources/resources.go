@@ -32,6 +32,7 @@ type Resource struct {
 	Cluster   bool   // it may be drained or abandoned
 	Names     bool   // it asks for names, which may be others'
 	Pairs     bool   // ?key= asks for one value
+	Short     bool   // its path leaves out the default traffic group
 }
 
 // All lists what the verbs work on.
@@ -50,7 +51,31 @@ func All() []Resource {
 		{One: "DeploymentIntentGroup", Many: "DeploymentIntentGroups"},
 		{One: "TrafficGroupIntent", Many: "TrafficGroupIntents"},
 		{One: "DNSIntent", Many: "DNSIntents", Names: true},
+		{One: "GroupDNSIntent", Many: "GroupDNSIntents", Names: true, Short: true},
 		{One: "PodDNSIntent", Many: "PodDNSIntents"},
+	}
+}
+
+// handler has the path name the default traffic group, if the resource leaves it out.
+func (r Resource) handler(handle operation.Handler) operation.Handler {
+	if !r.Short {
+		return handle
+	}
+	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
+		group := c.Path.Parent()
+		c.Path = intent.DefaultTrafficGroup(group) + c.Path[len(group):]
+		return handle(ctx, c)
+	}
+}
+
+// Operations maps the operations of a resource to their handlers.
+func (h *Handlers) Operations(r Resource) map[string]operation.Handler {
+	return map[string]operation.Handler{
+		"create" + r.One: r.handler(h.Create(r)),
+		"list" + r.Many:  r.handler(h.List(r)),
+		"get" + r.One:    r.handler(h.Get(r)),
+		"put" + r.One:    r.handler(h.Put(r)),
+		"delete" + r.One: r.handler(h.Delete),
 	}
 }
 

@@ -72,14 +72,14 @@ func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old
 }
 
 // parents fails with NotFound for the topmost document above path that does
-// not exist.
+// not exist, but for the default traffic group, which is made as needed.
 func parents(ctx context.Context, a *review.Checker, path intent.Path) error {
 	var above []intent.Path
 	for p := path.Parent(); p != ""; p = p.Parent() {
 		above = append([]intent.Path{p}, above...)
 	}
 	for _, p := range above {
-		if _, err := a.Store.Get(ctx, p); err != nil {
+		if _, err := a.Store.Get(ctx, p); err != nil && (intent.CodeOf(err) != intent.NotFound || !intent.IsDefaultTrafficGroup(p)) {
 			return err
 		}
 	}
@@ -121,7 +121,7 @@ func kindOf(path intent.Path) (kind, bool) {
 	case "projects/logical-clouds/cluster-references":
 		return resource(clusters.CheckClusterReference, nil), true
 	case "projects/logical-clouds/kv-pairs", "cluster-providers/clusters/kv-pairs":
-		return resource(providers.CheckKVPairs, nil), true
+		return resource(providers.CheckKVPairs, providers.ShowKVPairs), true
 	case "projects/logical-clouds/dns-cr-intents":
 		return resource(clusterdns.CheckDNSCRIntent, alone(clusterdns.ShowDNSCRIntent)), true
 	case "cluster-providers":

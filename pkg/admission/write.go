@@ -13,7 +13,8 @@ import (
 
 // Put stores an admitted document and answers it. For a project it first reserves the
 // namespace, so that no two projects ever have the same one. For a cluster it first
-// claims the cluster behind its kubeconfig. Errors: those of Store.Put, with NotFound
+// claims the cluster behind its kubeconfig. For an intent in the default traffic group it
+// makes the traffic group, if there is none. Errors: those of Store.Put, with NotFound
 // instead of a Conflict when a parent has gone meanwhile; Conflict when a namespace was
 // taken meanwhile, and those of [Rules].Claim.
 func (a *Admitter) Put(ctx context.Context, w *review.Write) (intent.Document, error) {
@@ -33,7 +34,7 @@ func (a *Admitter) Put(ctx context.Context, w *review.Write) (intent.Document, e
 	if err != nil {
 		return intent.Document{}, err
 	}
-	doc, err := a.Store.Put(ctx, intent.Write{Path: w.Path, Refs: refs, Body: body, Condition: w.Condition})
+	doc, err := a.store(ctx, intent.Write{Path: w.Path, Refs: refs, Body: body, Condition: w.Condition})
 	if err != nil {
 		return intent.Document{}, errors.Join(putError(w.Path, err), projects.ReleaseReservation(ctx, a.Checker, reserved))
 	}
@@ -43,8 +44,8 @@ func (a *Admitter) Put(ctx context.Context, w *review.Write) (intent.Document, e
 	return doc, nil
 }
 
-// Delete removes a document, and with a project the reservation of its
-// namespace. Errors: those of Store.Delete; Forbidden for a project with bounds
+// Delete removes a document, and with a project the reservation of its namespace. An
+// empty default traffic group that was made goes with its deployment intent group. Errors: those of Store.Delete; Forbidden for a project with bounds
 // that the caller may not lift.
 func (a *Admitter) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
 	var reserved intent.Path
@@ -64,7 +65,7 @@ func (a *Admitter) Delete(ctx context.Context, path intent.Path, condition inten
 		}
 		reserved = projects.Reservation(doc.Refs)
 	}
-	if err := a.Store.Delete(ctx, path, condition); err != nil {
+	if err := a.remove(ctx, path, condition); err != nil {
 		return err
 	}
 	return projects.ReleaseReservation(ctx, a.Checker, reserved)

@@ -1758,6 +1758,11 @@ type DNSUpdateRecordSpec struct {
 	// AllowUnownedDeletion Allow registry noop with policy sync, which also deletes names that others made.
 	AllowUnownedDeletion bool `json:"allowUnownedDeletion,omitempty,omitzero"`
 
+	// Clusters The clusters whose own names (scope cluster) it publishes, beside those whose KV pairs name it; one given in both counts once.
+	//
+	// Example: ["edge/berlin"]
+	Clusters []ClusterPath `json:"clusters,omitempty,omitzero"`
+
 	// Credentials The secrets that external-dns needs.
 	Credentials []Credential `json:"credentials,omitempty,omitzero"`
 
@@ -1789,6 +1794,11 @@ type DNSUpdateRecordSpec struct {
 
 	// ImagePullSecrets Secrets in the project's namespace of the home cluster.
 	ImagePullSecrets []string `json:"imagePullSecrets,omitempty,omitzero"`
+
+	// LogicalClouds The logical clouds whose names it publishes, beside those whose KV pairs name it; one given in both counts once.
+	//
+	// Example: ["eu"]
+	LogicalClouds []Name `json:"logicalClouds,omitempty,omitzero"`
 
 	// MaxRemoval How many percent of the provider's names may be removed at once, unless a plan's token confirms it; 25
 	// where it is absent. Up to five names may always go; 100 lets all go. A number, or text
@@ -2152,6 +2162,9 @@ type KVPairs struct {
 
 	// Spec The pairs.
 	Spec KVPairsSpec `json:"spec"`
+
+	// Status Fields that the server adds to a document. Ignored on input.
+	Status DocumentStatus `json:"status,omitempty,omitzero"`
 }
 
 // KVPairsList A page of KV documents.
@@ -2223,7 +2236,7 @@ type Leftover struct {
 	Type string `json:"type"`
 }
 
-// LogicalCloud A set of clusters, given by its cluster references, with a namespace.
+// LogicalCloud A set of clusters with a namespace: the clusters that it lists, and those of its cluster references.
 type LogicalCloud struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
@@ -2245,6 +2258,11 @@ type LogicalCloudList struct {
 
 // LogicalCloudSpec The content of a logical cloud.
 type LogicalCloudSpec struct {
+	// Clusters Its clusters, beside those of its cluster references; one given in both counts once.
+	//
+	// Example: ["edge/berlin","edge/paris"]
+	Clusters []ClusterPath `json:"clusters,omitempty,omitzero"`
+
 	// ControllerCluster Names a cluster.
 	ControllerCluster ClusterRef `json:"controllerCluster,omitempty,omitzero"`
 
@@ -3698,6 +3716,36 @@ type DeployDeploymentIntentGroupParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListGroupDNSIntentsParams defines parameters for ListGroupDNSIntents.
+type ListGroupDNSIntentsParams struct {
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// NamePrefix Only items whose name begins so.
+	NamePrefix *PageNamePrefix `form:"namePrefix,omitempty" json:"namePrefix,omitempty"`
+}
+
+// DeleteGroupDNSIntentParams defines parameters for DeleteGroupDNSIntent.
+type DeleteGroupDNSIntentParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// PutGroupDNSIntentParams defines parameters for PutGroupDNSIntent.
+type PutGroupDNSIntentParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // InstantiateDeploymentIntentGroupParams defines parameters for InstantiateDeploymentIntentGroup.
 type InstantiateDeploymentIntentGroupParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
@@ -4228,6 +4276,12 @@ type CreateDeploymentIntentGroupJSONRequestBody = DeploymentIntentGroup
 
 // PutDeploymentIntentGroupJSONRequestBody defines body for PutDeploymentIntentGroup for application/json ContentType.
 type PutDeploymentIntentGroupJSONRequestBody = DeploymentIntentGroup
+
+// CreateGroupDNSIntentJSONRequestBody defines body for CreateGroupDNSIntent for application/json ContentType.
+type CreateGroupDNSIntentJSONRequestBody = DNSIntent
+
+// PutGroupDNSIntentJSONRequestBody defines body for PutGroupDNSIntent for application/json ContentType.
+type PutGroupDNSIntentJSONRequestBody = DNSIntent
 
 // CreateTrafficGroupIntentJSONRequestBody defines body for CreateTrafficGroupIntent for application/json ContentType.
 type CreateTrafficGroupIntentJSONRequestBody = TrafficGroupIntent
@@ -5072,6 +5126,63 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/deploy (the `DeployDeploymentIntentGroup` operationId).
 	DeployDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *DeployDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListGroupDNSIntents List the DNS intents of the default traffic group
+	//
+	// A page of the DNS intents of the traffic group called default, ordered by name bytewise; an empty list is [].
+	//
+	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `ListGroupDNSIntents` operationId).
+	ListGroupDNSIntents(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *ListGroupDNSIntentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateGroupDNSIntentWithBody Create a DNS intent in the default traffic group
+	//
+	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `CreateGroupDNSIntent` operationId).
+	CreateGroupDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateGroupDNSIntent Create a DNS intent in the default traffic group
+	//
+	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `CreateGroupDNSIntent` operationId).
+	CreateGroupDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, body CreateGroupDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteGroupDNSIntent Delete a DNS intent of the default traffic group
+	//
+	// 409, naming both ends, when it is referenced, instantiated or has children.
+	//
+	// Corresponds with DELETE /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `DeleteGroupDNSIntent` operationId).
+	DeleteGroupDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *DeleteGroupDNSIntentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetGroupDNSIntent Read a DNS intent of the default traffic group
+	//
+	// The DNS intent as stored, without its write-only values.
+	//
+	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `GetGroupDNSIntent` operationId).
+	GetGroupDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutGroupDNSIntentWithBody Create or replace a DNS intent of the default traffic group
+	//
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `PutGroupDNSIntent` operationId).
+	PutGroupDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutGroupDNSIntent Create or replace a DNS intent of the default traffic group
+	//
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `PutGroupDNSIntent` operationId).
+	PutGroupDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, body PutGroupDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDeploymentIntentGroupEvents List what happened to a deployment intent group
 	//
@@ -6744,6 +6855,133 @@ func (c *API) PutDeploymentIntentGroup(ctx context.Context, project ProjectName,
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/deploy (the `DeployDeploymentIntentGroup` operationId).
 func (c *API) DeployDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *DeployDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeployDeploymentIntentGroupRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGroupDNSIntents List the DNS intents of the default traffic group
+//
+// A page of the DNS intents of the traffic group called default, ordered by name bytewise; an empty list is [].
+//
+// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `ListGroupDNSIntents` operationId).
+func (c *API) ListGroupDNSIntents(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *ListGroupDNSIntentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGroupDNSIntentsRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateGroupDNSIntentWithBody Create a DNS intent in the default traffic group
+//
+// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `CreateGroupDNSIntent` operationId).
+func (c *API) CreateGroupDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateGroupDNSIntentRequestWithBody(c.Server, project, compositeApp, version, deploymentIntentGroup, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateGroupDNSIntent Create a DNS intent in the default traffic group
+//
+// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `CreateGroupDNSIntent` operationId).
+func (c *API) CreateGroupDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, body CreateGroupDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateGroupDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteGroupDNSIntent Delete a DNS intent of the default traffic group
+//
+// 409, naming both ends, when it is referenced, instantiated or has children.
+//
+// Corresponds with DELETE /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `DeleteGroupDNSIntent` operationId).
+func (c *API) DeleteGroupDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *DeleteGroupDNSIntentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteGroupDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, dnsIntent, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetGroupDNSIntent Read a DNS intent of the default traffic group
+//
+// The DNS intent as stored, without its write-only values.
+//
+// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `GetGroupDNSIntent` operationId).
+func (c *API) GetGroupDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGroupDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, dnsIntent)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutGroupDNSIntentWithBody Create or replace a DNS intent of the default traffic group
+//
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `PutGroupDNSIntent` operationId).
+func (c *API) PutGroupDNSIntentWithBody(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutGroupDNSIntentRequestWithBody(c.Server, project, compositeApp, version, deploymentIntentGroup, dnsIntent, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutGroupDNSIntent Create or replace a DNS intent of the default traffic group
+//
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `PutGroupDNSIntent` operationId).
+func (c *API) PutGroupDNSIntent(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, body PutGroupDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutGroupDNSIntentRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, dnsIntent, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10965,6 +11203,431 @@ func NewDeployDeploymentIntentGroupRequest(server string, project ProjectName, c
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListGroupDNSIntentsRequest constructs an http.Request for the ListGroupDNSIntents method
+func NewListGroupDNSIntentsRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *ListGroupDNSIntentsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/dns-intents", pathParam0, pathParam1, pathParam2, pathParam3)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NamePrefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "namePrefix", *params.NamePrefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateGroupDNSIntentRequest calls the generic CreateGroupDNSIntent builder with application/json body
+func NewCreateGroupDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, body CreateGroupDNSIntentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateGroupDNSIntentRequestWithBody(server, project, compositeApp, version, deploymentIntentGroup, "application/json", bodyReader)
+}
+
+// NewCreateGroupDNSIntentRequestWithBody constructs an http.Request for the CreateGroupDNSIntent method, with any body, and a specified content type
+func NewCreateGroupDNSIntentRequestWithBody(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/dns-intents", pathParam0, pathParam1, pathParam2, pathParam3)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteGroupDNSIntentRequest constructs an http.Request for the DeleteGroupDNSIntent method
+func NewDeleteGroupDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *DeleteGroupDNSIntentParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "dnsIntent", dnsIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/dns-intents/%s", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetGroupDNSIntentRequest constructs an http.Request for the GetGroupDNSIntent method
+func NewGetGroupDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "dnsIntent", dnsIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/dns-intents/%s", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutGroupDNSIntentRequest calls the generic PutGroupDNSIntent builder with application/json body
+func NewPutGroupDNSIntentRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, body PutGroupDNSIntentJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutGroupDNSIntentRequestWithBody(server, project, compositeApp, version, deploymentIntentGroup, dnsIntent, params, "application/json", bodyReader)
+}
+
+// NewPutGroupDNSIntentRequestWithBody constructs an http.Request for the PutGroupDNSIntent method, with any body, and a specified content type
+func NewPutGroupDNSIntentRequestWithBody(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "compositeApp", compositeApp, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "deploymentIntentGroup", deploymentIntentGroup, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam4 string
+
+	pathParam4, err = runtime.StyleParamWithOptions("simple", false, "dnsIntent", dnsIntent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/composite-apps/%s/%s/deployment-intent-groups/%s/dns-intents/%s", pathParam0, pathParam1, pathParam2, pathParam3, pathParam4)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
 		}
 
 	}
@@ -17027,6 +17690,69 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/deploy (the `DeployDeploymentIntentGroup` operationId).
 	DeployDeploymentIntentGroupWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *DeployDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*DeployDeploymentIntentGroupResponse, error)
 
+	// ListGroupDNSIntentsWithResponse List the DNS intents of the default traffic group
+	//
+	// A page of the DNS intents of the traffic group called default, ordered by name bytewise; an empty list is [].
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `ListGroupDNSIntents` operationId).
+	ListGroupDNSIntentsWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *ListGroupDNSIntentsParams, reqEditors ...RequestEditorFn) (*ListGroupDNSIntentsResponse, error)
+
+	// CreateGroupDNSIntentWithBodyWithResponse Create a DNS intent in the default traffic group
+	//
+	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `CreateGroupDNSIntent` operationId).
+	CreateGroupDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateGroupDNSIntentResponse, error)
+
+	// CreateGroupDNSIntentWithResponse Create a DNS intent in the default traffic group
+	//
+	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `CreateGroupDNSIntent` operationId).
+	CreateGroupDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, body CreateGroupDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateGroupDNSIntentResponse, error)
+
+	// DeleteGroupDNSIntentWithResponse Delete a DNS intent of the default traffic group
+	//
+	// 409, naming both ends, when it is referenced, instantiated or has children.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `DeleteGroupDNSIntent` operationId).
+	DeleteGroupDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *DeleteGroupDNSIntentParams, reqEditors ...RequestEditorFn) (*DeleteGroupDNSIntentResponse, error)
+
+	// GetGroupDNSIntentWithResponse Read a DNS intent of the default traffic group
+	//
+	// The DNS intent as stored, without its write-only values.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `GetGroupDNSIntent` operationId).
+	GetGroupDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, reqEditors ...RequestEditorFn) (*GetGroupDNSIntentResponse, error)
+
+	// PutGroupDNSIntentWithBodyWithResponse Create or replace a DNS intent of the default traffic group
+	//
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `PutGroupDNSIntent` operationId).
+	PutGroupDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutGroupDNSIntentResponse, error)
+
+	// PutGroupDNSIntentWithResponse Create or replace a DNS intent of the default traffic group
+	//
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `PutGroupDNSIntent` operationId).
+	PutGroupDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, body PutGroupDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutGroupDNSIntentResponse, error)
+
 	// ListDeploymentIntentGroupEventsWithResponse List what happened to a deployment intent group
 	//
 	// Requests and their outcomes, and the writes of its documents since the first of them, oldest first.
@@ -18955,6 +19681,151 @@ func (r DeployDeploymentIntentGroupResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r DeployDeploymentIntentGroupResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListGroupDNSIntentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSIntentList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListGroupDNSIntentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListGroupDNSIntentsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// CreateGroupDNSIntentResponse201Headers the declared response headers of an HTTP 201 response for CreateGroupDNSIntent
+type CreateGroupDNSIntentResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+type CreateGroupDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DNSIntent
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateGroupDNSIntentResponse201Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateGroupDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateGroupDNSIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteGroupDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteGroupDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteGroupDNSIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetGroupDNSIntentResponse200Headers the declared response headers of an HTTP 200 response for GetGroupDNSIntent
+type GetGroupDNSIntentResponse200Headers struct {
+	ETag string
+}
+
+type GetGroupDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSIntent
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetGroupDNSIntentResponse200Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGroupDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGroupDNSIntentResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// PutGroupDNSIntentResponse200Headers the declared response headers of an HTTP 200 response for PutGroupDNSIntent
+type PutGroupDNSIntentResponse200Headers struct {
+	ETag string
+}
+
+// PutGroupDNSIntentResponse201Headers the declared response headers of an HTTP 201 response for PutGroupDNSIntent
+type PutGroupDNSIntentResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+type PutGroupDNSIntentResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DNSIntent
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DNSIntent
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutGroupDNSIntentResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutGroupDNSIntentResponse201Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutGroupDNSIntentResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutGroupDNSIntentResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -21692,6 +22563,111 @@ func (c *ClientWithResponses) DeployDeploymentIntentGroupWithResponse(ctx contex
 		return nil, err
 	}
 	return ParseDeployDeploymentIntentGroupResponse(rsp)
+}
+
+// ListGroupDNSIntentsWithResponse List the DNS intents of the default traffic group
+//
+// A page of the DNS intents of the traffic group called default, ordered by name bytewise; an empty list is [].
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `ListGroupDNSIntents` operationId).
+func (c *ClientWithResponses) ListGroupDNSIntentsWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *ListGroupDNSIntentsParams, reqEditors ...RequestEditorFn) (*ListGroupDNSIntentsResponse, error) {
+	rsp, err := c.ListGroupDNSIntents(ctx, project, compositeApp, version, deploymentIntentGroup, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListGroupDNSIntentsResponse(rsp)
+}
+
+// CreateGroupDNSIntentWithBodyWithResponse Create a DNS intent in the default traffic group
+//
+// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `CreateGroupDNSIntent` operationId).
+func (c *ClientWithResponses) CreateGroupDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateGroupDNSIntentResponse, error) {
+	rsp, err := c.CreateGroupDNSIntentWithBody(ctx, project, compositeApp, version, deploymentIntentGroup, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateGroupDNSIntentResponse(rsp)
+}
+
+// CreateGroupDNSIntentWithResponse Create a DNS intent in the default traffic group
+//
+// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents (the `CreateGroupDNSIntent` operationId).
+func (c *ClientWithResponses) CreateGroupDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, body CreateGroupDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateGroupDNSIntentResponse, error) {
+	rsp, err := c.CreateGroupDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateGroupDNSIntentResponse(rsp)
+}
+
+// DeleteGroupDNSIntentWithResponse Delete a DNS intent of the default traffic group
+//
+// 409, naming both ends, when it is referenced, instantiated or has children.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `DeleteGroupDNSIntent` operationId).
+func (c *ClientWithResponses) DeleteGroupDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *DeleteGroupDNSIntentParams, reqEditors ...RequestEditorFn) (*DeleteGroupDNSIntentResponse, error) {
+	rsp, err := c.DeleteGroupDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, dnsIntent, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteGroupDNSIntentResponse(rsp)
+}
+
+// GetGroupDNSIntentWithResponse Read a DNS intent of the default traffic group
+//
+// The DNS intent as stored, without its write-only values.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `GetGroupDNSIntent` operationId).
+func (c *ClientWithResponses) GetGroupDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, reqEditors ...RequestEditorFn) (*GetGroupDNSIntentResponse, error) {
+	rsp, err := c.GetGroupDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, dnsIntent, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGroupDNSIntentResponse(rsp)
+}
+
+// PutGroupDNSIntentWithBodyWithResponse Create or replace a DNS intent of the default traffic group
+//
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `PutGroupDNSIntent` operationId).
+func (c *ClientWithResponses) PutGroupDNSIntentWithBodyWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutGroupDNSIntentResponse, error) {
+	rsp, err := c.PutGroupDNSIntentWithBody(ctx, project, compositeApp, version, deploymentIntentGroup, dnsIntent, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutGroupDNSIntentResponse(rsp)
+}
+
+// PutGroupDNSIntentWithResponse Create or replace a DNS intent of the default traffic group
+//
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/dns-intents/{dnsIntent} (the `PutGroupDNSIntent` operationId).
+func (c *ClientWithResponses) PutGroupDNSIntentWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, dnsIntent DNSIntentName, params *PutGroupDNSIntentParams, body PutGroupDNSIntentJSONRequestBody, reqEditors ...RequestEditorFn) (*PutGroupDNSIntentResponse, error) {
+	rsp, err := c.PutGroupDNSIntent(ctx, project, compositeApp, version, deploymentIntentGroup, dnsIntent, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutGroupDNSIntentResponse(rsp)
 }
 
 // ListDeploymentIntentGroupEventsWithResponse List what happened to a deployment intent group
@@ -24462,6 +25438,196 @@ func ParseDeployDeploymentIntentGroupResponse(rsp *http.Response) (*DeployDeploy
 		}
 		response.JSON202 = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListGroupDNSIntentsResponse parses an HTTP response from a ListGroupDNSIntentsWithResponse call
+func ParseListGroupDNSIntentsResponse(rsp *http.Response) (*ListGroupDNSIntentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListGroupDNSIntentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSIntentList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateGroupDNSIntentResponse parses an HTTP response from a CreateGroupDNSIntentWithResponse call
+func ParseCreateGroupDNSIntentResponse(rsp *http.Response) (*CreateGroupDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateGroupDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DNSIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateGroupDNSIntentResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteGroupDNSIntentResponse parses an HTTP response from a DeleteGroupDNSIntentWithResponse call
+func ParseDeleteGroupDNSIntentResponse(rsp *http.Response) (*DeleteGroupDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteGroupDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseGetGroupDNSIntentResponse parses an HTTP response from a GetGroupDNSIntentWithResponse call
+func ParseGetGroupDNSIntentResponse(rsp *http.Response) (*GetGroupDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGroupDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetGroupDNSIntentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutGroupDNSIntentResponse parses an HTTP response from a PutGroupDNSIntentWithResponse call
+func ParsePutGroupDNSIntentResponse(rsp *http.Response) (*PutGroupDNSIntentResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutGroupDNSIntentResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DNSIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DNSIntent
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutGroupDNSIntentResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutGroupDNSIntentResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil

@@ -65,12 +65,13 @@ func (w *world) documents(at hub) []document {
 		document{clouds + "/eu/dns-cr-intents", "dns", `{"pluginConfig": {"forwardPlugins": [{"domain": "foo.example", "nameServers": ["192.0.2.54"]}]}}`},
 		document{apps, "store", `{"compositeAppVersion": "v1"}`})
 	w.hosts = strings.Join(hosts, ", ")
+	intents := map[string]string{"prod": groups + "/prod/traffic-group-intents/front/dns-intents", "far": groups + "/far/dns-intents"}
 	for group, cloud := range map[string]string{"prod": "eu", "far": "far"} {
 		all = append(all,
 			document{groups, group, `{"logicalCloud": "` + cloud + `", "apps": [{"name": "web", "manifests": [{"apiVersion": "v1", "kind": "Service",
 				"metadata": {"name": "web"}, "spec": {"externalIPs": ["203.0.113.7"], "ports": [{"port": 80}]}}]}]}`},
 			document{groups + "/" + group + "/traffic-group-intents", "front", `{}`},
-			document{groups + "/" + group + "/traffic-group-intents/front/dns-intents", "www", `{"app": "web", "serviceName": "web", "hostnames": [` + strings.ReplaceAll(w.hosts, "prod.", group+".") + `]}`},
+			document{intents[group], "www", `{"app": "web", "serviceName": "web", "hostnames": [` + strings.ReplaceAll(w.hosts, "prod.", group+".") + `]}`},
 			document{groups + "/" + group + "/traffic-group-intents/front/pod-dns-intents", "web", `{"app": "web", "dnsPolicy": "ClusterFirst"}`})
 	}
 	return all

@@ -262,6 +262,23 @@ func AllowedCluster(ctx context.Context, a *review.Checker, r *review.Review, at
 	return nil
 }
 
+// AllowedClusters checks a list of clusters, each "provider/cluster", and notes the
+// references to them.
+func AllowedClusters(ctx context.Context, a *review.Checker, r *review.Review, at review.Pointer, names []string) error {
+	for n, name := range names {
+		ref, right := review.ParseCluster(r, at.Index(n), name)
+		if !right {
+			continue
+		}
+		if slices.Contains(names[:n], name) {
+			r.Refusef(at.Index(n), "%s is given twice; leave one out", name)
+		} else if err := AllowedCluster(ctx, a, r, at.Index(n), ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ShowCluster hides where the kubeconfig is kept.
 func ShowCluster(in *intent.Cluster) *review.Status {
 	in.KubeconfigRef = ""

@@ -2,6 +2,7 @@ package clusters
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/admission/apps"
@@ -26,10 +27,66 @@ func CheckLogicalCloud(ctx context.Context, a *review.Checker, r *review.Review,
 			return err
 		}
 	}
-	if in.ControllerCluster == nil {
+	if in.ControllerCluster != nil {
+		if err := AllowedCluster(ctx, a, r, review.Spec+"/controllerCluster", *in.ControllerCluster); err != nil {
+			return err
+		}
+	}
+	if err := AllowedClusters(ctx, a, r, review.Spec+"/clusters", in.Clusters); err != nil || old == nil {
+		return err
+	}
+	return keepsNamedClusters(ctx, a, r, in, old)
+}
+
+// keepsNamedClusters refuses to drop a cluster that an app or a DNS CR intent of the
+// logical cloud names.
+func keepsNamedClusters(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.LogicalCloud) error {
+	dropped := slices.DeleteFunc(intent.ClusterRefs(old.Clusters), func(ref intent.ClusterRef) bool {
+		return slices.Contains(intent.ClusterRefs(in.Clusters), ref)
+	})
+	if len(dropped) == 0 {
 		return nil
 	}
-	return AllowedCluster(ctx, a, r, review.Spec+"/controllerCluster", *in.ControllerCluster)
+	users, err := a.Store.Referrers(ctx, r.Path)
+	if err != nil {
+		return err
+	}
+	for _, user := range users {
+		named, err := namedClusters(ctx, a, user)
+		if err != nil {
+			return err
+		}
+		for _, ref := range named {
+			if slices.Contains(dropped, ref) {
+				r.Conflictf(review.Spec+"/clusters", "leaves out %s, which %s names; remove the cluster there first", ref, user)
+			}
+		}
+	}
+	return nil
+}
+
+// namedClusters are the clusters that a deployment intent group or a DNS CR intent
+// names, of other documents none.
+func namedClusters(ctx context.Context, a *review.Checker, user intent.Path) ([]intent.ClusterRef, error) {
+	switch {
+	case strings.HasSuffix(user.Collection(), "/dns-cr-intents"):
+		dns, err := review.Find[intent.DNSCRIntent](ctx, a.Store, user)
+		if err != nil || dns == nil {
+			return nil, err
+		}
+		return dns.Clusters, nil
+	case strings.HasSuffix(user.Collection(), "/deployment-intent-groups"):
+		group, err := review.Find[intent.DeploymentIntentGroup](ctx, a.Store, user)
+		if err != nil || group == nil {
+			return nil, err
+		}
+		var named []intent.ClusterRef
+		for _, app := range group.Apps {
+			named = append(named, app.Clusters...)
+		}
+		return named, nil
+	}
+	return nil, nil
 }
 
 // defaultCloudNamespace is the namespace of a logical cloud that asks for

@@ -137,30 +137,18 @@ func checkWeighable(ctx context.Context, a *review.Checker, r *review.Review, in
 	if err != nil || group == nil {
 		return err
 	}
-	cloud := intent.Join("projects", r.Project(), "logical-clouds", group.LogicalCloud)
-	pairs, err := review.Find[intent.KVPairs](ctx, a.Store, cloud.Child("kv-pairs", intent.AssociationName))
-	if err != nil || pairs == nil {
+	associated, err := providers.OfCloud(ctx, a, intent.Join("projects", r.Project(), "logical-clouds", group.LogicalCloud))
+	if err != nil {
 		return err
 	}
 	var able, unable []string
-	for _, pair := range pairs.KV {
-		for _, raw := range pair {
-			name, ok := providers.Text(raw)
-			if !ok || !review.IsLabelValue(name) {
-				continue
-			}
-			record, err := review.Find[intent.Record](ctx, a.Store, providers.RecordPath(r.Project(), name))
-			if err != nil {
-				return err
-			}
-			if record == nil || !covers(*record, hosts) {
-				continue
-			}
-			if externaldns.AbilitiesOf(record.Provider, externaldns.DefaultVersion).SetIdentifiers {
-				able = append(able, name)
-			} else {
-				unable = append(unable, name+" ("+record.Provider+")")
-			}
+	for name, record := range associated {
+		switch {
+		case !covers(record, hosts):
+		case externaldns.AbilitiesOf(record.Provider, externaldns.DefaultVersion).SetIdentifiers:
+			able = append(able, name)
+		default:
+			unable = append(unable, name+" ("+record.Provider+")")
 		}
 	}
 	slices.Sort(unable)

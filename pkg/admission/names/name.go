@@ -144,12 +144,11 @@ func checkClusters(ctx context.Context, a *review.Checker, r *review.Review, in 
 
 // checkCluster checks one cluster, "provider/cluster".
 func checkCluster(ctx context.Context, a *review.Checker, r *review.Review, at review.Pointer, name string) error {
-	provider, cluster, _ := strings.Cut(name, "/")
-	if !review.IsLabelValue(provider) || !review.IsLabelValue(cluster) {
-		r.Refusef(at, "%s is not a cluster; write it as provider/cluster, as in dc/one", review.Quote(name))
+	ref, right := review.ParseCluster(r, at, name)
+	if !right {
 		return nil
 	}
-	path := intent.ClusterRef{ClusterProvider: provider, Cluster: cluster}.Path()
+	path := ref.Path()
 	found, err := review.Find[intent.Cluster](ctx, a.Store, path)
 	switch {
 	case err != nil:

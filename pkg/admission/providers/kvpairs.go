@@ -3,12 +3,14 @@ package providers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 )
 
 // CheckKVPairs admits the KV pairs of a logical cloud or of a cluster. The values
@@ -37,6 +39,18 @@ func CheckKVPairs(ctx context.Context, a *review.Checker, r *review.Review, in, 
 		}
 	}
 	return nil
+}
+
+// ShowKVPairs warns of a document that is called nearly as the one that associates
+// providers.
+func ShowKVPairs(_ context.Context, _ *review.Glance, path intent.Path, _ *intent.KVPairs) (*review.Status, error) {
+	name := path.Name()
+	if name == intent.AssociationName || nearest.Name(name, []string{intent.AssociationName}) == "" {
+		return nil, nil
+	}
+	return &review.Status{Warnings: []intent.Warning{{
+		Parameter: "name", Message: fmt.Sprintf("%s associates no providers; if it is to do so, call it %s", review.Quote(name), intent.AssociationName),
+	}}}, nil
 }
 
 func checkKVPair(ctx context.Context, a *review.Checker, r *review.Review, at review.Pointer, key string, raw json.RawMessage) error {

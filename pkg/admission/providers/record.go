@@ -37,10 +37,41 @@ func CheckRecord(ctx context.Context, a *review.Checker, r *review.Review, in, o
 	checkVerifyServers(a, r, in.Verify)
 	checkTargetFilter(r, in.TargetFilter)
 	checkReleaseTimeout(r, in.ReleaseTimeout)
-	if in.DeployOn == nil {
-		return nil
+	if in.DeployOn != nil {
+		if err := clusters.AllowedCluster(ctx, a, r, review.Spec+"/deployOn", *in.DeployOn); err != nil {
+			return err
+		}
 	}
-	return clusters.AllowedCluster(ctx, a, r, review.Spec+"/deployOn", *in.DeployOn)
+	if err := checkLogicalClouds(ctx, a, r, in.LogicalClouds); err != nil {
+		return err
+	}
+	return clusters.AllowedClusters(ctx, a, r, review.Spec+"/clusters", in.Clusters)
+}
+
+// checkLogicalClouds checks the logical clouds that a provider serves, and notes the
+// references to them.
+func checkLogicalClouds(ctx context.Context, a *review.Checker, r *review.Review, names []string) error {
+	for n, name := range names {
+		at := (review.Spec + "/logicalClouds").Index(n)
+		switch {
+		case !review.IsLabelValue(name):
+			r.Refusef(at, "%s is not a name of a logical cloud; %s", review.Quote(name), review.ValueAdvice)
+			continue
+		case slices.Contains(names[:n], name):
+			r.Refusef(at, "%s is given twice; leave one out", review.Quote(name))
+			continue
+		}
+		path := intent.Join("projects", r.Project(), "logical-clouds", name)
+		cloud, err := review.Find[intent.LogicalCloud](ctx, a.Store, path)
+		if err != nil {
+			return err
+		}
+		if cloud == nil {
+			a.Missing(r, at, path)
+		}
+		r.Refer(path)
+	}
+	return nil
 }
 
 // checkRecordQuota refuses a new provider of a project that has as many as it may.

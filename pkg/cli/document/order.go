@@ -11,9 +11,9 @@ import (
 func ranks() [][]string {
 	return [][]string{
 		{"projects", "cluster-providers"},
-		{"clusters"},                             // of a provider; may list projects
-		{"dns-update-records", "logical-clouds"}, // of a project; refer to clusters
-		{"cluster-references", "composite-apps"},
+		{"clusters"},       // of a provider; may list projects
+		{"logical-clouds"}, // of a project; refer to clusters
+		{"dns-update-records", "cluster-references", "composite-apps"}, // providers may list logical clouds and clusters
 		{"kv-pairs", "names"},                          // of a logical cloud or a cluster, or of a project; refer to providers
 		{"dns-cr-intents", "deployment-intent-groups"}, // refer to logical clouds and their clusters
 		{"traffic-group-intents"},

@@ -18,8 +18,8 @@ const applicable = `
 projects/shop
 cluster-providers/edge
 cluster-providers/edge/clusters/hub
-projects/shop/dns-update-records/lab
 projects/shop/logical-clouds/eu
+projects/shop/dns-update-records/lab
 projects/shop/logical-clouds/eu/cluster-references/hub
 projects/shop/composite-apps/store/v1
 projects/shop/logical-clouds/eu/kv-pairs/dns-update-record-list

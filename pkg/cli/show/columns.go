@@ -102,6 +102,7 @@ func columnsOf(collection string) []column {
 	case "logical-clouds":
 		return []column{
 			of("NAMESPACE", func(s intent.LogicalCloud) string { return s.Namespace }),
+			of("CLUSTERS", func(s intent.LogicalCloud) string { return strings.Join(s.Clusters, ",") }),
 			of("CONTROLLER CLUSTER", func(s intent.LogicalCloud) string { return clusterWord(s.ControllerCluster) }),
 		}
 	case "cluster-references":

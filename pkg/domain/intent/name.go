@@ -55,11 +55,7 @@ func (c *ClusterChoice) Refs() []ClusterRef {
 	if c == nil {
 		return nil
 	}
-	refs := make([]ClusterRef, len(c.Names))
-	for n, name := range c.Names {
-		refs[n].ClusterProvider, refs[n].Cluster, _ = strings.Cut(name, "/")
-	}
-	return refs
+	return ClusterRefs(c.Names)
 }
 
 type clusterSelector struct {

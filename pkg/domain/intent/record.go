@@ -15,6 +15,8 @@ type Record struct {
 	Version                   string            `json:"version,omitempty"` // of external-dns, as in v0.22.0; excludes Image
 	Image                     string            `json:"image,omitempty"`   // excludes Version
 	DeployOn                  *ClusterRef       `json:"deployOn,omitempty"`
+	LogicalClouds             []string          `json:"logicalClouds,omitempty"` // of the project, that it serves beside those whose KV pairs name it
+	Clusters                  []string          `json:"clusters,omitempty"`      // "provider/cluster", that it serves in the same way
 	Credentials               []Credential      `json:"credentials,omitempty"`
 	ServiceAccountAnnotations map[string]string `json:"serviceAccountAnnotations,omitempty"`
 	PodLabels                 map[string]string `json:"podLabels,omitempty"`

@@ -96,6 +96,15 @@ func ParseCluster(name string) (ref ClusterRef, ok bool) {
 	return ClusterRef{ClusterProvider: provider, Cluster: cluster}, provider != "" && cluster != "" && !strings.Contains(cluster, "+")
 }
 
+// ClusterRefs reads a list of "provider/cluster".
+func ClusterRefs(names []string) []ClusterRef {
+	refs := make([]ClusterRef, len(names))
+	for n, name := range names {
+		refs[n].ClusterProvider, refs[n].Cluster, _ = strings.Cut(name, "/")
+	}
+	return refs
+}
+
 // ClusterOf names the cluster of a document's path.
 func ClusterOf(path Path) ClusterRef {
 	return ClusterRef{ClusterProvider: path.Segment("cluster-providers"), Cluster: path.Segment("clusters")}
@@ -106,11 +115,12 @@ func (r ClusterRef) Path() Path {
 	return Join("cluster-providers", r.ClusterProvider, "clusters", r.Cluster)
 }
 
-// LogicalCloud is a set of clusters, given by its cluster references, with a
-// namespace for its apps.
+// LogicalCloud is a set of clusters with a namespace for its apps: the clusters that it
+// lists and those of its cluster references.
 type LogicalCloud struct {
 	Namespace         string      `json:"namespace,omitempty"`         // default: the logical cloud's name, written at creation
 	ControllerCluster *ClusterRef `json:"controllerCluster,omitempty"` // where external-dns of its records lives
+	Clusters          []string    `json:"clusters,omitempty"`          // "provider/cluster", beside those of its cluster references
 }
 
 // ClusterReference puts a cluster into a logical cloud.
@@ -150,6 +160,15 @@ type App struct {
 
 // TrafficGroup groups the traffic intents of a DIG.
 type TrafficGroup struct{}
+
+// DefaultTrafficGroup is the traffic group of a DIG for intents that are given without
+// one. It is made with its first intent.
+func DefaultTrafficGroup(group Path) Path { return group.Child("traffic-group-intents", "default") }
+
+// IsDefaultTrafficGroup reports whether a path is that of a DefaultTrafficGroup.
+func IsDefaultTrafficGroup(p Path) bool {
+	return strings.HasSuffix(string(p), "/traffic-group-intents/default")
+}
 
 // DNSIntent gives names to a service of an app.
 type DNSIntent struct {

@@ -21,8 +21,8 @@ type Inputs struct {
 	CloudPath     intent.Path
 	Clusters      map[string]intent.Resource[intent.Cluster] // of the logical cloud, of apps that an orchestrator deploys and of the homes, by "provider+cluster"
 	Members       []string                                   // the logical cloud's clusters, and those of apps that an orchestrator deploys, ordered
-	CloudRecords  []string                                   // values of the logical cloud's association
-	OwnRecords    map[string][]string                        // values of each cluster's association
+	CloudRecords  []string                                   // providers of the logical cloud: values of its association, and those that list it
+	OwnRecords    map[string][]string                        // providers of each cluster, likewise
 	Intents       []DNSIntent                                // ordered by path
 	PodIntents    []podDNSIntent                             // ordered by path
 	DNSCRIntents  []DNSCRIntent                              // of a logical cloud, ordered by name
@@ -98,9 +98,6 @@ func (s *Reader) readInputs(ctx context.Context, owner intent.Path, by *Orchestr
 		}
 		reads = []func(context.Context, *Inputs) error{s.ReadMembers, s.readIntents, s.readOrchestrated, s.ReadAssociations, s.ReadRecords, s.readHomes}
 	}
-	if in.Cloud, err = Get[intent.LogicalCloud](ctx, in, in.CloudPath); err != nil {
-		return nil, err
-	}
 	for _, read := range reads {
 		if err := read(ctx, in); err != nil {
 			return nil, err
@@ -109,8 +106,15 @@ func (s *Reader) readInputs(ctx context.Context, owner intent.Path, by *Orchestr
 	return in, nil
 }
 
-// ReadMembers reads the clusters of the logical cloud.
+// ReadMembers reads the logical cloud and its clusters.
 func (s *Reader) ReadMembers(ctx context.Context, in *Inputs) error {
+	var err error
+	if in.Cloud, err = Get[intent.LogicalCloud](ctx, in, in.CloudPath); err != nil {
+		return err
+	}
+	for _, ref := range intent.ClusterRefs(in.Cloud.Spec.Clusters) {
+		in.Members = append(in.Members, ref.String())
+	}
 	docs, err := in.list(ctx, string(in.CloudPath)+"/cluster-references")
 	if err != nil {
 		return err
@@ -241,29 +245,54 @@ func (s *Reader) readIntents(ctx context.Context, in *Inputs) error {
 	return nil
 }
 
-// ReadRecords reads the records that the associations name for this project.
-// A bare name in a cluster's association may name no record here.
+// ReadRecords reads the records that the associations name for this project, and those
+// that list the logical cloud or its members themselves. A bare name in a cluster's
+// association may name no record here.
 func (s *Reader) ReadRecords(ctx context.Context, in *Inputs) error {
-	names := slices.Clone(in.CloudRecords)
-	for _, member := range in.Members {
-		for _, value := range in.OwnRecords[member] {
-			if name, ours := in.RecordName(value); ours {
-				names = append(names, name)
-			}
-		}
+	docs, err := in.list(ctx, string(in.ProjectPath())+"/dns-update-records")
+	if err != nil {
+		return err
 	}
-	var paths []intent.Path
-	for _, name := range names {
-		if path := in.RecordPath(name); !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	docs, err := in.all(ctx, paths)
 	for _, doc := range docs {
-		in.Records[doc.Path.Name()] = doc
-		in.Read[doc.Path] = inputOf(doc)
+		record, err := intent.Of[intent.Record](doc)
+		if err != nil {
+			return err
+		}
+		in.associate(doc.Path.Name(), record.Spec)
 	}
-	return err
+	for _, doc := range docs {
+		if in.isAssociated(doc.Path.Name()) {
+			in.Records[doc.Path.Name()] = doc
+			in.Read[doc.Path] = inputOf(doc)
+		}
+	}
+	return nil
+}
+
+// associate notes a record with the logical cloud and the members that it lists, unless
+// their associations name it.
+func (in *Inputs) associate(name string, record intent.Record) {
+	if slices.Contains(record.LogicalClouds, in.CloudPath.Name()) && !slices.Contains(in.CloudRecords, name) {
+		in.CloudRecords = append(in.CloudRecords, name)
+	}
+	for _, ref := range intent.ClusterRefs(record.Clusters) {
+		if member := ref.String(); slices.Contains(in.Members, member) && !in.isOwn(member, name) {
+			in.OwnRecords[member] = append(in.OwnRecords[member], name)
+		}
+	}
+}
+
+// isAssociated reports whether a record serves the logical cloud or one of its members.
+func (in *Inputs) isAssociated(name string) bool {
+	return slices.Contains(in.CloudRecords, name) || slices.ContainsFunc(in.Members, func(member string) bool { return in.isOwn(member, name) })
+}
+
+// isOwn reports whether a record serves a member by itself.
+func (in *Inputs) isOwn(member, name string) bool {
+	return slices.ContainsFunc(in.OwnRecords[member], func(value string) bool {
+		record, ours := in.RecordName(value)
+		return ours && record == name
+	})
 }
 
 // RecordName reads a value of a cluster's association: "project/record", or a

@@ -21,9 +21,6 @@ func (s *Resolver) ReadNames(ctx context.Context, path intent.Path) (*inputs.Inp
 		return nil, err
 	}
 	in.Intents = []inputs.DNSIntent{{Path: path, Spec: asks.Spec}}
-	if in.Cloud, err = inputs.Get[intent.LogicalCloud](ctx, in, in.CloudPath); err != nil {
-		return nil, err
-	}
 	for _, read := range []func(context.Context, *inputs.Inputs) error{s.Inputs.ReadMembers, s.Inputs.ReadAssociations, s.Inputs.ReadRecords} {
 		if err := read(ctx, in); err != nil {
 			return nil, err
@@ -72,18 +69,29 @@ func (s *Resolver) HomelessWarnings(ctx context.Context, doc intent.Document, l 
 		return nil, err
 	}
 	where := "no logical cloud that uses the provider has a controllerCluster"
-	for _, user := range users {
-		cloud := user.Parent()
-		if user.Name() != intent.AssociationName {
-			continue
-		}
+	clouds := make([]intent.Path, 0, len(record.Spec.LogicalClouds))
+	for _, name := range record.Spec.LogicalClouds {
+		clouds = append(clouds, doc.Path.Parent().Child("logical-clouds", name))
+	}
+	if len(record.Spec.Clusters) > 0 {
 		where = "" // of a cluster, that is the home
-		if !state.IsCloud(cloud) {
-			continue
+	}
+	for _, user := range users {
+		switch cloud := user.Parent(); {
+		case user.Name() != intent.AssociationName:
+		case state.IsCloud(cloud):
+			clouds = append(clouds, cloud)
+		default:
+			where = ""
 		}
-		if homed, err := s.cloudHas(ctx, cloud); err != nil {
+	}
+	for _, cloud := range clouds {
+		homed, err := s.cloudHas(ctx, cloud)
+		if err != nil {
 			return nil, err
-		} else if !homed {
+		}
+		where = ""
+		if !homed {
 			where = "logical cloud " + cloud.Name() + " of the provider has no controllerCluster"
 			break
 		}
@@ -108,6 +116,17 @@ func (s *Resolver) cloudHas(ctx context.Context, cloud intent.Path) (bool, error
 	if err != nil || stored.Spec.ControllerCluster != nil {
 		return true, err
 	}
+	members := map[intent.ClusterRef]bool{}
+	for _, ref := range intent.ClusterRefs(stored.Spec.Clusters) {
+		members[ref] = true
+	}
 	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(cloud) + "/cluster-references", Limit: 2})
-	return len(page.Items) == 1, err
+	for _, doc := range page.Items {
+		ref, err := intent.Of[intent.ClusterReference](doc)
+		if err != nil {
+			return false, err
+		}
+		members[ref.Spec] = true
+	}
+	return len(members) == 1, err
 }
