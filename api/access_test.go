@@ -22,12 +22,13 @@ type right struct {
 	public  bool
 	role    access.Role // least
 	project bool        // in the route's project is enough
+	any     bool        // in any project is enough
 }
 
 // allows tells whether a subject with a grant may, where the route's project, if it
 // has one, is shop.
 func (r right) allows(g access.Grant) bool {
-	return r.public || g.Role >= r.role && (g.Project == "" || r.project && g.Project == "shop")
+	return r.public || g.Role >= r.role && (g.Project == "" || r.any || r.project && g.Project == "shop")
 }
 
 // rights reads testdata/rights.txt, the lines of gRPC left out.
@@ -44,8 +45,8 @@ func rights(t *testing.T) map[string]right {
 		if !r.public {
 			var known bool
 			r.role, known = access.ParseRole(words[2])
-			r.project = words[3] == "project"
-			require.True(t, known && (r.project || words[3] == "all"), line)
+			r.project, r.any = words[3] == "project", words[3] == "any"
+			require.True(t, known && (r.project || r.any || words[3] == "all"), line)
 		}
 		require.NotContains(t, all, route, "it is listed twice")
 		all[route] = r

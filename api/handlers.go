@@ -49,6 +49,7 @@ func (o Options) handlers(documents *resources.Handlers) map[string]operation.Ha
 	maps.Copy(all, map[string]operation.Handler{
 		"createName": published.Create, "listNames": documents.List(resources.Resource{}), "getName": published.Get, "putName": published.Put,
 		"deleteName": published.Delete, "listNameEvents": lifecycle.Events,
+		"findNames": published.Search,
 	})
 	for _, r := range resources.All() {
 		maps.Copy(all, documents.Operations(r))

@@ -127,7 +127,7 @@ func (e *edge) accept(r *http.Request, op *operation.Operation) (*operation.Call
 		c.Vars[name] = value
 	}
 	var err error
-	if c.Actor, err = e.authorize(r, op, c.Vars["project"]); err != nil {
+	if c.Actor, err = e.authorize(r, op, projectOf(op, c.Vars)); err != nil {
 		return nil, err
 	}
 	info := requestinfo.From(r.Context())
@@ -148,8 +148,16 @@ func (e *edge) accept(r *http.Request, op *operation.Operation) (*operation.Call
 	return c, nil
 }
 
-// authorize answers who asks, or why they may not. project is the one in the
-// path, empty for none.
+// projectOf is the project in which a caller needs a role; empty for all of them.
+func projectOf(op *operation.Operation, vars map[string]string) string {
+	if op.Across {
+		return access.AnyProject
+	}
+	return vars["project"]
+}
+
+// authorize answers who asks, or why they may not. project is as
+// access.Authenticator.Authorize has it.
 func (e *edge) authorize(r *http.Request, op *operation.Operation, project string) (intent.Actor, error) {
 	if op.Public {
 		return access.Anonymous().Actor(), nil

@@ -19,6 +19,7 @@ type Operation struct {
 	Public   bool // needs no token
 	Relieves bool // takes something away, which frees room
 	Role     access.Role
+	Across   bool // the role in any project is enough; the handler leaves out what the caller may not read
 	AnyQuery bool // does not look at the query
 	Handle   Handler
 
@@ -41,7 +42,7 @@ func New(doc *openapi3.T, route, method string, handle Handler) (*Operation, err
 		if !ok {
 			return nil, fmt.Errorf("api: operation %s has no x-role", op.ID)
 		}
-		op.Role = parsed
+		op.Role, op.Across = parsed, described.Extensions["x-project"] == "any"
 	}
 	for _, list := range []openapi3.Parameters{doc.Paths.Value(route).Parameters, described.Parameters} {
 		for _, ref := range list {

@@ -90,6 +90,9 @@ type Names interface {
 	UnpublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Accepted, error)
 	// NameReport answers what is known of a name.
 	NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error)
+	// FindNames returns names of all owners and projects. Its errors: Invalid for an After
+	// that no page had, Unavailable while it is not known which names there are.
+	FindNames(query intent.NameQuery) (intent.NamePage, error)
 }
 
 // History keeps what has happened.

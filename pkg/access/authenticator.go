@@ -155,7 +155,7 @@ func (a *Authenticator) trust(o Options) error {
 }
 
 // Authorize returns the caller of a request that needs a role in a project (empty: in all
-// of them). Otherwise it returns an *intent.Error. Unauthenticated: the caller is
+// of them; AnyProject: in one or more). Otherwise it returns an *intent.Error. Unauthenticated: the caller is
 // unknown. Forbidden: the role is missing. TooMany: there were too many wrong tokens.
 // Unavailable: the issuer's keys are not known.
 func (a *Authenticator) Authorize(ctx context.Context, c Caller, least Role, project string) (intent.Actor, error) {

@@ -19,8 +19,13 @@ type Grant struct {
 	Project string // empty: all there is
 }
 
+// AnyProject stands for a project that is not named: a role in one is enough.
+const AnyProject = "*"
+
 // covers tells whether the grant is good for a project; empty: for all of them.
-func (g Grant) covers(project string) bool { return g.Project == "" || g.Project == project }
+func (g Grant) covers(project string) bool {
+	return g.Project == "" || g.Project == project || project == AnyProject
+}
 
 // Anonymous is everybody, where nobody is asked who they are.
 func Anonymous() Subject {
@@ -36,8 +41,8 @@ func (s Subject) Actor() intent.Actor {
 	}
 }
 
-// May returns nil if the subject has the role in a project (empty: in all of them).
-// Otherwise it returns an *intent.Error of code Forbidden that says which role is
+// May returns nil if the subject has the role in a project (empty: in all of them; AnyProject: in
+// one or more). Otherwise it returns an *intent.Error of code Forbidden that says which role is
 // missing.
 func (s Subject) May(least Role, project string) error {
 	best := Role(-1)

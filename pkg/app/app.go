@@ -18,6 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	emcodocuments "github.com/signpost-dns/signpost/pkg/emco/documents"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/backup"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
@@ -73,6 +74,7 @@ type service struct {
 	gc       *gc
 	clusters *connections.Pool
 	replicas *replicas.Registry
+	index    *nameindex.Feed
 }
 
 // assemble builds the service that a configuration asks for, over open stores.
@@ -120,9 +122,10 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
 	s := &service{
 		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry,
-		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, metrics)),
+		index: &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch},
+		gc:    newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, metrics)),
 	}
-	c.measureReleases(releases, metrics)
+	c.measureReleases(releases, s.index.Index, metrics)
 	s.worker = syncer.New(syncer.Options{
 		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: pool, Rsync: handed, MayUse: releases.NamespaceRefused,
 		Verifier: verifier, Installation: id, Logger: log, Tracer: traces.tracer, Metrics: metrics,
@@ -130,7 +133,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	s.edge, err = openEdge(ctx, c, api.Options{
 		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
-		Lifecycle: lifecycle{releases, past, registry.Idle}, History: past,
+		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index}, History: past,
 		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
 		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, orchestrator{releases})

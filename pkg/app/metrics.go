@@ -6,6 +6,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/app/measure"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 )
 
 // newMetrics makes the metrics of the process, and of the stores.
@@ -19,8 +20,12 @@ func newMetrics(c Config, stores *stores) *prometheus.Registry {
 	return metrics
 }
 
-// measureReleases has a replica that works tell of health and removals.
-func (c Config) measureReleases(releases *release.Service, metrics prometheus.Registerer) {
+// measureReleases has a replica that works tell of health and removals, and one that
+// answers requests of its index of names.
+func (c Config) measureReleases(releases *release.Service, names *nameindex.Index, metrics prometheus.Registerer) {
+	if c.accepts() {
+		measure.Index(names.Len, names.Age, metrics)
+	}
 	if c.works() {
 		measure.Health(releases.Frozen, metrics)
 		measure.Removals(releases.RetainedNames, metrics)

@@ -78,6 +78,9 @@ func (c Config) reaching(installation string, registry *replicas.Registry) conne
 // parts are what runs beside the edge, by name.
 func (s *service) parts() map[string]func(context.Context) error {
 	parts := map[string]func(context.Context) error{"--data-dir": s.stores.run, "replica": s.replicas.Run}
+	if s.config.accepts() {
+		parts["name index"] = s.index.Run
+	}
 	if s.config.accepts() && s.quota != nil {
 		parts["storage quota"] = s.quota.run
 	}

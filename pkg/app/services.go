@@ -9,6 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/linter"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/history"
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
@@ -20,6 +21,7 @@ type lifecycle struct {
 	*release.Service
 	history *history.History
 	idle    func() bool // whether no worker is running, as far as is known
+	*nameindex.Index
 }
 
 // Events lists what happened to a group or a logical cloud, and which documents

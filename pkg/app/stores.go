@@ -25,8 +25,9 @@ import (
 type stores struct {
 	kv        kv.KV
 	documents *quota.Store
-	mongo     *mongo.Store   // nil where documents are in etcd
-	embedded  *etcd.Embedded // nil with an external etcd
+	watch     func(ctx context.Context, collection string, from int64) <-chan intent.Changed // of documents; nil where they are in MongoDB
+	mongo     *mongo.Store                                                                   // nil where documents are in etcd
+	embedded  *etcd.Embedded                                                                 // nil with an external etcd
 	size      func(context.Context) (etcd.Size, error)
 	took      *prometheus.HistogramVec
 	checks    map[string]func(context.Context) error // for readiness, by name
@@ -68,6 +69,7 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 func (s *stores) openDocuments(ctx context.Context, c Config) error {
 	if c.MongoURI == "" {
 		documents := etcdstore.New(s.kv)
+		s.watch = documents.Watch
 		s.documents = quota.New(documents, documents.Usage, s.kv, c.quotas())
 		return nil
 	}

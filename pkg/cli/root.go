@@ -11,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/app"
 	"github.com/signpost-dns/signpost/pkg/cli/apply"
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/find"
 	"github.com/signpost-dns/signpost/pkg/cli/inspect"
 	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
 	"github.com/signpost-dns/signpost/pkg/cli/onboard"
@@ -57,7 +58,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.AsUsageError(serve.FlagFault(err)) })
 	root.AddCommand(
 		serve.Command(p, service), serve.BackupCommand(p), serve.RestoreCommand(p),
-		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p),
+		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p), find.Command(p),
 		apply.Command(p), show.GetCommand(p), apply.DeleteCommand(p),
 		lifecycle.PlanCommand(p), lifecycle.DeployCommand(p), lifecycle.InstantiateCommand(p), lifecycle.UpdateCommand(p), lifecycle.RollbackCommand(p), lifecycle.TerminateCommand(p), show.StatusCommand(p),
 		onboard.Command(p), lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),

@@ -502,6 +502,36 @@ func (e DeployedAction) Valid() bool {
 	}
 }
 
+// Defines values for FoundNameState.
+const (
+	FoundNameStateCreated       FoundNameState = "Created"
+	FoundNameStateFailed        FoundNameState = "Failed"
+	FoundNameStateInstantiated  FoundNameState = "Instantiated"
+	FoundNameStateInstantiating FoundNameState = "Instantiating"
+	FoundNameStateTerminating   FoundNameState = "Terminating"
+	FoundNameStateUpdating      FoundNameState = "Updating"
+)
+
+// Valid indicates whether the value is a known member of the FoundNameState enum.
+func (e FoundNameState) Valid() bool {
+	switch e {
+	case FoundNameStateCreated:
+		return true
+	case FoundNameStateFailed:
+		return true
+	case FoundNameStateInstantiated:
+		return true
+	case FoundNameStateInstantiating:
+		return true
+	case FoundNameStateTerminating:
+		return true
+	case FoundNameStateUpdating:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	Ok HealthStatus = "ok"
@@ -673,6 +703,54 @@ func (e StatusState) Valid() bool {
 	}
 }
 
+// Defines values for NamesSort.
+const (
+	NamesSortName  NamesSort = "name"
+	NamesSortWorst NamesSort = "worst"
+)
+
+// Valid indicates whether the value is a known member of the NamesSort enum.
+func (e NamesSort) Valid() bool {
+	switch e {
+	case NamesSortName:
+		return true
+	case NamesSortWorst:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for OfState.
+const (
+	OfStateCreated       OfState = "Created"
+	OfStateFailed        OfState = "Failed"
+	OfStateInstantiated  OfState = "Instantiated"
+	OfStateInstantiating OfState = "Instantiating"
+	OfStateTerminating   OfState = "Terminating"
+	OfStateUpdating      OfState = "Updating"
+)
+
+// Valid indicates whether the value is a known member of the OfState enum.
+func (e OfState) Valid() bool {
+	switch e {
+	case OfStateCreated:
+		return true
+	case OfStateFailed:
+		return true
+	case OfStateInstantiated:
+		return true
+	case OfStateInstantiating:
+		return true
+	case OfStateTerminating:
+		return true
+	case OfStateUpdating:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PlanRecordFor.
 const (
 	PlanRecordForDeploy PlanRecordFor = "deploy"
@@ -685,6 +763,54 @@ func (e PlanRecordFor) Valid() bool {
 	case PlanRecordForDeploy:
 		return true
 	case PlanRecordForUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FindNamesParamsState.
+const (
+	FindNamesParamsStateCreated       FindNamesParamsState = "Created"
+	FindNamesParamsStateFailed        FindNamesParamsState = "Failed"
+	FindNamesParamsStateInstantiated  FindNamesParamsState = "Instantiated"
+	FindNamesParamsStateInstantiating FindNamesParamsState = "Instantiating"
+	FindNamesParamsStateTerminating   FindNamesParamsState = "Terminating"
+	FindNamesParamsStateUpdating      FindNamesParamsState = "Updating"
+)
+
+// Valid indicates whether the value is a known member of the FindNamesParamsState enum.
+func (e FindNamesParamsState) Valid() bool {
+	switch e {
+	case FindNamesParamsStateCreated:
+		return true
+	case FindNamesParamsStateFailed:
+		return true
+	case FindNamesParamsStateInstantiated:
+		return true
+	case FindNamesParamsStateInstantiating:
+		return true
+	case FindNamesParamsStateTerminating:
+		return true
+	case FindNamesParamsStateUpdating:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FindNamesParamsSort.
+const (
+	FindNamesParamsSortName  FindNamesParamsSort = "name"
+	FindNamesParamsSortWorst FindNamesParamsSort = "worst"
+)
+
+// Valid indicates whether the value is a known member of the FindNamesParamsSort enum.
+func (e FindNamesParamsSort) Valid() bool {
+	switch e {
+	case FindNamesParamsSortName:
+		return true
+	case FindNamesParamsSortWorst:
 		return true
 	default:
 		return false
@@ -827,6 +953,17 @@ type AppContextStatus struct {
 	//
 	// Example: Instantiated
 	State string `json:"state"`
+}
+
+// AsOf How far an index has come. Later changes may be missing.
+type AsOf struct {
+	// Revision The revision of etcd up to which changes are included.
+	//
+	// Example: 4711
+	Revision int64 `json:"revision"`
+
+	// Time When every store was last heard.
+	Time time.Time `json:"time"`
 }
 
 // Autopath The cluster's DNS walks the search paths of pods, so that a lookup costs them one query of each type. For the pods of apps whose pod DNS intent has the policy clusterFirstWithAutopath. With mode dedicated alone, and no zone of the intent may lie in ap.k8s.io.
@@ -2124,6 +2261,69 @@ type ForwardPlugin struct {
 // Example: RoundRobin
 type ForwardPolicy = string
 
+// FoundName A host name that an owner publishes through a provider.
+type FoundName struct {
+	// Clusters The clusters that its addresses may come from.
+	Clusters []ClusterPath `json:"clusters"`
+
+	// ExternalDNS The clusters in which external-dns publishes the name.
+	ExternalDNS []ClusterPath `json:"externalDNS"`
+
+	// Name The host name.
+	//
+	// Example: shop.lab.example
+	Name string `json:"name"`
+
+	// Owner The path of the name document, or of the deployment intent group whose DNS intents give the name.
+	//
+	// Example: projects/shop/names/shop.lab.example
+	Owner string `json:"owner"`
+
+	// Project The project.
+	//
+	// Example: shop
+	Project string `json:"project"`
+
+	// Provider The provider (DNS update record).
+	//
+	// Example: lab
+	Provider string `json:"provider"`
+
+	// Published Whether something was observed to be so.
+	Published Truth `json:"published"`
+
+	// Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
+	Scope Scope `json:"scope"`
+
+	// State The state of the owner.
+	State FoundNameState `json:"state"`
+
+	// Verified Whether something was observed to be so.
+	Verified Truth `json:"verified"`
+}
+
+// FoundNameState The state of the owner.
+type FoundNameState string
+
+// FoundNamePage A page of names that an index found.
+type FoundNamePage struct {
+	// AsOf How far an index has come. Later changes may be missing.
+	AsOf AsOf `json:"asOf"`
+
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items Ordered as asked for.
+	Items []FoundName `json:"items"`
+
+	// Total How many names all pages have that the caller may read.
+	//
+	// Example: 1
+	Total int `json:"total"`
+}
+
 // GrantedNamespaces Namespaces into which objects may be put although Signpost did not make them: exact names, or beginnings with a trailing `*`. If both the project and the cluster have some, both have to allow a namespace. A platform namespace (`default`, `kube-*`, `flux-system` and their like) is only granted by its exact name. In directories, a project with grants has no others. Only an administrator of all projects sets them.
 //
 // Example: ["shop","team-a-*"]
@@ -3413,6 +3613,12 @@ type IfMatch = string
 // IfNoneMatch defines model for ifNoneMatch.
 type IfNoneMatch = string
 
+// IndexContinue defines model for indexContinue.
+type IndexContinue = string
+
+// IndexLimit defines model for indexLimit.
+type IndexLimit = int
+
 // KVKey defines model for kvKey.
 type KVKey = string
 
@@ -3426,8 +3632,38 @@ type KVPairsName = Name
 // Example: lab
 type LogicalCloudName = Name
 
+// NamePattern defines model for namePattern.
+type NamePattern = string
+
 // NameTakeover defines model for nameTakeover.
 type NameTakeover = string
+
+// NamesSort defines model for namesSort.
+type NamesSort string
+
+// OfCluster A cluster as provider/cluster.
+//
+// Example: dc/one
+type OfCluster = ClusterPath
+
+// OfProject A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+//
+// Example: lab
+type OfProject = Name
+
+// OfProvider A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+//
+// Example: lab
+type OfProvider = Name
+
+// OfPublished Whether something was observed to be so.
+type OfPublished = Truth
+
+// OfState defines model for ofState.
+type OfState string
+
+// OfVerified Whether something was observed to be so.
+type OfVerified = Truth
 
 // PageContinue defines model for pageContinue.
 type PageContinue = string
@@ -3610,6 +3846,45 @@ type ListClusterProviderEventsParams struct {
 	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 }
+
+// FindNamesParams defines parameters for FindNames.
+type FindNamesParams struct {
+	// Name A host name, in which * stands for any text.
+	Name *NamePattern `form:"name,omitempty" json:"name,omitempty"`
+
+	// Project Only names of this project.
+	Project *OfProject `form:"project,omitempty" json:"project,omitempty"`
+
+	// Provider Only names that providers (DNS update records) with this name publish.
+	Provider *OfProvider `form:"provider,omitempty" json:"provider,omitempty"`
+
+	// Cluster Only names that take addresses from this cluster, or whose external-dns runs there; as provider/cluster.
+	Cluster *OfCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// State Only names whose owner is in this state.
+	State *FindNamesParamsState `form:"state,omitempty" json:"state,omitempty"`
+
+	// Published Only names of which that is known.
+	Published *OfPublished `form:"published,omitempty" json:"published,omitempty"`
+
+	// Verified Only names of which that is known.
+	Verified *OfVerified `form:"verified,omitempty" json:"verified,omitempty"`
+
+	// Sort name: by host name. worst: the gravest faults first. These are names of a failed owner, then names that are not published or not verified, then those of which that is unknown.
+	Sort *FindNamesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// Limit The most items that a page may hold.
+	Limit *IndexLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *IndexContinue `form:"continue,omitempty" json:"continue,omitempty"`
+}
+
+// FindNamesParamsState defines parameters for FindNames.
+type FindNamesParamsState string
+
+// FindNamesParamsSort defines parameters for FindNames.
+type FindNamesParamsSort string
 
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {
@@ -4941,6 +5216,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 	LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FindNames Find names in all projects
+	//
+	// A page of the host names of name documents and of DNS intents, in all projects that the caller may read. It comes from an index in memory, which may lag: `asOf` says how far it has come. 503 while the index is being filled, or has heard nothing for 30 seconds. The role viewer in any project is enough.
+	//
+	// Corresponds with GET /v2/names (the `FindNames` operationId).
+	FindNames(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOpenAPI This document
 	//
@@ -6440,6 +6722,23 @@ func (c *API) LintCorefileWithBody(ctx context.Context, contentType string, body
 // Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 func (c *API) LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLintCorefileRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FindNames Find names in all projects
+//
+// A page of the host names of name documents and of DNS intents, in all projects that the caller may read. It comes from an index in memory, which may lag: `asOf` says how far it has come. 503 while the index is being filled, or has heard nothing for 30 seconds. The role viewer in any project is enough.
+//
+// Corresponds with GET /v2/names (the `FindNames` operationId).
+func (c *API) FindNames(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFindNamesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10042,6 +10341,168 @@ func NewLintCorefileRequestWithBody(server string, contentType string, body io.R
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewFindNamesRequest constructs an http.Request for the FindNames method
+func NewFindNamesRequest(server string, params *FindNamesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/names")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Project != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "project", *params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Provider != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cluster", *params.Cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Published != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "published", *params.Published, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Verified != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "verified", *params.Verified, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -17483,6 +17944,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 	LintCorefileWithResponse(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*LintCorefileResponse, error)
 
+	// FindNamesWithResponse Find names in all projects
+	//
+	// A page of the host names of name documents and of DNS intents, in all projects that the caller may read. It comes from an index in memory, which may lag: `asOf` says how far it has come. 503 while the index is being filled, or has heard nothing for 30 seconds. The role viewer in any project is enough.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/names (the `FindNames` operationId).
+	FindNamesWithResponse(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*FindNamesResponse, error)
+
 	// GetOpenAPIWithResponse This document
 	//
 	// The description of every request and response. Needs no token.
@@ -19198,6 +19668,29 @@ func (r LintCorefileResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r LintCorefileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type FindNamesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FoundNamePage
+}
+
+// Status returns HTTPResponse.Status
+func (r FindNamesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FindNamesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -22220,6 +22713,21 @@ func (c *ClientWithResponses) LintCorefileWithResponse(ctx context.Context, body
 	return ParseLintCorefileResponse(rsp)
 }
 
+// FindNamesWithResponse Find names in all projects
+//
+// A page of the host names of name documents and of DNS intents, in all projects that the caller may read. It comes from an index in memory, which may lag: `asOf` says how far it has come. 503 while the index is being filled, or has heard nothing for 30 seconds. The role viewer in any project is enough.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/names (the `FindNames` operationId).
+func (c *ClientWithResponses) FindNamesWithResponse(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*FindNamesResponse, error) {
+	rsp, err := c.FindNames(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFindNamesResponse(rsp)
+}
+
 // GetOpenAPIWithResponse This document
 //
 // The description of every request and response. Needs no token.
@@ -24804,6 +25312,32 @@ func ParseLintCorefileResponse(rsp *http.Response) (*LintCorefileResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest CorefileFindings
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFindNamesResponse parses an HTTP response from a FindNamesWithResponse call
+func ParseFindNamesResponse(rsp *http.Response) (*FindNamesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FindNamesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FoundNamePage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -27,6 +27,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
@@ -247,6 +248,7 @@ func (noSecrets) Store(context.Context, intent.Path, string, []byte) (string, er
 // lifecycle answers statuses as the server does, or, for what is still, none.
 type lifecycle struct {
 	*release.Service
+	*nameindex.Index
 	still bool
 }
 

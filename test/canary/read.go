@@ -17,7 +17,7 @@ import (
 // it.
 func (w *world) read(all []document) {
 	w.Helper()
-	paths := []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml"}
+	paths := []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml", "/v2/names"}
 	for _, d := range all {
 		paths = append(paths, d.collection, d.item())
 		for _, word := range []string{"events", "status", "users", "preflight"} {

@@ -62,6 +62,16 @@ func Health(frozen func() string, metrics prometheus.Registerer) {
 	))
 }
 
+// Index offers how many entries the index of names has, and how old it is.
+func Index(entries func() int, age func() time.Duration, metrics prometheus.Registerer) {
+	metrics.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_name_index_entries", Help: "Entries of the index of names: a host name of an owner at a provider."},
+			func() float64 { return float64(entries()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "signpost_name_index_age_seconds", Help: "How long ago the index of names last heard from every store; 0 before it was filled."},
+			func() float64 { return age().Seconds() }),
+	)
+}
+
 // Database offers how full etcd is as metrics.
 func Database(size func(context.Context) (etcd.Size, error), metrics prometheus.Registerer) {
 	metrics.MustRegister(&databaseCollector{

@@ -48,6 +48,8 @@ const ReleasePrefix = "/signpost/release/"
 
 func releaseKey(contextID string) string { return ReleasePrefix + contextID + "/" }
 
+func chunkKey(contextID string, n int) string { return fmt.Sprintf("%s%06d", releaseKey(contextID), n) }
+
 // chunkSize is how many bytes of a compressed release go into one key.
 const chunkSize = 512 << 10
 
@@ -57,7 +59,7 @@ func (s *Store) SaveRelease(ctx context.Context, contextID string, raw []byte) e
 	for n := 0; len(raw) > 0; n++ {
 		part := raw[:min(chunkSize, len(raw))]
 		raw = raw[len(part):]
-		if _, _, err := s.KV.Txn(ctx, nil, kv.Put(fmt.Sprintf("%s%06d", releaseKey(contextID), n), part)); err != nil {
+		if _, _, err := s.KV.Txn(ctx, nil, kv.Put(chunkKey(contextID, n), part)); err != nil {
 			return err
 		}
 	}
@@ -88,6 +90,51 @@ func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, 
 	return bytes.Equal(was, is), err
 }
 
+// LoadReleases reads several releases back, by their context ids. Missing releases are
+// left out.
+func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[string]Release, error) {
+	keys := make([]string, len(contextIDs))
+	ids := make(map[string]string, len(contextIDs))
+	for n, id := range contextIDs {
+		keys[n] = chunkKey(id, 0)
+		ids[keys[n]] = id
+	}
+	out := make(map[string]Release, len(contextIDs))
+	if len(keys) == 0 {
+		return out, nil
+	}
+	first, _, err := s.KV.Range(ctx, kv.Range{Keys: keys})
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range first {
+		id := ids[item.Key]
+		var r Release
+		if len(item.Value) == chunkSize { // there may be more of it
+			r, err = s.LoadRelease(ctx, id)
+		} else {
+			r, err = unpack(id, bytes.NewReader(item.Value))
+		}
+		switch {
+		case err == nil:
+			out[id] = r
+		case intent.CodeOf(err) != intent.NotFound:
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// unpack is the release of Pack.
+func unpack(contextID string, raw io.Reader) (Release, error) {
+	var r Release
+	text, err := unzipped(contextID, raw)
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	return r, err
+}
+
 func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, error) {
 	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: releaseKey(contextID)})
 	if err != nil {
@@ -100,7 +147,11 @@ func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, erro
 	for _, item := range items {
 		raw.Write(item.Value)
 	}
-	unzip, err := gzip.NewReader(&raw)
+	return unzipped(contextID, &raw)
+}
+
+func unzipped(contextID string, raw io.Reader) ([]byte, error) {
+	unzip, err := gzip.NewReader(raw)
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", contextID, err)
 	}

@@ -1,0 +1,36 @@
+package names
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/signpost-dns/signpost/api/operation"
+	"github.com/signpost-dns/signpost/api/response"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Search answers a page of the names of all projects that the caller may read.
+func (h *Handlers) Search(_ context.Context, c *operation.Call) (response.Answer, error) {
+	page, err := h.Names.FindNames(intent.NameQuery{
+		Pattern: c.Query.Get("name"), Project: c.Query.Get("project"), Provider: c.Query.Get("provider"),
+		Cluster: strings.Replace(c.Query.Get("cluster"), "/", "+", 1), State: intent.State(c.Query.Get("state")),
+		Published: c.Query.Get("published"), Verified: c.Query.Get("verified"), Worst: c.Query.Get("sort") == "worst",
+		Limit: c.Limit(), After: c.Query.Get("continue"), Sees: c.Actor.Sees,
+	})
+	if err != nil {
+		return response.Answer{}, operation.ContinueError(err)
+	}
+	for n := range page.Items {
+		asPaths(page.Items[n].Home)
+		asPaths(page.Items[n].Clusters)
+	}
+	return response.Answer{Status: http.StatusOK, Body: page}, nil
+}
+
+// asPaths writes clusters as users do in names: provider/cluster.
+func asPaths(clusters []string) {
+	for n, name := range clusters {
+		clusters[n] = strings.Replace(name, "+", "/", 1)
+	}
+}

@@ -1,0 +1,157 @@
+// Package find has the commands that look for names over projects.
+package find
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+const findHelp = `Finds host names in all projects that you may read: those of name documents, and those of DNS
+intents. In PATTERN * stands for any text; without PATTERN every name is found. The answer comes from an
+index of the server, which may be some seconds behind.`
+
+// question is one question for names.
+type question struct {
+	server connect.Connection
+	output terminal.Format
+	limit  int
+	query  url.Values
+}
+
+// Command makes `signpost find`.
+func Command(p terminal.Program) *cobra.Command {
+	q := &question{}
+	var worst bool
+	only := map[string]*string{}
+	cmd := &cobra.Command{
+		Use:     "find [PATTERN]",
+		Short:   "Find host names in all projects",
+		Long:    findHelp,
+		Example: "  signpost find 'www.*'\n  signpost find --cluster dc/one --verified False\n  signpost find --worst --limit 20 -o wide",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return terminal.Usagef("takes one pattern; quote a pattern with *, or the shell expands it")
+			}
+			q.query = url.Values{}
+			for name, value := range only {
+				if *value != "" {
+					q.query.Set(name, *value)
+				}
+			}
+			if len(args) == 1 {
+				q.query.Set("name", args[0])
+			}
+			if worst {
+				q.query.Set("sort", "worst")
+			}
+			return q.ask(cmd.Context(), p)
+		},
+	}
+	const most = 500
+	flags := cmd.Flags()
+	for name, usage := range map[string]string{
+		"project": "only names of a `PROJECT`", "provider": "only names that a `PROVIDER` publishes",
+		"cluster":   "only names with addresses of a `CLUSTER`, or whose external-dns runs there, as provider/cluster",
+		"state":     "only names whose owner is in a `STATE`, as Instantiated or Failed",
+		"published": "only names that were (`True`, False, Unknown) seen to be published", "verified": "only names that the authoritative servers were (`True`, False, Unknown) seen to answer",
+	} {
+		only[name] = flags.String(name, "", usage)
+	}
+	flags.BoolVar(&worst, "worst", false, "the names with the gravest faults first")
+	flags.IntVar(&q.limit, "limit", most, "show at most so many `NAMES`; 0 for all")
+	q.output.Flag(flags)
+	q.server.Flags(flags)
+	return cmd
+}
+
+// ask gets pages until there are as many names as asked for.
+func (q *question) ask(ctx context.Context, p terminal.Program) error {
+	if q.limit < 0 {
+		return terminal.Usagef("--limit: %d is negative; give how many names to show, or 0 for all", q.limit)
+	}
+	api, err := q.server.Dial()
+	if err != nil {
+		return err
+	}
+	const largest = 1000
+	all := client.FoundNamePage{Items: []client.FoundName{}}
+	for {
+		size := largest
+		if q.limit > 0 {
+			size = min(largest, q.limit-len(all.Items))
+		}
+		q.query.Set("limit", strconv.Itoa(size))
+		response, err := api.Do(ctx, http.MethodGet, lifecycle.WithQuery("names", q.query), nil, nil)
+		if err != nil {
+			return err
+		}
+		var page client.FoundNamePage
+		if err := json.Unmarshal(response.Body, &page); err != nil {
+			return err
+		}
+		all.Items, all.AsOf, all.Total, all.Continue = append(all.Items, page.Items...), page.AsOf, page.Total, page.Continue
+		if page.Continue == "" || len(all.Items) == q.limit {
+			break
+		}
+		q.query.Set("continue", page.Continue)
+	}
+	return q.print(p, all)
+}
+
+// print shows names, and tells on stderr if there are more.
+func (q *question) print(p terminal.Program, all client.FoundNamePage) error {
+	body, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := q.output.Print(p.Out, body, func(w io.Writer, wide bool) error { return table(w, all.Items, wide) }); err != nil {
+		return err
+	}
+	if all.Continue != "" {
+		terminal.Printf(p.Err, "showing %d of %d names; narrow the question, or give a larger --limit\n", len(all.Items), all.Total)
+	}
+	return nil
+}
+
+// table is the names, or that there are none.
+func table(w io.Writer, names []client.FoundName, wide bool) error {
+	if len(names) == 0 {
+		terminal.Printf(w, "There are no such names.\n")
+		return nil
+	}
+	heading := []string{"NAME", "PROJECT", "OWNER", "PROVIDER", "STATE", "PUBLISHED", "VERIFIED"}
+	if wide {
+		heading = append(heading, "SCOPE", "CLUSTERS", "EXTERNAL-DNS")
+	}
+	t := terminal.NewTable(heading...)
+	for _, n := range names {
+		cells := []string{n.Name, n.Project, ownerCell(n), n.Provider, string(n.State), n.Published, n.Verified}
+		if wide {
+			cells = append(cells, string(n.Scope), strings.Join(n.Clusters, ","), strings.Join(n.ExternalDNS, ","))
+		}
+		t.Add(cells...)
+	}
+	return t.Write(w)
+}
+
+// ownerCell is what publishes a name: a group by its short path, or a name document.
+func ownerCell(n client.FoundName) string {
+	if intent.IsName(intent.Path(n.Owner)) {
+		return "name"
+	}
+	return document.ShortOwner(intent.Path(n.Owner))
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// foundPage is a page with a name of each kind of owner.
+const foundPage = `{"items":[
+	{"name":"www.lab.example","project":"shop","owner":"projects/shop/composite-apps/store/v1/deployment-intent-groups/prod","provider":"lab","scope":"public",
+	 "externalDNS":["edge/hub"],"clusters":["edge/berlin","edge/paris"],"state":"Instantiated","published":"True","verified":"False"},
+	{"name":"api.lab.example","project":"shop","owner":"projects/shop/names/api.lab.example","provider":"lab","scope":"public",
+	 "externalDNS":["edge/hub"],"clusters":[],"state":"Updating","published":"Unknown","verified":"Unknown"}],
+	"total":9,"asOf":{"revision":4711,"time":"2026-11-02T09:30:00Z"},"continue":"eyJn"}`
+
+// TestFindAsksForNamesOverProjects as its flags say, and tells when there are more.
+func TestFindAsksForNamesOverProjects(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET names?cluster=edge%2Fhub&limit=2&name=%2A.lab.example&published=True&sort=worst&verified=False", 200, "FoundNamePage", foundPage)
+	require.Equal(t, result{exitDone, `NAME             PROJECT  OWNER               PROVIDER  STATE         PUBLISHED  VERIFIED
+www.lab.example  shop     shop/store/v1/prod  lab       Instantiated  True       False
+api.lab.example  shop     name                lab       Updating      Unknown    Unknown
+`, "showing 2 of 9 names; narrow the question, or give a larger --limit\n"},
+		signpost(t, f.url, "find", "*.lab.example", "--cluster", "edge/hub", "--published", "True", "--verified", "False", "--worst", "--limit", "2"))
+
+	rest := strings.Replace(foundPage, `,"continue":"eyJn"`, "", 1)
+	f.on("GET names?limit=1000&project=shop&provider=lab&state=Failed", 200, "FoundNamePage", foundPage)
+	f.on("GET names?continue=eyJn&limit=1000&project=shop&provider=lab&state=Failed", 200, "FoundNamePage", rest)
+	got := signpost(t, f.url, "find", "--project", "shop", "--provider", "lab", "--state", "Failed", "--limit", "0", "-o", "wide")
+	require.Equal(t, exitDone, got.code)
+	require.Equal(t, 2, strings.Count(got.out, "public  edge/berlin,edge/paris  edge/hub"), "all pages are read")
+
+	f.on("GET names?limit=500", 200, "FoundNamePage", `{"items":[],"total":0,"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"}}`)
+	require.Equal(t, result{exitDone, "There are no such names.\n", ""}, signpost(t, f.url, "find"))
+	require.Equal(t, exitUsage, signpost(t, f.url, "find", "--limit", "-1").code)
+	require.Equal(t, exitUsage, signpost(t, f.url, "find", "a", "b").code)
+}

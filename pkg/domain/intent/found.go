@@ -1,0 +1,55 @@
+package intent
+
+import "time"
+
+// NameQuery asks for names over projects. Empty fields ask for nothing.
+type NameQuery struct {
+	Pattern   string // of the host name, in which * stands for any text
+	Project   string
+	Provider  string // name of a DNS update record
+	Cluster   string // "provider+cluster": it gives addresses, or external-dns runs there
+	State     State
+	Published string // True, False, Unknown
+	Verified  string // likewise
+	Worst     bool   // the names with the gravest faults come first; else by host name
+	Limit     int
+	After     string // where the last page ended: its Continue
+
+	Sees func(project string) bool // whose names may be told
+}
+
+// NamePage is a page of the names that a query finds.
+type NamePage struct {
+	Items    []FoundName `json:"items"` // never nil
+	Total    int         `json:"total"` // of all pages
+	AsOf     AsOf        `json:"asOf"`
+	Continue string      `json:"continue,omitempty"`
+}
+
+// AsOf says how old an answer from an index is.
+type AsOf struct {
+	Revision int64     `json:"revision"` // of etcd, up to which changes are in the answer
+	Time     time.Time `json:"time"`     // UTC, when the index last heard from each store
+}
+
+// FoundName is what an index knows of a host name that an owner publishes through a
+// provider.
+type FoundName struct {
+	Name      string   `json:"name"`
+	Project   string   `json:"project"`
+	Owner     Path     `json:"owner"`    // the name document, or the deployment intent group
+	Provider  string   `json:"provider"` // name of a DNS update record
+	Scope     Scope    `json:"scope"`
+	Home      []string `json:"externalDNS"` // "provider+cluster" of each external-dns, ordered
+	Clusters  []string `json:"clusters"`    // "provider+cluster" that addresses may come from, ordered
+	State     State    `json:"state"`
+	Published string   `json:"published"` // True, False, Unknown
+	Verified  string   `json:"verified"`  // likewise
+}
+
+// Changed tells which documents of a collection were written or deleted.
+type Changed struct {
+	Paths    []Path
+	Revision int64 // of the store
+	Lost     bool  // history is missing: the reader looks at all documents again
+}

@@ -1,0 +1,216 @@
+package nameindex
+
+import (
+	"cmp"
+	"encoding/binary"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// remove drops an owner and its rows.
+func (t *tables) remove(path intent.Path) {
+	o := t.owners[path]
+	if o == nil {
+		return
+	}
+	for _, r := range o.rows {
+		r.gone, t.left = true, true
+		for _, e := range r.from {
+			e.users--
+		}
+	}
+	delete(t.owners, path)
+}
+
+// put takes up an owner in place of what was known of it, with the host names that its
+// release gives.
+func (t *tables) put(path intent.Path, state intent.State, g plan.Group) {
+	t.remove(path)
+	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.word(path.Segment("projects")), state: state}
+	t.owners[o.path] = o
+	type key struct {
+		host, provider string
+		scope          intent.Scope
+	}
+	rows := map[key]*row{}
+	for _, b := range g.Bindings {
+		e := t.endpointOf(g, b)
+		all := t.clusterNames(b.Sources)
+		for _, host := range b.Hosts {
+			at := key{host.Name, b.Record, b.Scope}
+			r := rows[at]
+			if r == nil {
+				r = &row{host: host.Name, provider: t.word(b.Record), scope: intent.Scope(t.word(string(b.Scope))), of: o}
+				rows[at] = r
+				o.rows, t.added = append(o.rows, r), append(t.added, r)
+			}
+			sources := all
+			if len(host.Sources) > 0 {
+				sources = t.clusterNames(host.Sources)
+			}
+			r.join(e, sources)
+		}
+	}
+}
+
+// endpointOf is the DNSEndpoint of a binding.
+func (t *tables) endpointOf(g plan.Group, b plan.Binding) *endpoint {
+	e := t.endpoint(endpointKey{b.Cluster, g.Project.Namespace, endpoints.Name(g, b)})
+	e.by = t.program(programKey{b.Cluster, g.Project.Namespace, provider.DeploymentName(b.Record, b.Scope)})
+	return e
+}
+
+func (t *tables) clusterNames(names []string) []string {
+	out := make([]string, len(names))
+	for n, name := range names {
+		out[n] = t.word(name)
+	}
+	return out
+}
+
+// join adds a DNSEndpoint that gives the host name, with the clusters that its addresses
+// come from.
+func (r *row) join(e *endpoint, sources []string) {
+	if !slices.Contains(r.from, e) {
+		r.from = append(r.from, e)
+		e.users++
+	}
+	if len(r.sources) == 0 {
+		r.sources = sources
+		return
+	}
+	if slices.ContainsFunc(sources, func(name string) bool { return !slices.Contains(r.sources, name) }) {
+		r.sources = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.sources, sources))))
+	}
+}
+
+// digest is one number for an object as it is. It is never 0.
+func digest(uid string, generation int64) uint64 {
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(uid))
+	_, _ = sum.Write(binary.LittleEndian.AppendUint64(nil, uint64(generation)))
+	return max(sum.Sum64(), 1)
+}
+
+// take takes up a change of a ledger.
+func (t *tables) take(c ledger.Changed) {
+	if !c.ID.IsEndpoint() {
+		return
+	}
+	key := endpointKey{c.ID.Cluster, c.ID.Namespace, c.ID.Name}
+	e := t.endpoint(key)
+	e.applied = 0
+	if c.Entry != nil && c.Entry.Status == ledger.Applied && !c.Entry.Going && c.Entry.UID != "" {
+		e.applied = digest(c.Entry.UID, c.Entry.Generation)
+	}
+	t.forget(key)
+}
+
+// see takes up an observation.
+func (t *tables) see(s observed.Sighting) {
+	switch s.Kind {
+	case observed.OfReachability:
+		c := t.cluster(s.Cluster)
+		c.known, c.reachable = s.Reachability != nil, s.Reachability != nil && s.Reachability.Reachable
+	case observed.OfDeployment:
+		p := t.program(programKey{s.Cluster, s.Namespace, s.Name})
+		*p = program{known: s.Deployment != nil}
+		if d := s.Deployment; d != nil {
+			p.available, p.unread = d.Available, d.Sync == nil || d.Sync.Unread != ""
+		}
+	case observed.OfPublished, observed.OfAnswers:
+		key := endpointKey{s.Cluster, s.Namespace, s.Name}
+		e := t.endpoint(key)
+		if s.Kind == observed.OfAnswers {
+			e.answers = answersOf(s.Answers)
+		} else if e.published = 0; s.Published != nil {
+			e.published = digest(s.Published.UID, s.Published.Generation)
+		}
+		t.forget(key)
+	}
+}
+
+// answersOf are the answers by host name, ordered.
+func answersOf(all *observed.Answers) []answer {
+	if all == nil {
+		return nil
+	}
+	var out []answer
+	for _, n := range all.Names {
+		verified := verify.Verdict(n.Verdict).Status()
+		if last := len(out) - 1; last >= 0 && out[last].host == n.Name {
+			out[last].verified = worse(out[last].verified, verified)
+			continue
+		}
+		out = append(out, answer{n.Name, verified})
+	}
+	slices.SortStableFunc(out, func(a, b answer) int { return cmp.Compare(a.host, b.host) })
+	return slices.Clip(out)
+}
+
+// The three things that may be known of a condition.
+const (
+	yes     = "True"
+	no      = "False"
+	unknown = "Unknown"
+)
+
+// worse is the graver of two.
+func worse(a, b string) string {
+	if slices.Index([]string{yes, unknown, no}, a) < slices.Index([]string{yes, unknown, no}, b) {
+		return b
+	}
+	return a
+}
+
+// publishedAs tells whether external-dns was seen to have put the host name through, as
+// far as the DNSEndpoint is known.
+func (e *endpoint) publishedAs(host string) string {
+	switch {
+	case !e.at.known || !e.at.reachable || e.by == nil || !e.by.known:
+		return unknown
+	case e.applied == 0 || !e.by.available:
+		return no
+	case e.published != e.applied && e.by.unread:
+		return unknown
+	case e.published != e.applied:
+		return no
+	case e.answerTo(host) == nil: // the DNSEndpoint may have no address for it
+		return unknown
+	}
+	return yes
+}
+
+// verifiedAs is what the authoritative servers say of a host name.
+func (e *endpoint) verifiedAs(host string) string {
+	if a := e.answerTo(host); a != nil {
+		return a.verified
+	}
+	return unknown
+}
+
+func (e *endpoint) answerTo(host string) *answer {
+	n, found := slices.BinarySearchFunc(e.answers, host, func(a answer, host string) int { return cmp.Compare(a.host, host) })
+	if !found {
+		return nil
+	}
+	return &e.answers[n]
+}
+
+// conditions are the worst of the DNSEndpoints that give the host name.
+func (r *row) conditions() (published, verified string) {
+	published, verified = yes, yes
+	for _, e := range r.from {
+		published, verified = worse(published, e.publishedAs(r.host)), worse(verified, e.verifiedAs(r.host))
+	}
+	return published, verified
+}

@@ -1,0 +1,290 @@
+package nameindex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// The rhythm of a Feed.
+const (
+	listenEvery = 5 * time.Second  // the stores are asked whether they answer
+	scanEvery   = 10 * time.Second // all lifecycles are looked at, if the store of documents does not tell of changes
+	retryEvery  = time.Second      // before a Feed that failed begins again
+)
+
+// Feed fills an Index, and keeps it up to date.
+type Feed struct {
+	*state.Store
+	Index *Index
+
+	// Watch tells which documents of a collection change; nil: the store of documents
+	// cannot, and lifecycles are listed every ten seconds.
+	Watch func(ctx context.Context, collection string, from int64) <-chan intent.Changed
+
+	revisions map[intent.Path]int64 // of the lifecycles in the Index, without Watch
+}
+
+// errLost is why a Feed begins again.
+var errLost = errors.New("the history of changes is missing")
+
+// Run feeds the Index until ctx ends, beginning again when that fails.
+func (f *Feed) Run(ctx context.Context) error {
+	for {
+		if err := f.follow(ctx); err != nil && ctx.Err() == nil {
+			f.Logger.WarnContext(ctx, "the index of names is filled again", "reason", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(retryEvery):
+		}
+	}
+}
+
+// sources are what an Index follows.
+type sources struct {
+	lifecycles <-chan intent.Changed // nil: they are listed
+	ledgers    <-chan ledger.Changes
+	sightings  <-chan observed.Sightings
+}
+
+// follow fills the Index and follows the changes since it began to.
+func (f *Feed) follow(ctx context.Context) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end() // nobody would read what is watched any more
+	began := f.Now()
+	_, revision, err := f.KV.Get(ctx, state.ReleasePrefix)
+	if err != nil {
+		return err
+	}
+	all := sources{ledgers: f.Ledger.Watch(ctx, revision+1), sightings: f.Observed.WatchSightings(ctx, revision+1)}
+	if f.Watch != nil {
+		all.lifecycles = f.Watch(ctx, intent.LifecycleCollection, revision+1)
+	}
+	full, err := f.fill(ctx)
+	if err != nil {
+		return err
+	}
+	f.Index.replace(full, revision, began)
+	return f.listen(ctx, all)
+}
+
+// fill reads everything, page by page.
+func (f *Feed) fill(ctx context.Context) (*tables, error) {
+	t := newTables()
+	if err := f.Observed.EachSighting(ctx, t.see); err != nil {
+		return nil, err
+	}
+	if err := f.Ledger.Each(ctx, t.take); err != nil {
+		return nil, err
+	}
+	f.revisions = map[intent.Path]int64{}
+	err := f.eachPage(ctx, func(docs []intent.Document) error {
+		owners, err := f.read(ctx, docs)
+		for _, o := range owners {
+			o.apply(t)
+		}
+		return err
+	})
+	t.settle()
+	return t, err
+}
+
+// eachPage visits the lifecycles in pages.
+func (f *Feed) eachPage(ctx context.Context, visit func([]intent.Document) error) error {
+	const page = 100 // their releases are read together
+	options := intent.ListOptions{Collection: intent.LifecycleCollection, Limit: page, Bytes: intent.PageBytes}
+	for {
+		next, err := f.Documents.List(ctx, options)
+		if err != nil {
+			return err
+		}
+		if err := visit(next.Items); err != nil {
+			return err
+		}
+		if options.Continue = next.Continue; options.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// listen takes up changes until one is missing.
+func (f *Feed) listen(ctx context.Context, all sources) error {
+	asking, scanning := time.NewTicker(listenEvery), time.NewTicker(scanEvery)
+	defer asking.Stop()
+	defer scanning.Stop()
+	if all.lifecycles != nil {
+		scanning.Stop()
+	}
+	scanned := f.Now()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case c := <-all.ledgers:
+			err = lost(c.Lost)
+			f.Index.change(c.Revision, func(t *tables) { each(c.Entries, t.take) })
+		case c := <-all.sightings:
+			err = lost(c.Lost)
+			f.Index.change(c.Revision, func(t *tables) { each(c.Seen, t.see) })
+		case c := <-all.lifecycles:
+			if err = lost(c.Lost); err == nil {
+				err = f.takePaths(ctx, c)
+			}
+		case <-scanning.C:
+			began := f.Now()
+			if err = f.scan(ctx); err == nil {
+				scanned = began
+			}
+		case <-asking.C:
+			f.ask(ctx, all.lifecycles == nil, scanned)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func lost(is bool) error {
+	if is {
+		return errLost
+	}
+	return nil
+}
+
+func each[T any](all []T, visit func(T)) {
+	for _, one := range all {
+		visit(one)
+	}
+}
+
+// ask notes that the stores answer. Of lifecycles that are listed, the last list counts.
+func (f *Feed) ask(ctx context.Context, listed bool, scanned time.Time) {
+	at := f.Now()
+	_, revision, err := f.KV.Get(ctx, state.ReleasePrefix)
+	if err != nil {
+		return
+	}
+	if listed {
+		at = scanned
+	}
+	f.Index.hear(revision, at)
+}
+
+// scan takes up the lifecycles that have changed since they were last listed.
+func (f *Feed) scan(ctx context.Context) error {
+	there := map[intent.Path]bool{}
+	err := f.eachPage(ctx, func(docs []intent.Document) error {
+		var changed []intent.Document
+		for _, doc := range docs {
+			there[doc.Path] = true
+			if f.revisions[doc.Path] != doc.Revision {
+				changed = append(changed, doc)
+			}
+		}
+		return f.takeDocuments(ctx, changed, 0)
+	})
+	if err != nil {
+		return err
+	}
+	f.Index.change(0, func(t *tables) {
+		for path := range f.revisions {
+			if !there[path] {
+				delete(f.revisions, path)
+				t.remove(state.OwnerOf(path))
+			}
+		}
+	})
+	return nil
+}
+
+// takePaths takes up lifecycles that were written or deleted.
+func (f *Feed) takePaths(ctx context.Context, c intent.Changed) error {
+	docs, err := f.Documents.GetAll(ctx, c.Paths)
+	if err != nil {
+		return err
+	}
+	there := map[intent.Path]bool{}
+	for _, doc := range docs {
+		there[doc.Path] = true
+	}
+	f.Index.change(0, func(t *tables) {
+		for _, path := range c.Paths {
+			if !there[path] {
+				t.remove(state.OwnerOf(path))
+			}
+		}
+	})
+	return f.takeDocuments(ctx, docs, c.Revision)
+}
+
+// takeDocuments takes up lifecycles as they are.
+func (f *Feed) takeDocuments(ctx context.Context, docs []intent.Document, revision int64) error {
+	owners, err := f.read(ctx, docs)
+	if err != nil {
+		return err
+	}
+	f.Index.change(revision, func(t *tables) {
+		for _, o := range owners {
+			o.apply(t)
+		}
+	})
+	return nil
+}
+
+// reading is what was read of an owner.
+type reading struct {
+	path      intent.Path
+	lifecycle state.Lifecycle
+	release   state.Release
+}
+
+// read decodes lifecycles and reads the releases that they point to. A lifecycle whose
+// release is gone has changed again, and comes back.
+func (f *Feed) read(ctx context.Context, docs []intent.Document) ([]reading, error) {
+	var owners []reading
+	var ids []string
+	for _, doc := range docs {
+		if f.Watch == nil {
+			f.revisions[doc.Path] = doc.Revision
+		}
+		owner := state.OwnerOf(doc.Path)
+		if state.IsRecord(owner) || state.IsCloud(owner) {
+			continue
+		}
+		r := reading{path: owner}
+		if err := json.Unmarshal(doc.Body, &r.lifecycle); err != nil {
+			return nil, err
+		}
+		owners = append(owners, r)
+		if r.named() {
+			ids = append(ids, r.lifecycle.ContextID)
+		}
+	}
+	releases, err := f.LoadReleases(ctx, ids)
+	for n := range owners {
+		owners[n].release = releases[owners[n].lifecycle.ContextID]
+	}
+	return owners, err
+}
+
+// named tells whether an owner publishes names, or did and is not yet gone.
+func (r *reading) named() bool {
+	return r.lifecycle.Seq > 0 && r.lifecycle.State() != intent.Terminated
+}
+
+func (r *reading) apply(t *tables) {
+	if !r.named() {
+		t.remove(r.path)
+		return
+	}
+	t.put(r.path, r.lifecycle.State(), r.lifecycle.Placed(r.release.Group))
+}

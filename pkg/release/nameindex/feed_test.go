@@ -1,0 +1,192 @@
+package nameindex
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// eachStore runs a test with a store of documents that tells of changes, as etcd does, and
+// with one that does not, as MongoDB. tick is how long it takes until a change is known.
+func eachStore(t *testing.T, test func(t *testing.T, w *world, tick func())) {
+	for name, told := range map[string]bool{"the store tells of changes": true, "the store is listed": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, told)
+				test(t, w, func() {
+					if !told {
+						time.Sleep(scanEvery)
+					}
+					synctest.Wait()
+				})
+			})
+		})
+	}
+}
+
+// TestTheIndexFollowsOwners: those that were there before it, those that come, change and
+// go, names and groups alike.
+func TestTheIndexFollowsOwners(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(_ *testing.T, w *world, tick func()) {
+		w.published(nameOwner("shop", "api.lab.example"), "lab", "api.lab.example")
+		w.run()
+		require.Equal(w, []string{"api.lab.example api.lab.example lab Instantiated True True"}, w.find(intent.NameQuery{}))
+
+		g := w.published(prod, "lab", "www.lab.example", "a.lab.example")
+		tick()
+		require.Equal(w, []string{
+			"a.lab.example prod lab Instantiated True True", "api.lab.example api.lab.example lab Instantiated True True", "www.lab.example prod lab Instantiated True True",
+		}, w.find(intent.NameQuery{}))
+
+		updating := deployed()
+		updating.Wanted, updating.Settled = intent.Update, false
+		w.put(groupOf(prod, "lab", nil, "www.lab.example"), updating)
+		tick()
+		require.Equal(w, []string{"www.lab.example prod lab Updating True True"}, w.find(intent.NameQuery{Pattern: "www*"}))
+		require.Empty(w, w.find(intent.NameQuery{Pattern: "a.lab.example"}), "the release does not give it any more")
+
+		going := deployed()
+		going.Wanted, going.Settled = intent.Terminate, false
+		w.put(g, going)
+		tick()
+		require.Len(w, w.find(intent.NameQuery{State: intent.Terminating}), 2)
+		going.Settled = true
+		w.put(g, going)
+		tick()
+		require.Len(w, w.find(intent.NameQuery{}), 1, "nothing is left of the group")
+		require.NoError(w, w.store.Documents.Delete(w.Context(), state.LifecyclePath(nameOwner("shop", "api.lab.example")), intent.Always()))
+		tick()
+		require.Empty(w, w.find(intent.NameQuery{}))
+		require.Zero(w, w.index.Len())
+	})
+}
+
+// TestTheIndexClaimsOnlyWhatWasObserved (I6), and takes it back with what it followed
+// from.
+func TestTheIndexClaimsOnlyWhatWasObserved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		www := nameOwner("shop", "www.lab.example")
+		g := groupOf(www, "lab", []string{"edge+berlin"}, "www.lab.example")
+		w.run()
+		expect := func(published, verified, why string) {
+			t.Helper()
+			require.Equal(t, []string{"www.lab.example www.lab.example lab Instantiated " + published + " " + verified}, w.find(intent.NameQuery{}), why)
+		}
+		w.put(g, deployed())
+		expect("Unknown", "Unknown", "nothing was observed")
+		w.sync(g, 1, "Matches")
+		expect("False", "True", "the cluster does not have the DNSEndpoint")
+		w.apply(g, 1, ledger.Applied)
+		expect("True", "True", "external-dns has put it through")
+		w.apply(g, 2, ledger.Applied)
+		expect("False", "True", "it has changed since")
+		w.sync(g, 2, "Differs")
+		expect("True", "False", "a server answers something else")
+		w.apply(g, 2, ledger.Retrying)
+		expect("False", "False", "the cluster does not have it as it is wanted")
+		w.apply(g, 2, ledger.Applied)
+		require.NoError(t, w.writer(hub).SetDeployment(t.Context(), "shop-dns", "external-dns-lab", observed.Deployment{}))
+		expect("False", "False", "external-dns is not available")
+		require.NoError(t, w.writer(hub).SetDeployment(t.Context(), "shop-dns", "external-dns-lab", observed.Deployment{Available: true}))
+		expect("True", "False", "it is again")
+		require.NoError(t, w.writer(hub).SetReachability(t.Context(), observed.Reachability{}))
+		expect("Unknown", "False", "its cluster cannot be reached")
+		require.NoError(t, w.writer(hub).SetReachability(t.Context(), observed.Reachability{Reachable: true}))
+		require.NoError(t, w.writer(hub).SetAnswers(t.Context(), nil))
+		expect("Unknown", "Unknown", "the DNSEndpoint may have no address for it")
+		require.NoError(t, w.store.Ledger.Write(t.Context(), fence(), nil, []bundle.ID{endpointID(g)}))
+		expect("False", "Unknown", "the DNSEndpoint is gone")
+	})
+}
+
+// TestAnIndexThatIsNotFullAnswersNothing, nor one that has not heard for 30 seconds.
+func TestAnIndexThatIsNotFullAnswersNothing(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(_ *testing.T, w *world, _ func()) {
+		w.published(prod, "lab", "www.lab.example")
+		refused := func() {
+			_, err := w.index.FindNames(intent.NameQuery{Limit: 1})
+			require.Equal(w, intent.Unavailable, intent.CodeOf(err))
+			var e *intent.Error
+			require.ErrorAs(w, err, &e)
+			require.Positive(w, e.RetryAfter)
+		}
+		refused()
+		w.down = true
+		w.run()
+		time.Sleep(time.Minute)
+		refused()
+		w.down = false
+		time.Sleep(retryEvery)
+		require.Len(w, w.find(intent.NameQuery{}), 1)
+		time.Sleep(time.Hour)
+		require.Len(w, w.find(intent.NameQuery{}), 1, "it hears without changes, too")
+		require.LessOrEqual(w, w.index.Age(), scanEvery+listenEvery)
+		w.down = true
+		time.Sleep(oldest + listenEvery)
+		synctest.Wait()
+		refused()
+		w.down = false
+		time.Sleep(scanEvery + listenEvery)
+		require.Len(w, w.find(intent.NameQuery{}), 1)
+	})
+}
+
+// TestTheIndexIsFilledAgainAfterHistoryWasLost, and answers meanwhile.
+func TestTheIndexIsFilledAgainAfterHistoryWasLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		lost := make(chan intent.Changed, 1)
+		w.feed.Watch = func(ctx context.Context, _ string, _ int64) <-chan intent.Changed { return lost }
+		w.run()
+		w.published(prod, "lab", "www.lab.example")
+		require.Empty(t, w.find(intent.NameQuery{}), "nobody has told")
+		lost <- intent.Changed{Lost: true}
+		require.Empty(t, w.find(intent.NameQuery{}))
+		time.Sleep(retryEvery)
+		require.Len(t, w.find(intent.NameQuery{}), 1)
+	})
+}
+
+// TestAnAnswerSaysWhatItIsAsOf: the revision of the last change, and when the stores were
+// heard.
+func TestAnAnswerSaysWhatItIsAsOf(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		w.published(prod, "lab", "www.lab.example")
+		time.Sleep(2 * listenEvery)
+		synctest.Wait()
+		page, err := w.index.FindNames(intent.NameQuery{Limit: 1})
+		require.NoError(t, err)
+		require.Equal(t, w.fake.Revision(), page.AsOf.Revision)
+		require.WithinDuration(t, time.Now(), page.AsOf.Time, listenEvery)
+	})
+}
+
+// TestADamagedObservationCountsAsNone and keeps nobody from finding other names.
+func TestADamagedObservationCountsAsNone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.published(prod, "lab", "www.lab.example")
+		w.damage()
+		w.run()
+		require.Equal(t, []string{"www.lab.example prod lab Instantiated Unknown Unknown"}, w.find(intent.NameQuery{}))
+	})
+}

@@ -1,0 +1,234 @@
+// Package nameindex finds host names over all owners. It keeps an entry in memory for
+// each host name that an owner publishes through a provider.
+//
+// A Feed fills the Index from lifecycles, releases, ledgers and observations, and follows
+// their changes. The Index may lag, and says how far it has come; it decides nothing
+// (ADR 0051).
+package nameindex
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// oldest is how old the Index may be when it answers.
+const oldest = 30 * time.Second
+
+// Index finds names. It is safe for concurrent use.
+type Index struct {
+	now func() time.Time
+
+	mu       sync.RWMutex
+	tables   *tables
+	revision int64
+	heard    time.Time // when every source last answered; zero: the Index was never full
+}
+
+// New makes an empty Index, which a Feed has to fill.
+func New(now func() time.Time) *Index { return &Index{now: now, tables: newTables()} }
+
+// tables are the entries, and what their state follows from.
+type tables struct {
+	rows  []*row // ordered by key, but for those that are gone
+	added []*row // not in rows yet
+	left  bool   // rows has some that are gone
+
+	owners    map[intent.Path]*owner
+	endpoints map[endpointKey]*endpoint
+	programs  map[programKey]*program
+	clusters  map[string]*cluster
+	words     map[string]string // each text that repeats, once
+}
+
+func newTables() *tables {
+	return &tables{
+		owners: map[intent.Path]*owner{}, endpoints: map[endpointKey]*endpoint{},
+		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, words: map[string]string{},
+	}
+}
+
+// owner is what publishes host names: a name document or a deployment intent group.
+type owner struct {
+	path    intent.Path
+	project string
+	state   intent.State
+	rows    []*row
+}
+
+// row is an entry: a host name that an owner publishes through a provider in a scope.
+type row struct {
+	host     string
+	provider string
+	scope    intent.Scope
+	of       *owner
+	sources  []string // of its addresses, ordered; shared with other rows
+	from     []*endpoint
+	gone     bool
+}
+
+// compare orders rows by host name, and then by what else tells them apart.
+func (r *row) compare(host string, owner intent.Path, provider string, scope intent.Scope) int {
+	if c := strings.Compare(r.host, host); c != 0 {
+		return c
+	}
+	if c := strings.Compare(string(r.of.path), string(owner)); c != 0 {
+		return c
+	}
+	if c := strings.Compare(r.provider, provider); c != 0 {
+		return c
+	}
+	return strings.Compare(string(r.scope), string(scope))
+}
+
+func compareRows(a, b *row) int { return a.compare(b.host, b.of.path, b.provider, b.scope) }
+
+// endpointKey is where a DNSEndpoint is.
+type endpointKey struct{ cluster, namespace, name string }
+
+// endpoint is what is known of a DNSEndpoint.
+type endpoint struct {
+	at        *cluster
+	by        *program
+	users     int    // rows that it is one of
+	applied   uint64 // digest of the object that the cluster has as it is wanted; 0: none
+	published uint64 // digest of the object that external-dns has put through; 0: none
+	answers   []answer
+}
+
+// answer is what the authoritative servers say of a host name, the worst of its types.
+type answer struct {
+	host     string
+	verified string
+}
+
+// programKey is where the Deployment of an external-dns is.
+type programKey struct{ cluster, namespace, name string }
+
+// program is what is known of an external-dns.
+type program struct {
+	known     bool
+	available bool
+	unread    bool // it cannot be read what external-dns has synchronized
+}
+
+// cluster is what is known of a cluster.
+type cluster struct {
+	name      string
+	known     bool
+	reachable bool
+}
+
+// word is a text, as it is kept once.
+func (t *tables) word(text string) string {
+	if kept, ok := t.words[text]; ok {
+		return kept
+	}
+	text = strings.Clone(text)
+	t.words[text] = text
+	return text
+}
+
+func (t *tables) cluster(name string) *cluster {
+	c := t.clusters[name]
+	if c == nil {
+		c = &cluster{name: t.word(name)}
+		t.clusters[c.name] = c
+	}
+	return c
+}
+
+func (t *tables) program(key programKey) *program {
+	p := t.programs[key]
+	if p == nil {
+		p = &program{}
+		key = programKey{t.word(key.cluster), t.word(key.namespace), t.word(key.name)}
+		t.programs[key] = p
+	}
+	return p
+}
+
+func (t *tables) endpoint(key endpointKey) *endpoint {
+	e := t.endpoints[key]
+	if e == nil {
+		at := t.cluster(key.cluster)
+		e = &endpoint{at: at}
+		t.endpoints[endpointKey{at.name, t.word(key.namespace), strings.Clone(key.name)}] = e
+	}
+	return e
+}
+
+// forget drops a DNSEndpoint of which nothing is known and that no row needs.
+func (t *tables) forget(key endpointKey) {
+	if e := t.endpoints[key]; e != nil && e.users == 0 && e.applied == 0 && e.published == 0 && len(e.answers) == 0 {
+		delete(t.endpoints, key)
+	}
+}
+
+// settle brings the rows into order.
+func (t *tables) settle() {
+	if t.left {
+		t.rows = slices.DeleteFunc(t.rows, func(r *row) bool { return r.gone })
+		t.added = slices.DeleteFunc(t.added, func(r *row) bool { return r.gone })
+		t.left = false
+	}
+	if len(t.added) == 0 {
+		return
+	}
+	slices.SortFunc(t.added, compareRows)
+	merged := make([]*row, 0, len(t.rows)+len(t.added))
+	old := t.rows
+	for _, next := range t.added {
+		n, _ := slices.BinarySearchFunc(old, next, compareRows)
+		merged = append(append(merged, old[:n]...), next)
+		old = old[n:]
+	}
+	merged = append(merged, old...)
+	t.rows, t.added = merged, nil
+}
+
+// replace has other tables answer from now on.
+func (x *Index) replace(t *tables, revision int64, heard time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.tables, x.revision, x.heard = t, revision, heard
+}
+
+// change changes the tables.
+func (x *Index) change(revision int64, change func(*tables)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	change(x.tables)
+	x.revision = max(x.revision, revision)
+}
+
+// hear notes that every source answered at a time.
+func (x *Index) hear(revision int64, at time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.heard, x.revision = at, max(x.revision, revision)
+}
+
+// Len is how many entries there are.
+func (x *Index) Len() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	n := 0
+	for _, o := range x.tables.owners {
+		n += len(o.rows)
+	}
+	return n
+}
+
+// Age is how old the Index is; zero before it was filled.
+func (x *Index) Age() time.Duration {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.heard.IsZero() {
+		return 0
+	}
+	return x.now().Sub(x.heard)
+}

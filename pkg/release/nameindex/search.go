@@ -1,0 +1,221 @@
+package nameindex
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// severities is how many grades of faults there are; the first is the gravest.
+const severities = 5
+
+// severity is how grave the fault of a name is.
+func severity(state intent.State, published, verified string) int {
+	switch {
+	case state == intent.Failed:
+		return 0
+	case state == intent.Terminating, state == intent.Terminated:
+		return severities - 2
+	case published == no || verified == no:
+		return 1
+	case published == unknown || verified == unknown:
+		return 2
+	case state != intent.Instantiated:
+		return severities - 2
+	}
+	return severities - 1
+}
+
+// place is where a page ended.
+type place struct {
+	Grade    int          `json:"g"`
+	Host     string       `json:"h"`
+	Owner    intent.Path  `json:"o"`
+	Provider string       `json:"p"`
+	Scope    intent.Scope `json:"s"`
+}
+
+func (p place) encode() (string, error) {
+	raw, err := json.Marshal(p)
+	return base64.RawURLEncoding.EncodeToString(raw), err
+}
+
+// placeOf reads where a page ended; nil for the first page.
+func placeOf(after string) (*place, error) {
+	if after == "" {
+		return nil, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(after)
+	p := place{}
+	if err == nil {
+		err = json.Unmarshal(raw, &p)
+	}
+	if err != nil || p.Host == "" || p.Grade < 0 || p.Grade >= severities {
+		return nil, &intent.Error{Code: intent.Invalid, Detail: "continue is not one that this list has answered: leave it out to begin again", Err: err}
+	}
+	return &p, nil
+}
+
+// FindNames returns the names that a query asks for, ordered by host name, or by severity and
+// host name. The error is Unavailable while the Index is being filled, or is too old, and
+// Invalid for an After that no page had.
+func (x *Index) FindNames(q intent.NameQuery) (intent.NamePage, error) {
+	q.Pattern = strings.TrimSuffix(strings.ToLower(q.Pattern), ".")
+	after, err := placeOf(q.After)
+	if err != nil {
+		return intent.NamePage{}, err
+	}
+	x.order()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.heard.IsZero() || x.now().Sub(x.heard) > oldest {
+		return intent.NamePage{}, &intent.Error{Code: intent.Unavailable, Detail: "the index of names is being filled; try again soon", RetryAfter: retryAfter}
+	}
+	s := search{NameQuery: q, pattern: strings.Split(q.Pattern, "*"), after: after, sees: map[string]bool{}}
+	s.run(x.tables.rows)
+	page, err := s.page()
+	page.AsOf = intent.AsOf{Revision: x.revision, Time: x.heard.UTC()}
+	return page, err
+}
+
+// retryAfter is how long a caller waits while there is no answer.
+const retryAfter = 5 * time.Second
+
+// order brings the rows into order if they are not.
+func (x *Index) order() {
+	x.mu.RLock()
+	ordered := !x.tables.left && len(x.tables.added) == 0
+	x.mu.RUnlock()
+	if !ordered {
+		x.mu.Lock()
+		x.tables.settle()
+		x.mu.Unlock()
+	}
+}
+
+// search is one question.
+type search struct {
+	intent.NameQuery
+	pattern []string // the texts between the *
+	after   *place
+	sees    map[string]bool // by project
+	total   int
+	found   [severities][]hit // those behind after, as many as may be on the page and one more
+}
+
+// hit is a row that is found.
+type hit struct {
+	*row
+	published, verified string
+}
+
+// run looks at the rows that may match.
+func (s *search) run(rows []*row) {
+	prefix := s.pattern[0]
+	begin, _ := slices.BinarySearchFunc(rows, prefix, func(r *row, host string) int { return strings.Compare(r.host, host) })
+	for _, r := range rows[begin:] {
+		if !strings.HasPrefix(r.host, prefix) {
+			return
+		}
+		if !r.gone && s.matches(r) {
+			s.look(r)
+		}
+	}
+}
+
+// matches tells whether a row is asked for, as far as its owner and its names tell.
+func (s *search) matches(r *row) bool {
+	seen, known := s.sees[r.of.project]
+	if !known {
+		seen = s.Sees != nil && s.Sees(r.of.project)
+		s.sees[r.of.project] = seen
+	}
+	switch {
+	case !seen,
+		s.Project != "" && r.of.project != s.Project,
+		s.Provider != "" && r.provider != s.Provider,
+		s.State != "" && r.of.state != s.State,
+		s.Cluster != "" && !r.touches(s.Cluster):
+		return false
+	}
+	return s.Pattern == "" || s.fits(r.host)
+}
+
+// fits tells whether a host name, which begins as the pattern does, has the other texts of
+// the pattern, in their order.
+func (s *search) fits(host string) bool {
+	last := len(s.pattern) - 1
+	if last == 0 {
+		return host == s.pattern[0]
+	}
+	rest := host[len(s.pattern[0]):]
+	for _, text := range s.pattern[1:last] {
+		at := strings.Index(rest, text)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(text):]
+	}
+	return strings.HasSuffix(rest, s.pattern[last])
+}
+
+// touches tells whether a cluster gives addresses to the name, or has its external-dns.
+func (r *row) touches(name string) bool {
+	return slices.Contains(r.sources, name) || slices.ContainsFunc(r.from, func(e *endpoint) bool { return e.at.name == name })
+}
+
+// look counts a row, and keeps it if it may be on the page.
+func (s *search) look(r *row) {
+	h := hit{row: r}
+	h.published, h.verified = r.conditions()
+	if s.Published != "" && h.published != s.Published || s.Verified != "" && h.verified != s.Verified {
+		return
+	}
+	s.total++
+	grade := 0
+	if s.Worst {
+		grade = severity(r.of.state, h.published, h.verified)
+	}
+	if a := s.after; a != nil && (grade < a.Grade || grade == a.Grade && r.compare(a.Host, a.Owner, a.Provider, a.Scope) <= 0) {
+		return
+	}
+	if len(s.found[grade]) <= s.Limit {
+		s.found[grade] = append(s.found[grade], h)
+	}
+}
+
+// page is what is answered.
+func (s *search) page() (intent.NamePage, error) {
+	page := intent.NamePage{Items: []intent.FoundName{}, Total: s.total}
+	var last place
+	for grade, hits := range s.found {
+		for _, h := range hits {
+			if len(page.Items) == s.Limit {
+				var err error
+				page.Continue, err = last.encode()
+				return page, err
+			}
+			page.Items = append(page.Items, h.name())
+			last = place{grade, h.host, h.of.path, h.provider, h.scope}
+		}
+	}
+	return page, nil
+}
+
+// name is a row as it is answered.
+func (h hit) name() intent.FoundName {
+	var homes []string
+	for _, e := range h.from {
+		homes = append(homes, e.at.name)
+	}
+	slices.Sort(homes)
+	return intent.FoundName{
+		Name: h.host, Project: h.of.project, Owner: h.of.path, Provider: h.provider, Scope: h.scope,
+		Home: slices.Compact(homes), Clusters: append([]string{}, h.sources...),
+		State: h.of.state, Published: h.published, Verified: h.verified,
+	}
+}

@@ -1,0 +1,221 @@
+package nameindex
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// TestAQueryFindsWhatItAsksFor, by each of its fields, and only of projects that the
+// caller may read.
+func TestAQueryFindsWhatItAsksFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		w.published(prod, "lab", "www.lab.example", "*.lab.example")
+		w.published(nameOwner("bakery", "www.bread.example"), "bread", "www.bread.example")
+		w.put(groupOf(nameOwner("shop", "api.lab.example"), "corp", []string{"edge+paris"}, "api.lab.example"), deployed())
+		const (
+			api  = "api.lab.example api.lab.example corp Instantiated Unknown Unknown"
+			all  = "*.lab.example prod lab Instantiated True True"
+			www  = "www.lab.example prod lab Instantiated True True"
+			buns = "www.bread.example www.bread.example bread Instantiated True True"
+		)
+		for what, c := range map[string]struct {
+			query intent.NameQuery
+			want  []string
+		}{
+			"all":                {intent.NameQuery{}, []string{all, api, buns, www}},
+			"one":                {intent.NameQuery{Pattern: "WWW.lab.example."}, []string{www}},
+			"a wildcard itself":  {intent.NameQuery{Pattern: "*.lab.example"}, []string{all, api, www}},
+			"a beginning":        {intent.NameQuery{Pattern: "www.*"}, []string{buns, www}},
+			"two parts":          {intent.NameQuery{Pattern: "*w*.*d.*le"}, []string{buns}},
+			"parts that overlap": {intent.NameQuery{Pattern: "www.lab*b.example"}, nil},
+			"a part":             {intent.NameQuery{Pattern: "*bread*"}, []string{buns}},
+			"no beginning of it": {intent.NameQuery{Pattern: "www.lab"}, nil},
+			"a project":          {intent.NameQuery{Project: "bakery"}, []string{buns}},
+			"a provider":         {intent.NameQuery{Provider: "corp"}, []string{api}},
+			"a source":           {intent.NameQuery{Cluster: "edge+paris"}, []string{api}},
+			"an external-dns":    {intent.NameQuery{Cluster: hub}, []string{all, api, buns, www}},
+			"a state":            {intent.NameQuery{State: intent.Failed}, nil},
+			"published":          {intent.NameQuery{Published: "True", Project: "shop"}, []string{all, www}},
+			"not verified":       {intent.NameQuery{Verified: "Unknown"}, []string{api}},
+			"of one's projects":  {intent.NameQuery{Sees: seesOnly("bakery")}, []string{buns}},
+			"of no project":      {intent.NameQuery{Sees: seesOnly()}, nil},
+			"of nobody":          {intent.NameQuery{Project: "shop", Sees: seesOnly("bakery")}, nil},
+		} {
+			require.Equal(t, c.want, w.find(c.query), what)
+		}
+		page, err := w.index.FindNames(intent.NameQuery{Limit: 1, Sees: seesOnly("bakery")})
+		require.NoError(t, err)
+		require.Equal(t, 1, page.Total, "totals count what the caller may read")
+		require.Equal(t, []string{hub}, page.Items[0].Home)
+		require.Equal(t, []string{"edge+berlin"}, page.Items[0].Clusters)
+		_, err = w.index.FindNames(intent.NameQuery{After: "none"})
+		require.Equal(t, intent.Invalid, intent.CodeOf(err))
+	})
+}
+
+// TestTheWorstComeFirst, by the gravest fault of each.
+func TestTheWorstComeFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		name := func(host string) { w.published(nameOwner("shop", host), "lab", host) }
+		name("good.example")
+		name("late.example")
+		name("bad.example")
+		failed := deployed()
+		failed.Failure = "no room"
+		w.put(groupOf(nameOwner("shop", "failed.example"), "lab", nil, "failed.example"), failed)
+		going := deployed()
+		going.Wanted, going.Settled = intent.Terminate, false
+		w.put(groupOf(nameOwner("shop", "going.example"), "lab", nil, "going.example"), going)
+		w.sync(groupOf(nameOwner("shop", "bad.example"), "lab", nil, "bad.example"), 1, "NotThere")
+		w.sync(groupOf(nameOwner("shop", "late.example"), "lab", nil, "late.example"), 1, "NotAsked")
+		require.Equal(t, []string{
+			"failed.example failed.example lab Failed False Unknown",
+			"bad.example bad.example lab Instantiated True False",
+			"late.example late.example lab Instantiated True Unknown",
+			"going.example going.example lab Terminating False Unknown",
+			"good.example good.example lab Instantiated True True",
+		}, w.find(intent.NameQuery{Worst: true}))
+	})
+}
+
+// TestPagesHoldEachNameOnce, in order, whatever the size of pages, by name and by
+// severity, while other names come and go.
+func TestPagesHoldEachNameOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		full := newTables()
+		stays := rapid.IntRange(0, 30).Draw(t, "names")
+		for n := range stays {
+			host := fmt.Sprintf("n%02d.example", n)
+			g := groupOf(nameOwner("shop", host), "lab", nil, host)
+			full.put(g.Path, intent.Instantiated, g)
+			if rapid.Bool().Draw(t, "broken") {
+				full.see(observed.Sighting{Kind: observed.OfAnswers, Cluster: hub, Namespace: "shop-dns", Name: endpointID(g).Name, Answers: &observed.Answers{
+					Names: []observed.NameAnswer{{Name: host, Type: "A", Verdict: "Foreign"}},
+				}})
+			}
+		}
+		index := New(time.Now)
+		index.replace(full, 1, time.Now())
+		query := intent.NameQuery{Worst: rapid.Bool().Draw(t, "worst"), Limit: rapid.IntRange(1, 7).Draw(t, "limit"), Sees: func(string) bool { return true }}
+		var hosts []string
+		for {
+			page, err := index.FindNames(query)
+			require.NoError(t, err)
+			for _, item := range page.Items {
+				if item.Project == "shop" {
+					hosts = append(hosts, item.Verified+item.Name)
+				}
+			}
+			if query.After = page.Continue; query.After == "" {
+				break
+			}
+			require.Len(t, page.Items, query.Limit)
+			host := fmt.Sprintf("n%02d.example", rapid.IntRange(0, 40).Draw(t, "other"))
+			index.change(2, func(now *tables) {
+				now.put(nameOwner("bakery", host), intent.Instantiated, groupOf(nameOwner("bakery", host), "bread", nil, host))
+			})
+		}
+		require.Len(t, hosts, stays)
+		require.Len(t, slices.Compact(slices.Sorted(slices.Values(hosts))), stays)
+		if query.Worst {
+			require.True(t, slices.IsSorted(hosts), "False comes before Unknown")
+		}
+	})
+}
+
+// fillMany makes an index of so many names, each of an owner of its own, as they are when
+// all is known of them.
+func fillMany(names int) *tables {
+	t := newTables()
+	for n := range names {
+		project := fmt.Sprintf("project-%03d", n%200)
+		host := fmt.Sprintf("service-%06d.team-%03d.shop.example.com", n, n%200)
+		g := groupOf(nameOwner(project, host), "lab", []string{fmt.Sprintf("dc+c%d", n%50), "dc+other"}, host)
+		t.put(g.Path, intent.Instantiated, g)
+		id := endpointID(g)
+		t.take(ledger.Changed{ID: id, Entry: &ledger.Entry{UID: "u", Generation: int64(n), Status: ledger.Applied}})
+		t.see(observed.Sighting{Kind: observed.OfPublished, Cluster: hub, Namespace: id.Namespace, Name: id.Name, Published: &observed.Published{UID: "u", Generation: int64(n)}})
+		t.see(observed.Sighting{Kind: observed.OfAnswers, Cluster: hub, Namespace: id.Namespace, Name: id.Name, Answers: &observed.Answers{
+			Names: []observed.NameAnswer{{Name: host, Type: "A", Verdict: "Matches"}, {Name: host, Type: "AAAA", Verdict: "Matches"}},
+		}})
+	}
+	t.settle()
+	return t
+}
+
+// TestAnEntryTakesAKibibyteAtMost, with all that is known of it.
+func TestAnEntryTakesAKibibyteAtMost(t *testing.T) {
+	const names = 20_000
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before := heap()
+	tables := fillMany(names)
+	each := (heap() - before) / names
+	runtime.KeepAlive(tables)
+	t.Logf("%d bytes for each name", each)
+	require.Less(t, each, uint64(1024))
+}
+
+// BenchmarkFind100000 asks among 100,000 names.
+func BenchmarkFind100000(b *testing.B) {
+	index := New(time.Now)
+	index.replace(fillMany(100_000), 1, time.Now())
+	for what, query := range map[string]intent.NameQuery{
+		"all": {}, "worst": {Worst: true}, "pattern": {Pattern: "*team-1*.example.com"}, "cluster": {Cluster: "dc+c7", Verified: "False"}, "one": {Pattern: "service-050000.team-000.shop.example.com"},
+	} {
+		query.Limit, query.Sees = 500, seesOnly("project-001", "project-007")
+		b.Run(what, func(b *testing.B) {
+			for b.Loop() {
+				index.replace(index.tables, 1, time.Now())
+				if _, err := index.FindNames(query); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		query.Sees = func(string) bool { return true }
+		b.Run(what+" of everything", func(b *testing.B) {
+			for b.Loop() {
+				index.replace(index.tables, 1, time.Now())
+				if _, err := index.FindNames(query); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkChangeAmong100000 changes one name and asks.
+func BenchmarkChangeAmong100000(b *testing.B) {
+	index := New(time.Now)
+	index.replace(fillMany(100_000), 1, time.Now())
+	for b.Loop() {
+		host := fmt.Sprintf("service-%06d.example.com", rand.IntN(100_000))
+		g := groupOf(nameOwner("shop", host), "lab", nil, host)
+		index.change(2, func(t *tables) { t.put(g.Path, intent.Instantiated, g) })
+		index.order()
+	}
+}

@@ -1,0 +1,20 @@
+package etcd
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// Watch tells which documents of a collection are written or deleted from a revision of
+// etcd on (inclusive) until ctx ends, when the channel closes.
+func (s *Store) Watch(ctx context.Context, collection string, from int64) <-chan intent.Changed {
+	return kv.Map(ctx, s.kv.Watch(ctx, collectionPrefix(collection), from), func(batch kv.Batch) intent.Changed {
+		changed := intent.Changed{Revision: batch.Revision, Lost: batch.Compacted}
+		for _, event := range batch.Events {
+			changed.Paths = append(changed.Paths, pathOf(event.Key))
+		}
+		return changed
+	})
+}
