@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -80,9 +81,7 @@ func (o Options) complete() Options {
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.MaxWrites == 0 {
 		const writes = 32
 		o.MaxWrites = writes

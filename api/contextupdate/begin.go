@@ -37,7 +37,6 @@ func arrived(ctx context.Context) {
 // arriving is a stream that is bounded until its first message is there.
 type arriving struct{ grpc.ServerStream }
 
-// RecvMsg implements grpc.ServerStream.
 func (s arriving) RecvMsg(message any) error {
 	err := s.ServerStream.RecvMsg(message)
 	if err == nil {

@@ -5,6 +5,7 @@
 package contextupdate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -73,16 +74,12 @@ func (o Options) complete() (Options, error) {
 	if o.Metrics == nil {
 		o.Metrics = prometheus.NewRegistry()
 	}
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.Log = cmp.Or(o.Log, slog.Default())
 	if o.MaxInFlight == 0 {
 		const inFlight = 64
 		o.MaxInFlight = inFlight
 	}
-	if o.Patience == 0 {
-		o.Patience = 10 * time.Second
-	}
+	o.Patience = cmp.Or(o.Patience, 10*time.Second)
 	return o, nil
 }
 

@@ -15,7 +15,6 @@ import (
 // failed is a status.
 type service struct{ contexts Contexts }
 
-// UpdateAppContext implements emcopb.ContextupdateServer.
 func (s service) UpdateAppContext(ctx context.Context, r *emcopb.ContextUpdateRequest) (*emcopb.ContextUpdateResponse, error) {
 	if err := checkID("app_context", r.GetAppContext()); err != nil {
 		return nil, err
@@ -43,7 +42,6 @@ func (s service) UpdateAppContext(ctx context.Context, r *emcopb.ContextUpdateRe
 	return &emcopb.ContextUpdateResponse{AppContextUpdated: true, AppContextUpdateMessage: plain(done)}, nil
 }
 
-// TerminateAppContext implements emcopb.ContextupdateServer.
 func (s service) TerminateAppContext(ctx context.Context, r *emcopb.TerminateRequest) (*emcopb.TerminateResponse, error) {
 	if err := checkID("app_context", r.GetAppContext()); err != nil {
 		return nil, err
@@ -55,7 +53,6 @@ func (s service) TerminateAppContext(ctx context.Context, r *emcopb.TerminateReq
 	return &emcopb.TerminateResponse{AppContextTerminated: true, AppContextTerminatedMessage: done}, nil
 }
 
-// PostEvent implements emcopb.ContextupdateServer.
 func (s service) PostEvent(ctx context.Context, r *emcopb.PostEventRequest) (*emcopb.PostEventResponse, error) {
 	if err := checkID("app_context", r.GetAppContext()); err != nil {
 		return nil, err

@@ -47,13 +47,7 @@ func (c Config) authenticates() bool {
 // checkAccess finds what cannot work together in who is let in. It reads no
 // file.
 func (c Config) checkAccess() error {
-	if err := c.OIDC.Check(); err != nil {
-		return err
-	}
-	if err := c.restTLS().Check(); err != nil {
-		return err
-	}
-	if err := c.grpcTLS().Check(); err != nil {
+	if err := errors.Join(c.OIDC.Check(), c.restTLS().Check(), c.grpcTLS().Check()); err != nil {
 		return err
 	}
 	if c.PolicyFile != "" && c.OIDC.Issuer == "" && c.ClientCAFile == "" && c.GRPCClientCAFile == "" {
@@ -62,10 +56,9 @@ func (c Config) checkAccess() error {
 	if c.ClientCAFile != "" && c.PolicyFile == "" && c.TokenFile == "" && c.OIDC.Issuer == "" {
 		return errors.New("--policy-file is required with --client-ca: certificates say who somebody is, and without it nobody would have a role")
 	}
-	if err := c.checkAddress("--listen", "--client-ca", c.Listen, c.authenticates()); err != nil {
-		return err
-	}
-	return c.checkAddress("--grpc-listen", "--grpc-client-ca", c.GRPCListen, c.TokenFile != "" || c.OIDC.Issuer != "" || c.GRPCClientCAFile != "")
+	return errors.Join(
+		c.checkAddress("--listen", "--client-ca", c.Listen, c.authenticates()),
+		c.checkAddress("--grpc-listen", "--grpc-client-ca", c.GRPCListen, c.TokenFile != "" || c.OIDC.Issuer != "" || c.GRPCClientCAFile != ""))
 }
 
 // checkAddress keeps a server without authentication on loopback.

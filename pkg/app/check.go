@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,40 +13,16 @@ import (
 // Check finds what cannot work together, before anything is started. Its
 // errors name the flags.
 func (c Config) Check() error {
-	if err := c.checkAddresses(); err != nil {
+	if err := c.checkAddresses(); err != nil { // before others quote them
 		return err
 	}
-	if err := c.checkAccess(); err != nil {
+	_, emcoFault := c.emco()
+	_, rsyncFault := c.rsync()
+	if err := errors.Join(c.checkAccess(), c.checkSecretKey(), c.checkRole(), c.checkLimits(), c.checkEtcd(), c.checkTracing(), c.checkProfiles(), emcoFault, rsyncFault); err != nil {
 		return err
 	}
-	if c.ControllerCluster != "" {
-		if _, ok := intent.ParseCluster(c.ControllerCluster); !ok {
-			return fmt.Errorf("--controller-cluster: %q is not of the form provider+cluster", c.ControllerCluster)
-		}
-	}
-	if err := c.checkSecretKey(); err != nil {
-		return err
-	}
-	if err := c.checkRole(); err != nil {
-		return err
-	}
-	if err := c.checkLimits(); err != nil {
-		return err
-	}
-	if err := c.checkEtcd(); err != nil {
-		return err
-	}
-	if err := c.checkTracing(); err != nil {
-		return err
-	}
-	if err := c.checkProfiles(); err != nil {
-		return err
-	}
-	if _, err := c.emco(); err != nil {
-		return err
-	}
-	if _, err := c.rsync(); err != nil {
-		return err
+	if c.ControllerCluster != "" && c.controllerCluster() == nil {
+		return fmt.Errorf("--controller-cluster: %q is not of the form provider+cluster", c.ControllerCluster)
 	}
 	if at := slices.IndexFunc(c.EMCONamespaces, func(text string) bool { return !grant.IsPattern(text) }); at >= 0 {
 		return fmt.Errorf("--emco-namespaces: %q is not a namespace; give names such as shop, or beginnings such as team-a-*", c.EMCONamespaces[at])

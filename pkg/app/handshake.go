@@ -59,7 +59,6 @@ type toldCredentials struct {
 	told handshakes
 }
 
-// ServerHandshake implements credentials.TransportCredentials.
 func (c toldCredentials) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	secured, info, err := c.TransportCredentials.ServerHandshake(conn)
 	if err != nil {
@@ -69,7 +68,6 @@ func (c toldCredentials) ServerHandshake(conn net.Conn) (net.Conn, credentials.A
 	return secured, info, err
 }
 
-// Clone implements credentials.TransportCredentials.
 func (c toldCredentials) Clone() credentials.TransportCredentials {
 	return toldCredentials{c.TransportCredentials.Clone(), c.told}
 }

@@ -88,7 +88,6 @@ type endedSpans struct {
 	spans *prometheus.CounterVec
 }
 
-// OnEnd implements sdktrace.SpanProcessor.
 func (s endedSpans) OnEnd(span sdktrace.ReadOnlySpan) {
 	s.spans.WithLabelValues("ended").Inc()
 	s.SpanProcessor.OnEnd(span)
@@ -100,7 +99,6 @@ type exportedSpans struct {
 	spans *prometheus.CounterVec
 }
 
-// ExportSpans implements sdktrace.SpanExporter.
 func (s exportedSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := s.SpanExporter.ExportSpans(ctx, spans)
 	outcome := "exported"

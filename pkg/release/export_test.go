@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -20,6 +19,3 @@ func (s *Service) Appointments() map[intent.Path]time.Time {
 	s.Wakeups.Listen(nil)
 	return all
 }
-
-// GrantCurrent grants what current releases use, as the controller does.
-func (s *Service) GrantCurrent(ctx context.Context) error { return s.Keeper.GrantCurrent(ctx) }

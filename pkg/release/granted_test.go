@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 const (
@@ -267,82 +266,21 @@ func TestAServiceAccountCountsOnTheClustersThatItIsBroughtTo(t *testing.T) {
 	}
 }
 
-// TestWhatCurrentReleasesUseIsGrantedOnce, on upgrade: namespaces that Signpost
-// did not make, kinds and ServiceAccounts.
-func TestWhatCurrentReleasesUseIsGrantedOnce(t *testing.T) {
+// TestAReleaseWhoseGrantIsTakenBackGoesOn, is not updated, and can be terminated.
+func TestAReleaseWhoseGrantIsTakenBackGoesOn(t *testing.T) {
 	t.Parallel()
-	w := former(t, "team")
-	require.NoError(t, w.service.GrantCurrent(t.Context()))
-	require.Equal(t, []string{"team"}, w.project().Namespaces)
-	require.Equal(t, []string{"team/builder"}, w.project().ServiceAccounts)
-	for _, path := range []intent.Path{berlinCluster, parisCluster} {
-		doc, err := w.documents.Get(t.Context(), path)
-		require.NoError(t, err)
-		cluster, err := intent.Of[intent.Cluster](doc)
-		require.NoError(t, err)
-		require.Equal(t, []string{"argoproj.io/Rollout"}, cluster.Spec.Kinds)
-		require.Equal(t, "sealed", cluster.Spec.KubeconfigRef)
-	}
-	w.do(intent.Update, prod)
-
+	w := newShop(t)
+	w.strangers["Namespace flux-system"] = true
+	w.put(eu, `{"namespace":"flux-system","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+	w.put(shop, `{"namespace":"shop-dns","namespaces":["flux-system"]}`)
+	w.deploys(aConfigMap)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
 	w.put(shop, `{"namespace":"shop-dns"}`)
-	require.NoError(t, w.service.GrantCurrent(t.Context()))
-	require.Empty(t, w.project().Namespaces, "what is taken back stays so")
-}
-
-// TestPlatformNamespacesAreNotGrantedOnUpgrade: what runs there goes on, is not
-// updated, and can be terminated.
-func TestPlatformNamespacesAreNotGrantedOnUpgrade(t *testing.T) {
-	t.Parallel()
-	w := former(t, "flux-system")
-	require.NoError(t, w.service.GrantCurrent(t.Context()))
-	require.Empty(t, w.project().Namespaces)
-	require.Empty(t, w.project().ServiceAccounts)
 	w.settle(prod)
 	require.Equal(t, intent.Instantiated, w.state(prod))
 	w.refuses(intent.Update, prod, `is a platform namespace`)
 	w.do(intent.Terminate, prod)
 	w.outlive()
 	require.Equal(t, intent.Terminated, w.state(prod))
-}
-
-// TestNothingIsGrantedForWhatSignpostMade, nor where all is in directories.
-func TestNothingIsGrantedForWhatSignpostMade(t *testing.T) {
-	t.Parallel()
-	w := newShop(t)
-	w.deploys(aConfigMap)
-	w.do(intent.Instantiate, prod)
-	w.settle(prod)
-	before := w.project()
-	require.NoError(t, w.service.GrantCurrent(t.Context()))
-	require.Equal(t, before, w.project())
-}
-
-func (w *world) project() intent.Project {
-	w.Helper()
-	doc, err := w.documents.Get(w.Context(), shop)
-	require.NoError(w, err)
-	project, err := intent.Of[intent.Project](doc)
-	require.NoError(w, err)
-	return project.Spec
-}
-
-// former has a release in a namespace that Signpost did not make, as an earlier
-// Signpost accepted it: without any grant.
-func former(t *testing.T, namespace string) *world {
-	w := newShop(t)
-	w.strangers["Namespace "+namespace] = true
-	w.put(eu, fmt.Sprintf(`{"namespace":%q,"controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`, namespace))
-	w.put(shop, fmt.Sprintf(`{"namespace":"shop-dns","namespaces":[%q],"serviceAccounts":["%s/builder"]}`, namespace, namespace))
-	w.grantKind("argoproj.io/Rollout")
-	w.deploys(deploymentOf("web", `,"serviceAccountName":"builder"`), `{"apiVersion":"argoproj.io/v1alpha1","kind":"Rollout","metadata":{"name":"web"}}`)
-	w.do(intent.Instantiate, prod)
-	w.settle(prod)
-	w.put(shop, `{"namespace":"shop-dns"}`)
-	for _, cluster := range []intent.Path{berlinCluster, parisCluster} {
-		w.put(cluster, `{"kubeconfigRef":"sealed"}`)
-	}
-	_, _, err := w.fake.Txn(t.Context(), nil, kv.Delete("/signpost/current-granted"))
-	require.NoError(t, err)
-	return w
 }

@@ -30,7 +30,6 @@ func Handler(next slog.Handler) slog.Handler { return handler{next} }
 
 type handler struct{ slog.Handler }
 
-// Handle implements slog.Handler.
 func (h handler) Handle(ctx context.Context, line slog.Record) error {
 	marks, id := marksOf(ctx), TraceID(ctx)
 	if len(marks) == 0 && id == "" {
@@ -44,10 +43,8 @@ func (h handler) Handle(ctx context.Context, line slog.Record) error {
 	return h.Handler.Handle(ctx, line)
 }
 
-// WithAttrs implements slog.Handler.
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return handler{h.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup implements slog.Handler.
 func (h handler) WithGroup(name string) slog.Handler { return handler{h.Handler.WithGroup(name)} }

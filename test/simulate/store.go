@@ -149,7 +149,6 @@ func points() []point {
 		{"claim context", "/signpost/claim/", "", false},
 		{"claim names", "/signpost/name/", "", false},
 		{"free names", "/signpost/name/", "", true},
-		{"note what is granted", "/signpost/current-granted", "", false},
 		{"settle removals", "/signpost/removals/", "", false},
 		{"write ledger", "/signpost/ledger/", "", false},
 		{"forget in ledger", "/signpost/ledger/", "", true},

@@ -35,10 +35,8 @@ type upstreamer interface {
 	Lookup(ctx context.Context, state request.Request, name string, qtype uint16) (*dns.Msg, error)
 }
 
-// Name implements plugin.Handler.
 func (e *SearchExpand) Name() string { return Name }
 
-// ServeDNS implements plugin.Handler.
 func (e *SearchExpand) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
 	option := search.OptionOf(r, e.settings.Option)
 	if option != nil {
@@ -126,12 +124,7 @@ func (e *SearchExpand) allows(w dns.ResponseWriter) bool {
 		return false
 	}
 	address = address.Unmap().WithZone("")
-	for _, prefix := range e.allowed {
-		if prefix.Contains(address) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.allowed, func(p netip.Prefix) bool { return p.Contains(address) })
 }
 
 // reason is an error's name in metrics.

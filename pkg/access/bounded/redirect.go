@@ -11,7 +11,6 @@ type Redirect struct {
 	To string // scheme and host; empty: nowhere that could be read
 }
 
-// Error implements error.
 func (r *Redirect) Error() string {
 	if r.To == "" {
 		return "the server redirects to another address, which Signpost does not follow; give the final address"
@@ -40,7 +39,6 @@ type Straight struct {
 	http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper.
 func (s Straight) RoundTrip(request *http.Request) (*http.Response, error) {
 	answer, err := s.RoundTripper.RoundTrip(request)
 	if err != nil {

@@ -72,7 +72,6 @@ type body struct {
 	end    func() // of the turn; nil without one
 }
 
-// Read implements io.Reader.
 func (b *body) Read(into []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err

@@ -181,7 +181,6 @@ func (c *connection) CloseWrite() error {
 	return nil
 }
 
-// Close implements net.Conn.
 func (c *connection) Close() error {
 	c.once.Do(func() {
 		c.of.mu.Lock()
@@ -196,7 +195,6 @@ type limited struct {
 	connections *Connections
 }
 
-// Accept implements net.Listener.
 func (l limited) Accept() (net.Conn, error) {
 	for {
 		accepted, err := l.Listener.Accept()

@@ -38,10 +38,8 @@ func Removals(held func() map[intent.Path]int, metrics prometheus.Registerer) {
 		"Names that stay published although nothing offers them an address, because too many would go at once.", []string{"project", "record"}, nil)})
 }
 
-// Describe implements prometheus.Collector.
 func (r removalsFrozen) Describe(descs chan<- *prometheus.Desc) { descs <- r.names }
 
-// Collect implements prometheus.Collector.
 func (r removalsFrozen) Collect(metrics chan<- prometheus.Metric) {
 	for record, names := range r.held() {
 		metrics <- prometheus.MustNewConstMetric(r.names, prometheus.GaugeValue, float64(names), record.Segment("projects"), record.Name())
@@ -98,7 +96,6 @@ func Usage(usages func(context.Context) (map[string]quota.Usage, error), metrics
 	})
 }
 
-// Describe implements prometheus.Collector.
 func (u usageCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- u.documents
 	out <- u.bytes
@@ -129,7 +126,6 @@ type databaseCollector struct {
 // sizeTimeout is how long a scrape waits for etcd.
 const sizeTimeout = 2 * time.Second
 
-// Describe implements prometheus.Collector.
 func (d *databaseCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- d.bytes
 	out <- d.inUse
@@ -137,7 +133,6 @@ func (d *databaseCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- d.free
 }
 
-// Collect implements prometheus.Collector.
 func (d *databaseCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), sizeTimeout)
 	defer cancel()

@@ -27,12 +27,12 @@ func newStopwatch(all *prometheus.HistogramVec, store string) stopwatch {
 
 // lap notes a request that began then and ends now. A refusal, such as a lost race, is no
 // failure of the store.
-func (w stopwatch) lap(op string, began time.Time, err error) {
+func (w stopwatch) lap(op string, began time.Time, err *error) {
 	outcome := "ok"
 	switch {
-	case intent.CodeOf(err) == intent.Unavailable:
+	case intent.CodeOf(*err) == intent.Unavailable:
 		outcome = "unavailable"
-	case err != nil:
+	case *err != nil:
 		outcome = "refused"
 	}
 	w.took.With(prometheus.Labels{"op": op, "outcome": outcome}).Observe(time.Since(began).Seconds())
@@ -49,28 +49,19 @@ type measuredKV struct {
 	stopwatch
 }
 
-// Get implements kv.KV.
-func (m measuredKV) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
-	began := time.Now()
-	item, revision, err := m.KV.Get(ctx, key)
-	m.lap("get", began, err)
-	return item, revision, err
+func (m measuredKV) Get(ctx context.Context, key string) (item *kv.Item, revision int64, err error) {
+	defer m.lap("get", time.Now(), &err)
+	return m.KV.Get(ctx, key)
 }
 
-// Range implements kv.KV.
-func (m measuredKV) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
-	began := time.Now()
-	items, revision, err := m.KV.Range(ctx, r)
-	m.lap("range", began, err)
-	return items, revision, err
+func (m measuredKV) Range(ctx context.Context, r kv.Range) (items []kv.Item, revision int64, err error) {
+	defer m.lap("range", time.Now(), &err)
+	return m.KV.Range(ctx, r)
 }
 
-// Txn implements kv.KV.
-func (m measuredKV) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
-	began := time.Now()
-	done, revision, err := m.KV.Txn(ctx, when, then...)
-	m.lap("txn", began, err)
-	return done, revision, err
+func (m measuredKV) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (done bool, revision int64, err error) {
+	defer m.lap("txn", time.Now(), &err)
+	return m.KV.Txn(ctx, when, then...)
 }
 
 // Documents returns a document store whose requests are measured, under a name.
@@ -84,42 +75,27 @@ type measuredStore struct {
 	stopwatch
 }
 
-// Get implements intent.Store.
-func (m measuredStore) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
-	began := time.Now()
-	doc, err := m.Store.Get(ctx, path)
-	m.lap("get", began, err)
-	return doc, err
+func (m measuredStore) Get(ctx context.Context, path intent.Path) (doc intent.Document, err error) {
+	defer m.lap("get", time.Now(), &err)
+	return m.Store.Get(ctx, path)
 }
 
-// GetAll implements intent.Store.
-func (m measuredStore) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
-	began := time.Now()
-	docs, err := m.Store.GetAll(ctx, paths)
-	m.lap("get", began, err)
-	return docs, err
+func (m measuredStore) GetAll(ctx context.Context, paths []intent.Path) (docs []intent.Document, err error) {
+	defer m.lap("get", time.Now(), &err)
+	return m.Store.GetAll(ctx, paths)
 }
 
-// List implements intent.Store.
-func (m measuredStore) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
-	began := time.Now()
-	page, err := m.Store.List(ctx, options)
-	m.lap("list", began, err)
-	return page, err
+func (m measuredStore) List(ctx context.Context, options intent.ListOptions) (page intent.Page, err error) {
+	defer m.lap("list", time.Now(), &err)
+	return m.Store.List(ctx, options)
 }
 
-// Put implements intent.Store.
-func (m measuredStore) Put(ctx context.Context, write intent.Write) (intent.Document, error) {
-	began := time.Now()
-	doc, err := m.Store.Put(ctx, write)
-	m.lap("put", began, err)
-	return doc, err
+func (m measuredStore) Put(ctx context.Context, write intent.Write) (doc intent.Document, err error) {
+	defer m.lap("put", time.Now(), &err)
+	return m.Store.Put(ctx, write)
 }
 
-// Delete implements intent.Store.
-func (m measuredStore) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
-	began := time.Now()
-	err := m.Store.Delete(ctx, path, condition)
-	m.lap("delete", began, err)
-	return err
+func (m measuredStore) Delete(ctx context.Context, path intent.Path, condition intent.Condition) (err error) {
+	defer m.lap("delete", time.Now(), &err)
+	return m.Store.Delete(ctx, path, condition)
 }

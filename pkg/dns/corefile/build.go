@@ -1,6 +1,7 @@
 package corefile
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -153,12 +154,7 @@ func log(l LogLevel) directive {
 
 func cache(c Cache) directive {
 	positive, negative := c.Positive, c.Negative
-	if positive == 0 {
-		positive = defaultTTL
-	}
-	if negative == 0 {
-		negative = defaultDenial
-	}
+	positive, negative = cmp.Or(positive, defaultTTL), cmp.Or(negative, defaultDenial)
 	entries := strconv.Itoa(cacheEntries)
 	return line("cache").with(line("success", entries, seconds(positive)), line("denial", entries, seconds(negative)))
 }

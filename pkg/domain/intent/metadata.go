@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 )
@@ -31,12 +32,7 @@ func (m *Metadata) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &both); err != nil {
 		return err
 	}
-	if m.UserData1 == "" {
-		m.UserData1 = both.Lower1
-	}
-	if m.UserData2 == "" {
-		m.UserData2 = both.Lower2
-	}
+	m.UserData1, m.UserData2 = cmp.Or(m.UserData1, both.Lower1), cmp.Or(m.UserData2, both.Lower2)
 	return nil
 }
 

@@ -15,6 +15,7 @@
 package handover
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,9 +63,7 @@ func New(options Options) *Store {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	asked := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "signpost_rsync_requests_total", Help: "Requests to EMCO's rsync, by call and what they came to: taken, refused or silent.",
 	}, []string{"call", "outcome"})

@@ -125,12 +125,9 @@ func (h *Handover) differs(w Wanted) bool {
 	if meta := h.description(); h.record.Context == "" || h.record.Level != meta.Level || h.record.Namespace != meta.Namespace {
 		return true
 	}
-	for _, change := range bundle.Diff(h.given, w.Objects) {
-		if change.Action != bundle.Unchanged && (change.Action != bundle.Delete || h.owner != Prerequisites) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(bundle.Diff(h.given, w.Objects), func(c bundle.Change) bool {
+		return c.Action != bundle.Unchanged && (c.Action != bundle.Delete || h.owner != Prerequisites)
+	})
 }
 
 // barred tells whether rsync has found no credentials: it has not even tried to

@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -115,9 +116,7 @@ func (h *handed) replace(ctx context.Context, wanted bundle.Bundle, meta appcont
 	next.Draft, next.Before, next.Context = "", h.record.Context, id
 	next.Former = former(next.Former, next.Before)
 	next.Level, next.Namespace = meta.Level, meta.Namespace
-	if next.First == "" {
-		next.First = id
-	}
+	next.First = cmp.Or(next.First, id)
 	if err := h.commit(ctx, next, nil); err != nil {
 		return err
 	}

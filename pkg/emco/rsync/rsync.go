@@ -2,6 +2,7 @@
 package rsync
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -42,9 +43,7 @@ func New(o Options) (*Client, error) {
 	if _, number := strconv.ParseUint(port, 10, 16); err != nil || host == "" || number != nil {
 		return nil, fmt.Errorf("%q is not of the form host:port", o.Endpoint)
 	}
-	if o.Timeout == 0 {
-		o.Timeout = time.Minute
-	}
+	o.Timeout = cmp.Or(o.Timeout, time.Minute)
 	return &Client{o}, nil
 }
 

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -116,9 +117,7 @@ func checkPublisher(ctx context.Context, p *resolve.Proposal) error {
 // its selector chose; nil of other owners.
 func nameOf(p *resolve.Proposal) *intent.NameDocument {
 	kept := p.Name
-	if kept == nil {
-		kept = p.Lifecycle.Name
-	}
+	kept = cmp.Or(kept, p.Lifecycle.Name)
 	if kept == nil || p.Action == intent.Terminate {
 		return kept
 	}

@@ -103,9 +103,6 @@ func (c *Controller) scan(ctx context.Context) {
 			}
 		}
 	}
-	if err := c.service.Tenancy.GrantCurrent(ctx); err != nil {
-		c.service.Logger.WarnContext(ctx, "namespaces and kinds in use are not granted yet", "error", err)
-	}
 	if err := c.service.Clusters.LiftAbandoned(ctx); err != nil {
 		c.service.Logger.WarnContext(ctx, "abandoned clusters cannot be swept", "error", err)
 	}

@@ -54,13 +54,10 @@ func (m *metrics) stepped(todo work, began time.Time, settled bool, err error) {
 	m.steps.WithLabelValues(kind, outcome).Observe(time.Since(began).Seconds())
 }
 
-// NewDepthMetric implements workqueue.MetricsProvider.
 func (m *metrics) NewDepthMetric(string) workqueue.GaugeMetric { return m.depth }
 
-// NewLatencyMetric implements workqueue.MetricsProvider.
 func (m *metrics) NewLatencyMetric(string) workqueue.HistogramMetric { return m.waited }
 
-// NewLongestRunningProcessorSecondsMetric implements workqueue.MetricsProvider.
 func (m *metrics) NewLongestRunningProcessorSecondsMetric(string) workqueue.SettableGaugeMetric {
 	return m.longest
 }
@@ -69,15 +66,12 @@ func (m *metrics) NewLongestRunningProcessorSecondsMetric(string) workqueue.Sett
 // they are made.
 func (m *metrics) NewAddsMetric(string) workqueue.CounterMetric { return uncounted() }
 
-// NewRetriesMetric implements workqueue.MetricsProvider.
 func (m *metrics) NewRetriesMetric(string) workqueue.CounterMetric { return uncounted() }
 
-// NewWorkDurationMetric implements workqueue.MetricsProvider.
 func (m *metrics) NewWorkDurationMetric(string) workqueue.HistogramMetric {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{})
 }
 
-// NewUnfinishedWorkSecondsMetric implements workqueue.MetricsProvider.
 func (m *metrics) NewUnfinishedWorkSecondsMetric(string) workqueue.SettableGaugeMetric {
 	return prometheus.NewGauge(prometheus.GaugeOpts{})
 }

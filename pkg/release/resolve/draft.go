@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -146,9 +147,7 @@ func (s *Resolver) DraftApps(in *inputs.Inputs) *Draft {
 // app selects an app's clusters.
 func (d *Draft) app(app intent.App) plan.App {
 	out := plan.App{Name: app.Name, Namespace: app.Namespace, Manifests: app.Manifests}
-	if out.Namespace == "" {
-		out.Namespace = d.In.Cloud.Spec.Namespace
-	}
+	out.Namespace = cmp.Or(out.Namespace, d.In.Cloud.Spec.Namespace)
 	if d.In.Orchestration != nil {
 		for _, ref := range app.Clusters {
 			out.Clusters = append(out.Clusters, ref.String())
@@ -199,12 +198,7 @@ func (s *Resolver) DraftRecords(ctx context.Context, d *Draft) error {
 // cloud's only cluster.
 func (s *Resolver) home(d *Draft, name string, r RecordDraft) *intent.ClusterRef {
 	implied := r.Frozen.Spec.DeployOn
-	if implied == nil {
-		implied = d.In.Cloud.Spec.ControllerCluster
-	}
-	if implied == nil {
-		implied = s.Inputs.ControllerCluster
-	}
+	implied = cmp.Or(implied, d.In.Cloud.Spec.ControllerCluster, s.Inputs.ControllerCluster)
 	if implied == nil && len(d.In.Members) == 1 {
 		only, _ := intent.ParseCluster(d.In.Members[0])
 		implied = &only

@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -133,12 +134,7 @@ func image(registry string, spec intent.Record, pinned string) (version, image s
 		return versionOf(spec.Image), spec.Image
 	}
 	version = spec.Version
-	if version == "" {
-		version = pinned
-	}
-	if version == "" {
-		version = externaldns.DefaultVersion.String()
-	}
+	version = cmp.Or(version, pinned, externaldns.DefaultVersion.String())
 	return version, DefaultImage(registry, externaldns.Image) + ":" + version
 }
 

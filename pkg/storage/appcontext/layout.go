@@ -103,7 +103,6 @@ func layOutCluster(c Context, app, cluster string, objects []bundle.Object, put 
 // text is written as a JSON text.
 type text []byte
 
-// MarshalText implements encoding.TextMarshaler.
 func (t text) MarshalText() ([]byte, error) { return t, nil }
 
 // distinct fails when two objects have one key.

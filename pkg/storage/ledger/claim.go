@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,9 +36,7 @@ func (r *Refusal) Error() string {
 			r.Asked.Source, r.Asked.UID, r.Against.Cluster, r.Against.Source)
 	}
 	source := r.Against.Source
-	if source == "" {
-		source = "an unknown address"
-	}
+	source = cmp.Or(source, "an unknown address")
 	return fmt.Sprintf("%s answers as cluster %s, but %s is cluster %s at %s, which still has Signpost's objects; restore the address, or register the other cluster under a name of its own",
 		r.Asked.Source, r.Asked.UID, r.Asked.Cluster, r.Against.UID, source)
 }

@@ -8,6 +8,7 @@
 package ledger
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -106,12 +107,7 @@ func clusterPrefix(cluster string) string { return prefix + cluster + "/" }
 // Key is where the object's entry is.
 func Key(id bundle.ID) string {
 	group, namespace := id.Group, id.Namespace
-	if group == "" {
-		group = coreGroup
-	}
-	if namespace == "" {
-		namespace = noNamespace
-	}
+	group, namespace = cmp.Or(group, coreGroup), cmp.Or(namespace, noNamespace)
 	return clusterPrefix(id.Cluster) + strings.Join([]string{group, id.Kind, namespace, id.Name}, "/")
 }
 

@@ -18,10 +18,8 @@ func NewMemoryMetric(c *Pool) prometheus.Collector {
 		"About how much memory is taken by what is kept of a cluster's answers.", []string{"cluster"}, nil)}
 }
 
-// Describe implements prometheus.Collector.
 func (k kept) Describe(to chan<- *prometheus.Desc) { to <- k.desc }
 
-// Collect implements prometheus.Collector.
 func (k kept) Collect(to chan<- prometheus.Metric) {
 	k.connections.mu.Lock()
 	budgets := maps.Clone(k.connections.budgets)

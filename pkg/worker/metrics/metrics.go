@@ -222,70 +222,53 @@ type countedTarget struct {
 	metrics *Cluster
 }
 
-func (c *countedTarget) count(verb string, began time.Time, err error) {
-	c.metrics.all.requests.WithLabelValues(c.metrics.name, verb, strconv.Itoa(cluster.CodeOf(err))).Inc()
+// count counts a request that began then and ends now.
+func (c *countedTarget) count(verb string, began time.Time, err *error) {
+	c.metrics.all.requests.WithLabelValues(c.metrics.name, verb, strconv.Itoa(cluster.CodeOf(*err))).Inc()
 	c.metrics.all.duration.WithLabelValues(verb).Observe(time.Since(began).Seconds())
 }
 
-func (c *countedTarget) Identity(ctx context.Context) (string, error) {
-	began := time.Now()
-	uid, err := c.Target.Identity(ctx)
-	c.count("probe", began, err)
-	return uid, err
+func (c *countedTarget) Identity(ctx context.Context) (uid string, err error) {
+	defer c.count("probe", time.Now(), &err)
+	return c.Target.Identity(ctx)
 }
 
-func (c *countedTarget) Get(ctx context.Context, id bundle.ID) (*cluster.Live, error) {
-	began := time.Now()
-	live, err := c.Target.Get(ctx, id)
-	c.count("get", began, err)
-	return live, err
+func (c *countedTarget) Get(ctx context.Context, id bundle.ID) (live *cluster.Live, err error) {
+	defer c.count("get", time.Now(), &err)
+	return c.Target.Get(ctx, id)
 }
 
-func (c *countedTarget) Create(ctx context.Context, o bundle.Object) (cluster.Live, error) {
-	began := time.Now()
-	live, err := c.Target.Create(ctx, o)
-	c.count("create", began, err)
-	return live, err
+func (c *countedTarget) Create(ctx context.Context, o bundle.Object) (live cluster.Live, err error) {
+	defer c.count("create", time.Now(), &err)
+	return c.Target.Create(ctx, o)
 }
 
-func (c *countedTarget) Restore(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
-	began := time.Now()
-	live, err := c.Target.Restore(ctx, o, at)
-	c.count("restore", began, err)
-	return live, err
+func (c *countedTarget) Restore(ctx context.Context, o bundle.Object, at cluster.Version) (live cluster.Live, err error) {
+	defer c.count("restore", time.Now(), &err)
+	return c.Target.Restore(ctx, o, at)
 }
 
-func (c *countedTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
-	began := time.Now()
-	live, err := c.Target.Apply(ctx, o, at)
-	c.count("apply", began, err)
-	return live, err
+func (c *countedTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (live cluster.Live, err error) {
+	defer c.count("apply", time.Now(), &err)
+	return c.Target.Apply(ctx, o, at)
 }
 
-func (c *countedTarget) Metrics(ctx context.Context, namespace, pod string, port int32) (cluster.Metrics, error) {
-	began := time.Now()
-	metrics, err := c.Target.Metrics(ctx, namespace, pod, port)
-	c.count("metrics", began, err)
-	return metrics, err
+func (c *countedTarget) Metrics(ctx context.Context, namespace, pod string, port int32) (metrics cluster.Metrics, err error) {
+	defer c.count("metrics", time.Now(), &err)
+	return c.Target.Metrics(ctx, namespace, pod, port)
 }
 
-func (c *countedTarget) Share(ctx context.Context, o bundle.Object) (cluster.Live, error) {
-	began := time.Now()
-	live, err := c.Target.Share(ctx, o)
-	c.count("share", began, err)
-	return live, err
+func (c *countedTarget) Share(ctx context.Context, o bundle.Object) (live cluster.Live, err error) {
+	defer c.count("share", time.Now(), &err)
+	return c.Target.Share(ctx, o)
 }
 
-func (c *countedTarget) Unshare(ctx context.Context, id bundle.ID) error {
-	began := time.Now()
-	err := c.Target.Unshare(ctx, id)
-	c.count("unshare", began, err)
-	return err
+func (c *countedTarget) Unshare(ctx context.Context, id bundle.ID) (err error) {
+	defer c.count("unshare", time.Now(), &err)
+	return c.Target.Unshare(ctx, id)
 }
 
-func (c *countedTarget) Delete(ctx context.Context, id bundle.ID, at cluster.Version) error {
-	began := time.Now()
-	err := c.Target.Delete(ctx, id, at)
-	c.count("delete", began, err)
-	return err
+func (c *countedTarget) Delete(ctx context.Context, id bundle.ID, at cluster.Version) (err error) {
+	defer c.count("delete", time.Now(), &err)
+	return c.Target.Delete(ctx, id, at)
 }

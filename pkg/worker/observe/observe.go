@@ -63,32 +63,26 @@ func (o *Observer) Run(ctx context.Context) {
 // Wait waits until no lookup is under way. Run must have ended, and its context.
 func (o *Observer) Wait() { o.lookups.Wait() }
 
+// open begins to write, unless that has begun.
+func (o *Observer) open(ctx context.Context) (err error) {
+	if o.writer == nil {
+		o.writer, err = o.store.Writer(ctx, o.cluster.Name, o.cluster.Fence)
+	}
+	return err
+}
+
 // step writes what has changed. Only complete pictures count: what is not
 // known stays as it was last seen (I11).
 func (o *Observer) step(ctx context.Context) error {
-	if o.writer == nil {
-		writer, err := o.store.Writer(ctx, o.cluster.Name, o.cluster.Fence)
-		if err != nil {
+	if err := o.open(ctx); err != nil {
+		return err
+	}
+	for _, part := range []func(context.Context) error{o.services, o.workloads, o.placements, o.published, o.answers, o.reachability} {
+		if err := part(ctx); err != nil {
 			return err
 		}
-		o.writer = writer
 	}
-	if err := o.services(ctx); err != nil {
-		return err
-	}
-	if err := o.workloads(ctx); err != nil {
-		return err
-	}
-	if err := o.placements(ctx); err != nil {
-		return err
-	}
-	if err := o.published(ctx); err != nil {
-		return err
-	}
-	if err := o.answers(ctx); err != nil {
-		return err
-	}
-	return o.reachability(ctx)
+	return nil
 }
 
 // rest answers how long nothing needs to be written, unless something happens.
@@ -106,32 +100,20 @@ func (o *Observer) rest() time.Duration {
 // Finish removes all that was observed of a cluster that nothing is left to
 // serve in.
 func (o *Observer) Finish(ctx context.Context) error {
-	if o.writer == nil {
-		writer, err := o.store.Writer(ctx, o.cluster.Name, o.cluster.Fence)
-		if err != nil {
+	if err := o.open(ctx); err != nil {
+		return err
+	}
+	for _, forget := range []func(context.Context) error{
+		func(ctx context.Context) error { return o.forgetServices(ctx, nil) },
+		o.forgetPlacements,
+		workloads{stored: o.writer.Deployments(), remove: o.writer.RemoveDeployment}.forget,
+		workloads{stored: o.writer.DaemonSets(), remove: o.writer.RemoveDaemonSet}.forget,
+		func(ctx context.Context) error { return o.writer.SetPublished(ctx, nil, nil) },
+		func(ctx context.Context) error { return o.writer.SetAnswers(ctx, nil) },
+	} {
+		if err := forget(ctx); err != nil {
 			return err
 		}
-		o.writer = writer
-	}
-	if err := o.forgetServices(ctx, nil); err != nil {
-		return err
-	}
-	if err := o.forgetPlacements(ctx); err != nil {
-		return err
-	}
-	deployments := workloads{stored: o.writer.Deployments(), remove: o.writer.RemoveDeployment}
-	if err := deployments.forget(ctx); err != nil {
-		return err
-	}
-	daemonSets := workloads{stored: o.writer.DaemonSets(), remove: o.writer.RemoveDaemonSet}
-	if err := daemonSets.forget(ctx); err != nil {
-		return err
-	}
-	if err := o.writer.SetPublished(ctx, nil, nil); err != nil {
-		return err
-	}
-	if err := o.writer.SetAnswers(ctx, nil); err != nil {
-		return err
 	}
 	if len(o.cluster.Index.Pointers(o.cluster.Name)) > 0 {
 		return nil // somebody came in between: what was seen still counts

@@ -8,6 +8,7 @@
 package syncer
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -100,9 +101,7 @@ func New(options Options) *Worker {
 	if options.Random == nil {
 		options.Random = mathrand.Float64
 	}
-	if options.Logger == nil {
-		options.Logger = slog.New(slog.DiscardHandler)
-	}
+	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
 	return &Worker{
 		options:  options,
 		ledger:   ledger.New(options.KV),

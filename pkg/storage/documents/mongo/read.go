@@ -14,7 +14,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/documents/draft"
 )
 
-// Get implements intent.Store.
 func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
 	if err := draft.CheckPath(path); err != nil {
 		return intent.Document{}, err
@@ -30,7 +29,6 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	return *doc, nil
 }
 
-// GetAll implements intent.Store.
 func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
 	place := make(map[string]int, len(paths))
 	ids := make(bson.A, len(paths))
@@ -103,7 +101,6 @@ func (s *Store) each(ctx context.Context, what string, filter bson.D, opts *opti
 	return nil
 }
 
-// List implements intent.Store.
 func (s *Store) List(ctx context.Context, list intent.ListOptions) (intent.Page, error) {
 	after, err := draft.After(list)
 	if err != nil {
@@ -179,7 +176,6 @@ func nameRange(prefix, after string) bson.D {
 	return names
 }
 
-// Referrers implements intent.Store.
 func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path, error) {
 	if err := draft.CheckPath(path); err != nil {
 		return nil, err

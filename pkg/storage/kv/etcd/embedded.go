@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,18 +149,10 @@ func (e *Embedded) shutdown() error {
 }
 
 func (o EmbeddedOptions) withDefaults() EmbeddedOptions {
-	if o.Quota <= 0 {
-		o.Quota = defaultQuota
-	}
-	if o.Keep <= 0 {
-		o.Keep = defaultKeep
-	}
-	if o.Maintain <= 0 {
-		o.Maintain = defaultMaintain
-	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
+	o.Quota = cmp.Or(o.Quota, defaultQuota)
+	o.Keep = cmp.Or(o.Keep, defaultKeep)
+	o.Maintain = cmp.Or(o.Maintain, defaultMaintain)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
 	return o
 }
 

@@ -3,6 +3,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -59,9 +60,7 @@ func Dial(options DialOptions) (*KV, error) {
 	if len(options.Endpoints) == 0 {
 		return nil, &intent.Error{Code: intent.Invalid, Detail: "no etcd endpoint is given"}
 	}
-	if options.Timeout <= 0 {
-		options.Timeout = DefaultTimeout
-	}
+	options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            options.Endpoints,
 		Username:             options.Username,
@@ -91,7 +90,6 @@ func (s *KV) Close() error {
 	return nil
 }
 
-// Get implements kv.KV.
 func (s *KV) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()

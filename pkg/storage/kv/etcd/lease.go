@@ -48,13 +48,10 @@ func (s *KV) Lease(ctx context.Context, ttlSeconds int) (kv.Lease, error) {
 	return l, nil
 }
 
-// ID implements kv.Lease.
 func (l *lease) ID() int64 { return int64(l.id) }
 
-// Lost implements kv.Lease.
 func (l *lease) Lost() <-chan struct{} { return l.lost }
 
-// Release implements kv.Lease.
 func (l *lease) Release(ctx context.Context) error {
 	l.lose()
 	ctx, cancel := withDeadline(ctx)

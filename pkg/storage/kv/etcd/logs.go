@@ -28,12 +28,10 @@ type logCore struct {
 	mute *atomic.Bool
 }
 
-// With implements zapcore.Core.
 func (c *logCore) With(fields []zapcore.Field) zapcore.Core {
 	return &logCore{LevelEnabler: c.LevelEnabler, log: c.log.With(attributes(fields)...), mute: c.mute}
 }
 
-// Check implements zapcore.Core.
 func (c *logCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	if c.Enabled(entry.Level) {
 		return checked.AddCore(entry, c)
@@ -41,7 +39,6 @@ func (c *logCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zap
 	return checked
 }
 
-// Write implements zapcore.Core.
 func (c *logCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	if c.mute.Load() || entry.Message == notYet {
 		return nil
@@ -58,7 +55,6 @@ func (c *logCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	return nil
 }
 
-// Sync implements zapcore.Core.
 func (c *logCore) Sync() error { return nil }
 
 func attributes(fields []zapcore.Field) []any {

@@ -21,7 +21,6 @@ type fakeLease struct {
 
 var _ kv.Lease = (*fakeLease)(nil)
 
-// Lease implements kv.KV.
 func (f *Fake) Lease(ctx context.Context, _ int) (kv.Lease, error) {
 	l := &fakeLease{fake: f, keys: map[string]bool{}, lost: make(chan struct{})}
 	l.lose = sync.OnceFunc(func() { close(l.lost) })
@@ -38,13 +37,10 @@ func (f *Fake) Lease(ctx context.Context, _ int) (kv.Lease, error) {
 	return l, nil
 }
 
-// ID implements kv.Lease.
 func (l *fakeLease) ID() int64 { return l.id }
 
-// Lost implements kv.Lease.
 func (l *fakeLease) Lost() <-chan struct{} { return l.lost }
 
-// Release implements kv.Lease.
 func (l *fakeLease) Release(ctx context.Context) error {
 	l.lose()
 	return l.fake.around(ctx, "release", fmt.Sprint(l.id), func() error {

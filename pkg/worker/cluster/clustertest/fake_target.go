@@ -407,7 +407,7 @@ func (w *fakeWatches) Pods(namespace string, labels map[string]string) ([]cluste
 	}
 	var pods []cluster.Pod
 	for at, pod := range f.pods {
-		if strings.HasPrefix(at, namespace+"/") && carries(pod.Labels, labels) {
+		if strings.HasPrefix(at, namespace+"/") && cluster.Contains(pod.Labels, labels) {
 			pods = append(pods, pod)
 		}
 	}
@@ -415,15 +415,6 @@ func (w *fakeWatches) Pods(namespace string, labels map[string]string) ([]cluste
 		return cmp.Or(b.Created.Compare(a.Created), strings.Compare(a.Name, b.Name))
 	})
 	return pods, nil
-}
-
-func carries(all, some map[string]string) bool {
-	for key, value := range some {
-		if all[key] != value {
-			return false
-		}
-	}
-	return true
 }
 
 func (w *fakeWatches) Nodes() ([]placement.Node, bool) {

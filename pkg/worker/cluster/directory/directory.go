@@ -2,6 +2,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -157,9 +158,7 @@ func errNoPods() error { return cluster.Refuse("a directory of manifests runs no
 // place is the object's file, relative to the cluster's directory.
 func place(id bundle.ID) (string, error) {
 	folder := id.Namespace
-	if folder == "" {
-		folder = clusterFolder
-	}
+	folder = cmp.Or(folder, clusterFolder)
 	file := strings.ToLower(id.Kind) + "_" + id.Name + ".yaml"
 	for _, segment := range []string{folder, file} {
 		if strings.ContainsAny(segment, "/\\\x00") || !filepath.IsLocal(segment) {
@@ -169,7 +168,6 @@ func place(id bundle.ID) (string, error) {
 	return path.Join(folder, file), nil
 }
 
-// Get implements Target.
 func (d *Directory) Get(ctx context.Context, id bundle.ID) (*cluster.Live, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, cluster.Classify(err, cluster.Reading)
@@ -272,7 +270,6 @@ func (d *Directory) render(o bundle.Object) ([]byte, error) {
 	return asYAML, nil
 }
 
-// Create implements Target.
 func (d *Directory) Create(ctx context.Context, o bundle.Object) (cluster.Live, error) {
 	return d.write(ctx, o, func(live *cluster.Live) error {
 		if live != nil {
@@ -282,7 +279,6 @@ func (d *Directory) Create(ctx context.Context, o bundle.Object) (cluster.Live, 
 	})
 }
 
-// Apply implements Target.
 func (d *Directory) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
 	return d.write(ctx, o, func(live *cluster.Live) error {
 		if live == nil || live.Version != at {
@@ -420,7 +416,6 @@ func (d *Directory) Established(ctx context.Context, _ cluster.Kind) (bool, erro
 	return true, cluster.Classify(ctx.Err(), cluster.Reading)
 }
 
-// Occupant implements Target.
 func (d *Directory) Occupant(ctx context.Context, namespace string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", cluster.Classify(err, cluster.Reading)
@@ -443,7 +438,6 @@ func (d *Directory) Occupant(ctx context.Context, namespace string) (string, err
 	return "", nil
 }
 
-// Close implements Target.
 func (d *Directory) Close() { _ = d.dir().Close() }
 
 // changed tells the watches of a write of our own, at once.

@@ -40,7 +40,6 @@ type scanned struct {
 	id      bundle.ID
 }
 
-// Watch implements Target.
 func (d *Directory) Watch(ctx context.Context, notify cluster.Notify) cluster.Watches {
 	ctx, stop := context.WithCancel(ctx)
 	w := &directoryWatches{directory: d, notify: notify, stop: stop, files: map[string]scanned{}}
@@ -178,7 +177,6 @@ func (w *directoryWatches) refresh(at string) {
 // Services, their addresses come from manifests.
 func (w *directoryWatches) Follow(cluster.Interest) {}
 
-// Object implements Watches.
 func (w *directoryWatches) Object(id bundle.ID, _ string) cluster.Sight {
 	at, err := place(id)
 	w.mu.Lock()
@@ -194,7 +192,6 @@ func (w *directoryWatches) Object(id bundle.ID, _ string) cluster.Sight {
 	return cluster.Sight{Known: true, Live: &live}
 }
 
-// Service implements Watches.
 func (w *directoryWatches) Service(string, string) (address.Observation, bool) {
 	return address.Observation{}, false
 }
@@ -215,12 +212,10 @@ func (w *directoryWatches) Pods(string, map[string]string) ([]cluster.Pod, error
 // Nodes implements Watches: a directory does not say where its manifests run.
 func (w *directoryWatches) Nodes() ([]placement.Node, bool) { return nil, false }
 
-// Trouble implements Watches.
 func (w *directoryWatches) Trouble() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.trouble
 }
 
-// Stop implements Watches.
 func (w *directoryWatches) Stop() { w.stop() }

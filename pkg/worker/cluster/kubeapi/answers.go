@@ -24,7 +24,6 @@ const mediaJSON = "application/json"
 // decode whatever form the server chooses, with none weighed but JSON.
 type plainly struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper.
 func (p plainly) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.Header.Set("Accept", accepted(request.Header.Get("Accept")))

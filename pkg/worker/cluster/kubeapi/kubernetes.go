@@ -114,7 +114,6 @@ func (k *Kubernetes) Identity(ctx context.Context) (string, error) {
 	return string(namespace.UID), nil
 }
 
-// Get implements Target.
 func (k *Kubernetes) Get(ctx context.Context, id bundle.ID) (*cluster.Live, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
@@ -182,7 +181,6 @@ func (k *Kubernetes) patch(ctx context.Context, o bundle.Object, version cluster
 	return live, nil
 }
 
-// Delete implements Target.
 func (k *Kubernetes) Delete(ctx context.Context, id bundle.ID, version cluster.Version) error {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
@@ -204,7 +202,6 @@ func (k *Kubernetes) Delete(ctx context.Context, id bundle.ID, version cluster.V
 	return cluster.Classify(err, cluster.Deleting)
 }
 
-// Established implements Target.
 func (k *Kubernetes) Established(ctx context.Context, kind cluster.Kind) (bool, error) {
 	r, known := cluster.Lookup(kind)
 	if known && !r.Custom {
@@ -249,7 +246,6 @@ func (k *Kubernetes) definitionEstablished(ctx context.Context, name string) (bo
 	return false, nil
 }
 
-// Close implements Target.
 func (k *Kubernetes) Close() { utilnet.CloseIdleConnectionsFor(k.http.Transport) }
 
 // resource is the client for the object's kind, in the version that the

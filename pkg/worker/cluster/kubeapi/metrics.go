@@ -27,7 +27,6 @@ type shortened struct {
 	most int64
 }
 
-// RoundTrip implements http.RoundTripper.
 func (b shortened) RoundTrip(request *http.Request) (*http.Response, error) {
 	answer, err := b.RoundTripper.RoundTrip(request)
 	if err != nil {

@@ -60,7 +60,6 @@ func nodeOf(n *corev1.Node) placement.Node {
 
 func byName(a, b placement.Node) int { return strings.Compare(a.Name, b.Name) }
 
-// Nodes implements Watches.
 func (w *watches) Nodes() ([]placement.Node, bool) {
 	w.mu.Lock()
 	r, placing := w.nodes[nodeKind()], w.placing

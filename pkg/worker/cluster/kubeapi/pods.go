@@ -145,7 +145,6 @@ func secretsOf(spec corev1.PodSpec) []string {
 	return slices.Compact(names)
 }
 
-// Pods implements Watches.
 func (w *watches) Pods(namespace string, labels map[string]string) ([]cluster.Pod, error) {
 	w.mu.Lock()
 	r := w.pods[namespace]

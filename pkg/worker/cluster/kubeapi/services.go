@@ -72,7 +72,6 @@ func keeping[O any](read func(O) entry) func(runtime.Object) (entry, error) {
 	}
 }
 
-// Service implements Watches.
 func (w *watches) Service(namespace, name string) (address.Observation, bool) {
 	o, err := w.observe(namespace, name)
 	return o, err == nil

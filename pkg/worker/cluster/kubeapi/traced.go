@@ -10,7 +10,6 @@ import (
 // trace context has it. An API server that traces goes on with it.
 type traced struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper.
 func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
 	if parent := tracing.Parent(request.Context()); parent != "" {
 		request = request.Clone(request.Context())

@@ -117,7 +117,6 @@ func (w *watches) kind(kind cluster.Kind) *feed {
 	return nil
 }
 
-// Object implements Watches.
 func (w *watches) Object(id bundle.ID, atLeast string) cluster.Sight {
 	f := w.kind(cluster.KindOf(id))
 	if f == nil {
@@ -170,7 +169,6 @@ func (f *feed) problem() error {
 	return f.trouble
 }
 
-// Stop implements Watches.
 func (w *watches) Stop() { w.stop() }
 
 func (k *Kubernetes) selector() string {

@@ -21,12 +21,10 @@ func workloadFeed[L runtime.Object](api listed[L], selector string, notify clust
 	})
 }
 
-// Deployment implements Watches.
 func (w *watches) Deployment(namespace, name string) (*cluster.Availability, bool) {
 	return w.workload(cluster.DeploymentKind(), namespace, name)
 }
 
-// DaemonSet implements Watches.
 func (w *watches) DaemonSet(namespace, name string) (*cluster.Availability, bool) {
 	return w.workload(cluster.DaemonSetKind(), namespace, name)
 }
