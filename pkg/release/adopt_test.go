@@ -193,7 +193,7 @@ func TestAPlanTellsThatANameCouldBeAdopted(t *testing.T) {
 	w.on53()
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
 	require.Equal(t, []string{
-		`www.lab.example exists already (A), and belongs to the external-dns with owner id "legacy": that of provider lab leaves it alone until the provider adopts it (update of the provider, adopt=legacy)`,
+		`www.lab.example exists already (A), and belongs to the external-dns with owner id "legacy"; that of provider lab leaves it alone until the provider adopts it (update of the provider, adopt=legacy)`,
 	}, about("www.lab.example", w.plan(prod, intent.Instantiate).Warnings))
 }
 

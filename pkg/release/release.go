@@ -1,13 +1,12 @@
 // Package release freezes intents into releases and brings them to the
 // clusters' app contexts.
 //
-// A request (instantiate, update, rollback, terminate) reads all inputs, plans, and
-// swaps the owner's Lifecycle document to a new immutable release; it is
-// accepted then. What follows is done by Steps, again and again until the
-// owner's app context says what its release says: a step reads the lifecycle,
-// the release and what the clusters were observed to offer, and commits or
-// rewrites the context. Steps are synchronous and may be repeated or raced by
-// other replicas at any point; each write compares what was read.
+// A request (instantiate, update, rollback, terminate) reads all inputs, plans, and swaps
+// the owner's Lifecycle document to a new immutable release; it is accepted then. Steps
+// do the rest, again and again until the owner's app context says what its release says.
+// A step reads the lifecycle, the release and the observations of clusters, and commits
+// or rewrites the context. Steps are synchronous and may be repeated or raced by other
+// replicas at any point; each write compares what was read.
 package release
 
 import (

@@ -217,7 +217,7 @@ func TestARollbackAsksForNothingThatTheRecordLacksNow(t *testing.T) {
 
 func TestPlansWarnOfBothFamiliesWhereTheyAreConfused(t *testing.T) {
 	t.Parallel()
-	const says = "www.lab.example has IPv4 and IPv6 addresses: external-dns of provider \"lab\" reads both back as one record with coredns"
+	const says = "www.lab.example has IPv4 and IPv6 addresses; external-dns of provider \"lab\" reads both back as one record with coredns"
 	w := newShop(t)
 	w.observe(berlin, "shop/web", "203.0.113.10", "2001:db8::10")
 	require.Contains(t, fmt.Sprint(w.plan(prod, "").Warnings), says)

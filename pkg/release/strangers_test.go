@@ -55,7 +55,7 @@ func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {
 		{held: verify.Holding{}},
 		{
 			held: verify.Holding{Types: []string{"A", "AAAA"}, Owner: "legacy"},
-			want: []string{`www.lab.example exists already (A, AAAA), and belongs to the external-dns with owner id "legacy": that of provider lab leaves it alone` + orBelow},
+			want: []string{`www.lab.example exists already (A, AAAA), and belongs to the external-dns with owner id "legacy"; that of provider lab leaves it alone` + orBelow},
 		},
 		{
 			held: verify.Holding{Types: []string{"CNAME"}},
@@ -125,7 +125,7 @@ func TestAnOwnerIDOfSomebodyElseInTheZoneIsRefused(t *testing.T) {
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
 	want := []intent.Field{{
 		Pointer: string(lab) + "#/spec/external-dns-parameters/txt-owner-id",
-		Detail:  `www.lab.example already belongs to an external-dns with owner id "legacy", which is not the one of this provider: it would take over all names of the other; remove txt-owner-id`,
+		Detail:  `www.lab.example already belongs to an external-dns with owner id "legacy", which is not the one of this provider; it would take over all names of the other; remove txt-owner-id`,
 	}}
 	require.Equal(t, want, w.plan(prod, intent.Instantiate).Errors)
 	w.refuses(intent.Instantiate, prod, "txt-owner-id", "www.lab.example already belongs to an external-dns")

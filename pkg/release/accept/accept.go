@@ -32,9 +32,9 @@ func (s *Planner) Update(ctx context.Context, owner intent.Path, confirm, actor 
 	return s.Accept(ctx, owner, state.Request{Action: intent.Update}, confirm, actor)
 }
 
-// Rollback accepts the intents of an earlier revision as a new release, for a group that
-// is deployed in any state. to 0 is the revision before the current one. Rolling back to
-// the inputs of the current release is accepted and changes nothing.
+// Rollback accepts the intents of an earlier revision as a new release, for a deployed
+// group in any state. If to is 0, it is the revision before the current one. Rolling back
+// to the inputs of the current release is accepted and changes nothing.
 func (s *Planner) Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error) {
 	return s.Accept(ctx, owner, state.Request{Action: intent.Rollback, To: to}, confirm, actor)
 }
@@ -195,8 +195,8 @@ func (s *Planner) allowed(ctx context.Context, p *resolve.Proposal) (same bool, 
 	return s.unchanged(ctx, p)
 }
 
-// unchanged says whether the current release was made of the same inputs, gives the same
-// names, and gives pods the same autopath, as far as that is known.
+// unchanged says whether the current release was made of the same inputs. It also gives
+// the same names, and pods the same autopath, as far as that is known.
 func (s *Planner) unchanged(ctx context.Context, p *resolve.Proposal) (bool, error) {
 	release, err := s.LoadRelease(ctx, p.Lifecycle.ContextID)
 	if err != nil {

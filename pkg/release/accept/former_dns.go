@@ -16,9 +16,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// keepFormerDNS has a release of a logical cloud keep the DNS services that another one
-// replaces on their clusters: running pods ask the address that they started with. A
-// confirmed update that changes nothing else removes them.
+// keepFormerDNS keeps the DNS services that another service replaces on their clusters,
+// because running pods ask the address that they started with. A confirmed update that
+// changes nothing else removes them.
 func (s *Planner) keepFormerDNS(ctx context.Context, p *resolve.Proposal) error {
 	if !p.Lifecycle.Deployed() || !state.IsCloud(p.Draft.Group.Path) {
 		return nil

@@ -31,9 +31,9 @@ func (s *Names) PlanName(ctx context.Context, name intent.Path, r intent.NameReq
 }
 
 // PublishName accepts a release of a name and stores its document, in one write. A
-// document that is equal to the stored one changes nothing. It is a Conflict when the
-// document is no longer as it was read, when the plan has errors, and when the project
-// requires plans and none is confirmed.
+// document that is equal to the stored one changes nothing. It is a Conflict if the
+// document has changed, if the plan has errors, or if the project requires plans and none
+// is confirmed.
 func (s *Names) PublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.NamePublished, error) {
 	paid := new(int)
 	return state.RetryOnConflict(name, func() (intent.NamePublished, error) {

@@ -264,7 +264,7 @@ func explainFamilies(d *resolve.Draft, b plan.Binding, host plan.Host, choice ad
 	}
 	record := d.Records[b.Record].Frozen
 	if slices.Contains(types, "A") && slices.Contains(types, "AAAA") && !resolve.PublishingOf(record).Abilities.DualStack {
-		d.Warn("%s has IPv4 and IPv6 addresses: external-dns of provider %[3]q reads both back as one record with %[2]s, and writes one of them again in each interval; allow only A or only AAAA in recordTypes", host.Name, record.Spec.Provider, b.Record)
+		d.Warn("%s has IPv4 and IPv6 addresses; external-dns of provider %[3]q reads both back as one record with %[2]s, and writes one of them again in each interval; allow only A or only AAAA in recordTypes", host.Name, record.Spec.Provider, b.Record)
 	}
 }
 
@@ -349,11 +349,11 @@ func view(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (in
 	return v, nil
 }
 
-// token binds a plan to the revisions of its inputs, to its actions and to the
-// names that it takes over, but not to addresses, which change by themselves. Which names come and go follows
-// from the inputs and the current release; DNSEndpoints and the actions on
-// names follow from addresses as well, and are left out, unless so many names
-// would go that it has to be confirmed.
+// token binds a plan to the revisions of its inputs, to its actions and to the names that
+// it takes over, but not to addresses, which change by themselves. The names that come
+// and go follow from the inputs and the current release. DNSEndpoints and the actions on
+// names follow from addresses as well. They are left out, unless so many names would go
+// that it has to be confirmed.
 func token(p *resolve.Proposal, changes []bundle.Change) string {
 	hash := sha256.New()
 	fmt.Fprintln(hash, p.Action, p.To, p.Lifecycle.Seq, p.Lifecycle.Wanted)

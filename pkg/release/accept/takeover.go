@@ -25,8 +25,9 @@ func (s *Planner) PlanTakeover(ctx context.Context, owner intent.Path, action in
 
 // TakeOver instantiates or updates a group, and has another group of its project yield
 // the names that both publish. The other group publishes each name until this group does,
-// and each name has one external-dns throughout. from is the other group: its name, if
-// both are of one composite app and version, else "app/version/name", or its path.
+// and each name has one external-dns throughout. Parameter from is the other group: its
+// name, if both are of one composite app and version. Otherwise it is "app/version/name",
+// or its path.
 func (s *Planner) TakeOver(ctx context.Context, owner intent.Path, action intent.Action, from, confirm, actor string) (intent.Accepted, error) {
 	other, err := takeoverFrom(owner, from)
 	if err != nil {

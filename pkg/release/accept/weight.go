@@ -13,7 +13,7 @@ import (
 
 const (
 	fewObjects    = 1000    // plans of no more wait for nobody
-	perObject     = 2 << 10 // bytes of memory that a plan takes for each of its objects, about
+	perObject     = 2 << 10 // bytes of memory for each object of a plan, about
 	roomOtherwise = 256 << 20
 	patience      = 5 * time.Second
 )

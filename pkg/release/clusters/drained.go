@@ -46,7 +46,7 @@ func (s *Operator) Drain(ctx context.Context, cluster intent.Path, force bool, a
 	}
 	if resolve.InventoryOnly(resource.Spec) && len(groups) == 0 {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-			"cluster %s is inventory only, with neither kubeconfig nor directory, and %s has no app of a deployment intent group there: Signpost publishes none of its addresses, so there is nothing to drain", intent.ClusterOf(cluster), intent.OrchestratorName)}
+			"cluster %s is inventory only, with neither kubeconfig nor directory, and %s has no app of a deployment intent group there; Signpost publishes none of its addresses, so there is nothing to drain", intent.ClusterOf(cluster), intent.OrchestratorName)}
 	}
 	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
 		return err

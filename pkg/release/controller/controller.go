@@ -18,7 +18,7 @@ const (
 	waitFirst  = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
 	waitMost   = 2 * time.Second        // at most so long
 	stepLimit  = 30 * time.Second       // a step that takes longer is given up and repeated
-	steppers   = 4                      // owners that are stepped at once
+	workers   = 4                      // owners that are stepped at once
 	sweepAfter = 10 * time.Minute       // contexts that crashed writers left are removed then
 	foldEvery  = 200 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
 )
@@ -51,7 +51,7 @@ func NewController(service *Worker) *Controller {
 // Run works until ctx ends.
 func (c *Controller) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for range steppers {
+	for range workers {
 		g.Go(func() error { c.work(ctx); return nil })
 	}
 	c.service.Wakeups.Listen(c.wake)
@@ -63,8 +63,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// wake puts an owner into the queue that a request or a step has just changed, or, when
-// its time comes, one whose addresses may be others then.
+// wake puts an owner into the queue that a request or a step has just changed. An owner
+// whose addresses may change later comes when its time comes.
 func (c *Controller) wake(n state.Wakeup) {
 	if n.At.IsZero() {
 		c.queue.Forget(work{owner: n.Owner})

@@ -14,9 +14,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
-// nudgePrefix is followed by an owner that is due: a process without steps writes the
+// wakeupPrefix is followed by an owner that is due: a process without steps writes the
 // key, and the process that does the step deletes it.
-const nudgePrefix = "/signpost/nudge/"
+const wakeupPrefix = "/signpost/nudge/"
 
 // Notifier stands in for a Controller in a process that only accepts requests: it tells
 // the controllers of other processes which owners have just changed. Their scans find
@@ -45,7 +45,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case owner := <-n.accepts:
-			_, _, err := n.service.KV.Txn(ctx, nil, kv.Put(nudgePrefix+string(owner), nil))
+			_, _, err := n.service.KV.Txn(ctx, nil, kv.Put(wakeupPrefix+string(owner), nil))
 			if err != nil && ctx.Err() == nil {
 				n.service.Logger.WarnContext(ctx, "other replicas could not be notified of a change", "owner", owner, "error", err)
 			}
@@ -66,15 +66,15 @@ func (c *Controller) keepReceiving(ctx context.Context) {
 func (c *Controller) receiveWakeups(ctx context.Context) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end() // nobody would read what is watched any more
-	items, revision, err := c.service.KV.Range(ctx, kv.Range{Prefix: nudgePrefix})
+	items, revision, err := c.service.KV.Range(ctx, kv.Range{Prefix: wakeupPrefix})
 	if err != nil {
 		return err
 	}
-	nudges := c.service.KV.Watch(ctx, nudgePrefix, revision+1)
+	wakeups := c.service.KV.Watch(ctx, wakeupPrefix, revision+1)
 	for _, item := range items {
 		c.takeWakeup(ctx, item)
 	}
-	for batch := range nudges {
+	for batch := range wakeups {
 		if batch.Compacted {
 			return errors.New("notifications were missed")
 		}
@@ -92,7 +92,7 @@ func (c *Controller) receiveWakeups(ctx context.Context) error {
 func (c *Controller) takeWakeup(ctx context.Context, item kv.Item) {
 	mine, _, err := c.service.KV.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, &item)}, kv.Delete(item.Key))
 	if err != nil || mine {
-		todo := work{owner: intent.Path(strings.TrimPrefix(item.Key, nudgePrefix))}
+		todo := work{owner: intent.Path(strings.TrimPrefix(item.Key, wakeupPrefix))}
 		c.queue.Forget(todo)
 		c.queue.Add(todo)
 	}

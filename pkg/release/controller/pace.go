@@ -28,9 +28,9 @@ func (p *pace) did(todo work, now time.Time) {
 	p.done[todo] = now
 }
 
-// heard notes that something was done by whomever. Where that was another replica,
-// it goes first the next time, too: who waits for as long as it does would do it at
-// the same moment.
+// heard notes that something was done by whomever. If another replica did it, that one
+// goes first the next time, too: two that wait equally long would do it at the same
+// moment.
 func (p *pace) heard(todo work, now time.Time) {
 	const share = 4
 	behind := p.every / share

@@ -12,10 +12,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// Sweep removes the releases that no lifecycle points to, the offers that none names, and the leftovers of the
-// Follower. They belong to requests that died before they were accepted. A request writes its release before it is
-// accepted, so a release goes only when this Service has found it unclaimed twice, at least age apart. age is longer
-// than any request takes.
+// Sweep removes the releases that no lifecycle points to, the offers that none names, and
+// the leftovers of the Follower. They belong to requests that died before they were
+// accepted. A request writes its release before it is accepted. So a release goes only
+// when this Service has found it unclaimed twice, at least age apart. Parameter age is
+// longer than any request takes.
 func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 	if err := s.Offers.SweepOffers(ctx, age); err != nil {
 		return err

@@ -11,9 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// Adopt has the meta of an app context of EMCO name a context of the group as its child,
-// and no other one of the group; none if child is empty. A parent that is gone, or cannot
-// be read, is skipped.
+// Adopt has the meta of an app context of EMCO name a context of the group as its only
+// child; none if child is empty. A parent that is gone, or cannot be read, is skipped.
 func (s *Follower) Adopt(ctx context.Context, group intent.Path, l state.Lifecycle, parent, child string) error {
 	if parent == "" {
 		return nil

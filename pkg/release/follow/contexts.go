@@ -56,7 +56,8 @@ func (s *Follower) Current(ctx context.Context, l *state.Lifecycle) (*inputs.Orc
 }
 
 // Told is the state of a group's app context in EMCO's words, empty before EMCO's first
-// report, and the reason if that is unknown, or is not the state of the clusters.
+// report. It also tells the reason if the state is unknown, or is not that of the
+// clusters.
 func (s *Follower) Told(ctx context.Context, l *state.Lifecycle) (is, why string, err error) {
 	known, err := s.EMCO.State(ctx, l.AppContext)
 	switch intent.CodeOf(err) {
@@ -119,7 +120,7 @@ func (s *Follower) StateOf(ctx context.Context, id string) (ContextState, error)
 	return ContextState{ID: id, As: RoleOf(state), Other: state.Other}, err
 }
 
-// Stands answers how the app context of a group stands. One that is not in the
+// Stands answers how the app context of a group stands. A context that is not in the
 // clusters has ended.
 func (s *Follower) Stands(ctx context.Context, l *state.Lifecycle) (ContextState, error) {
 	if !l.Orchestrated() {
@@ -128,9 +129,9 @@ func (s *Follower) Stands(ctx context.Context, l *state.Lifecycle) (ContextState
 	return s.StateOf(ctx, l.AppContext)
 }
 
-// Watch reports groups until ctx ends: when EMCO's rsync changes the state of a group's
-// app context, its monitor the addresses, or anybody the meta. lost is called if changes
-// were missed.
+// Watch reports groups until ctx ends: when rsync changes the state of a group's app
+// context, the monitor its addresses, or anybody its meta. If changes were missed, lost
+// is called.
 func (s *Follower) Watch(ctx context.Context, changed func(group intent.Path), lost func()) {
 	for change := range s.EMCO.Watch(ctx, 0) {
 		if change.Lost {

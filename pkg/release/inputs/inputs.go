@@ -340,7 +340,7 @@ func (s *Reader) readHomes(ctx context.Context, in *Inputs) error {
 }
 
 // Selected are, in order, the named clusters of the logical cloud, else all of them,
-// narrowed by labels. Named clusters that are not in the logical cloud go to strangers.
+// narrowed by labels. Named clusters that are not in the logical cloud go to others.
 func (in *Inputs) Selected(named []intent.ClusterRef, labels map[string]string, strangers func(intent.ClusterRef)) []string {
 	names := in.Members
 	if len(named) > 0 {

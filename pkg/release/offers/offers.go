@@ -97,7 +97,7 @@ func (s *Keeper) CheckOffers(ctx context.Context, p *resolve.Proposal) error {
 		switch {
 		case len(users) == 0:
 		case why == "":
-			p.Draft.Warn("pods of %s lose the search domains of their nodes on cluster %s: with autopath of mode %s they have only the cluster's own and searches; add the missing domains to searches", strings.Join(users, ", "), o.Cluster, intent.AutopathStatic)
+			p.Draft.Warn("pods of %s lose the search domains of their nodes on cluster %s; with autopath of mode %s they have only the cluster's own and searches; add the missing domains to searches", strings.Join(users, ", "), o.Cluster, intent.AutopathStatic)
 		default:
 			p.Draft.Fail(path, pointer, "pods of %s have %s on cluster %s, and %s; first give their pod DNS intents another dnsPolicy and update them, or terminate them%s",
 				strings.Join(users, ", "), intent.DNSAutopath, o.Cluster, why, resuming(suspended))

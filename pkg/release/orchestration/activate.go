@@ -92,9 +92,9 @@ func (s *Sync) tryTerminate(ctx context.Context, group intent.Path, id string) (
 	return intent.Accepted{}, err
 }
 
-// ends says whether the group ends with an app context: EMCO terminates the
-// one that is current there, which nobody may have told yet. One that another
-// has taken the place of is current no more.
+// ends says whether the group ends with an app context: EMCO terminates the one that is
+// current there, which nobody may have told yet. A context that another has replaced is
+// not current any more.
 func (s *Sync) ends(ctx context.Context, l *state.Lifecycle, id string) (bool, error) {
 	switch {
 	case !l.Orchestrated():

@@ -56,12 +56,11 @@ func (s *Sync) SyncFromEMCO(ctx context.Context, group intent.Path, l *state.Lif
 	return err == nil, err
 }
 
-// replacement is the app context that is current in place of the group's: the
-// one that rsync was told to replace it by, or the one by which that was
-// replaced, else what EMCO has said; else the last prepared one that is in the
-// clusters. Empty for none; then the standing is of the last of those that
-// replaced each other. What was there before one that has ended does not come
-// back with that.
+// replacement is the app context that is current in place of the group's. It is the
+// context that rsync was told to replace it by, or that context's own replacement.
+// Otherwise EMCO's word counts, and last the newest prepared context that is in the
+// clusters. Empty for none; then the state is that of the last of those that replaced
+// each other. A context before one that has ended does not come back.
 func (s *Sync) replacement(ctx context.Context, group intent.Path, l *state.Lifecycle, is follow.ContextState) (next string, _ follow.ContextState, err error) {
 	if l.Unkept != "" && is.As != follow.Ended && (is.As != follow.Superseded || is.Other == "") {
 		is = follow.ContextState{ID: is.ID, As: follow.Superseded, Other: l.Unkept}

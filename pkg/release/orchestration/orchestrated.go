@@ -16,14 +16,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// UpdateContext freezes a release for an app context of EMCO's that is about to
-// be installed: what a traffic group of the context's deployment intent group
-// asks for there. The pod DNS intents are brought into the context; all else
-// follows when the context becomes current. from is the context that this one
-// replaces, empty for none. It is idempotent, and a failure leaves the context
-// as it was; the group's events tell of both. Errors: those of emco.Store.Read; NotFound where documents are
-// missing; Conflict where the context is of no group or of one that Signpost
-// deploys itself, and where instantiate would be refused, with all the reasons.
+// UpdateContext freezes a release for an app context of EMCO's that is about to be
+// installed. The release has the requests of the traffic group of the context's
+// deployment intent group. The pod DNS intents are brought into the context; all else
+// follows when the context becomes current. Parameter from is the replaced context, empty
+// for none. It is idempotent, and a failure leaves the context as it was; the group's
+// events tell of both. Errors are those of emco.Store.Read, NotFound if documents are
+// missing, and Conflict. It is a Conflict if the context has no group, or one that
+// Signpost deploys itself. It is one, with all reasons, if instantiate would be refused.
 func (s *Sync) UpdateContext(ctx context.Context, id, traffic, from string) (warnings []string, err error) {
 	warnings, err = state.RetryOnConflict(intent.Path("app context "+id), func() ([]string, error) { return s.tryUpdateContext(ctx, id, traffic, from) })
 	if err != nil {

@@ -24,24 +24,24 @@ func (s *Registry) CheckNames(ctx context.Context, p *resolve.Proposal) error {
 	if p.Action == intent.Terminate || d.Group.Path == "" || state.IsCloud(d.Group.Path) {
 		return nil
 	}
-	bids := RequestsOf(d.Group)
+	requests := RequestsOf(d.Group)
 	if err := s.checkDomains(ctx, d); err != nil {
 		return err
 	}
 	asked := d.Asked()
-	err := s.judge(ctx, p, bids, func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry) {
+	err := s.judge(ctx, p, requests, func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry) {
 		FailName(d, asked[b.Host], refusal(ctx, b, project, verdict, by))
 	})
 	if err != nil {
 		return err
 	}
-	return s.checkSubtrees(ctx, p, bids)
+	return s.checkSubtrees(ctx, p, requests)
 }
 
 // judge adds requests to those of a proposal, and passes those that are not granted to
 // refuse, with the owner of the name and the entry that stands in the way.
-func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, bids []resolve.ClaimRequest, refuse func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry)) error {
-	claims, err := s.Names().Read(ctx, keysOf(bids))
+func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, requests []resolve.ClaimRequest, refuse func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry)) error {
+	claims, err := s.Names().Read(ctx, keysOf(requests))
 	if err != nil {
 		return err
 	}
@@ -49,20 +49,20 @@ func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, bids []resolv
 		p.Claims = map[nameclaim.Key]nameclaim.Claim{}
 	}
 	maps.Copy(p.Claims, claims)
-	claimants, group, project := s.claimHolders(), p.Draft.Group.Path, p.Draft.Group.Project.Name
-	for _, b := range bids {
+	holders, group, project := s.claimHolders(), p.Draft.Group.Path, p.Draft.Group.Project.Name
+	for _, b := range requests {
 		claim := claims[b.Key]
-		if keeper, err := claimants.keeper(ctx, b); err != nil || claim.Has(project, keeper) {
+		if keeper, err := holders.keeper(ctx, b); err != nil || claim.Has(project, keeper) {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		p.Bids = append(p.Bids, b)
+		p.Requests = append(p.Requests, b)
 		if claim.Sole(project, group) {
 			continue
 		}
-		_, verdict, by, err := claim.Bid(project, entryOf(p, b), claimants.of(ctx, b.Key))
+		_, verdict, by, err := claim.Bid(project, entryOf(p, b), holders.of(ctx, b.Key))
 		if err != nil {
 			return err
 		}
@@ -112,17 +112,17 @@ func (s *Registry) ClaimRequests(ctx context.Context, p *resolve.Proposal, befor
 			had[b.Key] = true
 		}
 	}
-	claimants, project := s.claimHolders(), p.Draft.Group.Project.Name
+	holders, project := s.claimHolders(), p.Draft.Group.Project.Name
 	var changes []nameclaim.Change
 	var asked []resolve.ClaimRequest
-	for _, b := range p.Bids {
+	for _, b := range p.Requests {
 		claim, mine := p.Claims[b.Key], entryOf(p, b)
 		was, confirmed := claim.Confirmed(project, mine.Group)
 		if confirmed && had[b.Key] && was.Through == b.Through && slices.Equal(was.Types, b.Types) && slices.Equal(was.Trees, b.Trees) {
 			continue
 		}
 		mine.Context, mine.Since = contextID, s.Now().UTC()
-		next, verdict, _, err := claim.Bid(project, mine, claimants.of(ctx, b.Key))
+		next, verdict, _, err := claim.Bid(project, mine, holders.of(ctx, b.Key))
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (s *Registry) ClaimRequests(ctx context.Context, p *resolve.Proposal, befor
 // WithdrawRequests takes back what was claimed for a release that is not accepted:
 // nobody has to wait until that is over by itself.
 func (s *Registry) WithdrawRequests(ctx context.Context, p *resolve.Proposal, contextID string) error {
-	claims, err := s.Names().Read(ctx, keysOf(p.Bids))
+	claims, err := s.Names().Read(ctx, keysOf(p.Requests))
 	if err != nil {
 		return err
 	}
@@ -159,13 +159,13 @@ func (s *Registry) WithdrawRequests(ctx context.Context, p *resolve.Proposal, co
 	return s.Names().Write(ctx, changes)
 }
 
-// ConfirmNames has what a group's release takes confirmed, before anybody
-// publishes it. What another project has taken meanwhile is refused, and then
-// nothing is confirmed. A claim that is judged by a lifecycle read before this
-// is no longer as it was read; by one read after it, the group gives the name.
+// ConfirmNames has what a group's release takes confirmed, before anybody publishes it. A
+// name that another project has taken meanwhile is refused, and then nothing is
+// confirmed. A claim that is judged by a lifecycle read before this is no longer as it
+// was read; by one read after it, the group gives the name.
 //
 // Records are those of the group as they are deployed, read after the release was
-// accepted: from then on they keep the place of their names.
+// accepted. From then on they keep the place of their names.
 func (s *Registry) ConfirmNames(ctx context.Context, l state.Lifecycle, g plan.Group, records map[string]plan.Record) error {
 	if moved := misplaced(g, records); moved != "" {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("no name of revision %d is published: the names of provider %q are in other zones since; update to claim them there", l.Seq, moved)}
@@ -195,16 +195,16 @@ func misplaced(g plan.Group, records map[string]plan.Record) string {
 // confirmed are the claims of a release with it in them, where they are not yet
 // so, and the names that are another project's.
 func (s *Registry) confirmed(ctx context.Context, l state.Lifecycle, g plan.Group) (changes []nameclaim.Change, lost []string, err error) {
-	bids := allRequests(g)
-	claims, err := s.Names().Read(ctx, keysOf(bids))
+	requests := allRequests(g)
+	claims, err := s.Names().Read(ctx, keysOf(requests))
 	if err != nil {
 		return nil, nil, err
 	}
-	claimants, project := s.claimHolders(), g.Project.Name
+	holders, project := s.claimHolders(), g.Project.Name
 	var fresh []resolve.ClaimRequest
-	for _, b := range bids {
+	for _, b := range requests {
 		claim := claims[b.Key]
-		keeper, err := claimants.keeper(ctx, b)
+		keeper, err := holders.keeper(ctx, b)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -215,7 +215,7 @@ func (s *Registry) confirmed(ctx context.Context, l state.Lifecycle, g plan.Grou
 		if !ok {
 			mine := nameclaim.Entry{Group: g.Path, UID: l.OwnerUID, Through: b.Through, Types: b.Types, Trees: b.Trees, Context: l.ContextID, Seq: l.Seq, Confirmed: true, Host: b.Host != "", From: l.Taking}
 			var verdict nameclaim.Verdict
-			if next, verdict, _, err = claim.Bid(project, mine, claimants.of(ctx, b.Key)); err != nil {
+			if next, verdict, _, err = claim.Bid(project, mine, holders.of(ctx, b.Key)); err != nil {
 				return nil, nil, err
 			}
 			if verdict != nameclaim.Granted {

@@ -111,9 +111,9 @@ func asFlags(spec intent.Record) externaldns.Record {
 	return externaldns.Record{Provider: spec.Provider, Parameters: spec.Parameters}
 }
 
-// MarksOutside refuses an update of a provider by which external-dns would mark names
-// that groups hold, or make PTR records, in domains that are granted to others. Existing
-// records there stay: a later grant removes nothing.
+// MarksOutside refuses an update of a provider by which external-dns would write into
+// domains that are granted to others. It would mark names that groups hold there, or make
+// PTR records. Existing records there stay: a later grant removes nothing.
 func (s *Registry) MarksOutside(ctx context.Context, p *resolve.RecordProposal) ([]intent.Field, error) {
 	all, err := s.grants(ctx)
 	if err != nil || !p.InUse || len(all) == 0 && !s.RequireDomains {
@@ -173,8 +173,8 @@ func (s *Registry) eachHeld(ctx context.Context, record plan.Record, visit func(
 }
 
 // markedOutside says why a host name may not be published with its provider's settings:
-// the TXT records by which external-dns marks it would lie in a domain of others. Beside
-// the host name itself they may be, because external-dns puts them there by default.
+// the TXT records that mark it would lie in a domain of others. Beside the host name
+// itself they may be, because external-dns puts them there by default.
 func markedOutside(ctx context.Context, all grants, project string, b plan.Binding, host string, marks []string) string {
 	_, parent, _ := strings.Cut(host, ".")
 	for _, mark := range marks {

@@ -20,19 +20,19 @@ func allRequests(g plan.Group) []resolve.ClaimRequest {
 
 // RequestsOf are the names that a release gives, ordered by their keys, none twice.
 func RequestsOf(g plan.Group) []resolve.ClaimRequest {
-	var bids []resolve.ClaimRequest
+	var requests []resolve.ClaimRequest
 	for _, b := range g.Bindings {
 		for _, host := range b.Hosts {
 			for _, key := range state.KeysIn(b, host.Name) {
-				bids = append(bids, resolve.ClaimRequest{
+				requests = append(requests, resolve.ClaimRequest{
 					Key: key, Host: host.Name, Prefix: b.Prefix, Trees: treesOf(b, host.Name, key), Through: state.RecordPath(g, b), Types: host.Types,
 				})
 			}
 		}
 	}
-	slices.SortStableFunc(bids, resolve.CompareRequests)
-	out := bids[:0]
-	for _, next := range bids {
+	slices.SortStableFunc(requests, resolve.CompareRequests)
+	out := requests[:0]
+	for _, next := range requests {
 		if last := len(out) - 1; last >= 0 && out[last].Key == next.Key {
 			out[last] = out[last].And(next)
 			continue
@@ -140,9 +140,9 @@ func (s *Registry) publishedBy(ctx context.Context, l state.Lifecycle) (map[name
 	return names, nil
 }
 
-func keysOf(bids []resolve.ClaimRequest) []nameclaim.Key {
-	keys := make([]nameclaim.Key, len(bids))
-	for n, b := range bids {
+func keysOf(requests []resolve.ClaimRequest) []nameclaim.Key {
+	keys := make([]nameclaim.Key, len(requests))
+	for n, b := range requests {
 		keys[n] = b.Key
 	}
 	return keys

@@ -25,11 +25,11 @@ func namespaceRequests(g plan.Group) []resolve.ClaimRequest {
 		return nil
 	}
 	holder := resolve.HolderOf(g)
-	bids := map[nameclaim.Key]resolve.ClaimRequest{}
+	requests := map[nameclaim.Key]resolve.ClaimRequest{}
 	add := func(cluster, namespace string, b resolve.ClaimRequest) {
 		b.Key, b.Through = nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}, holder
-		if _, known := bids[b.Key]; !known {
-			bids[b.Key] = b
+		if _, known := requests[b.Key]; !known {
+			requests[b.Key] = b
 		}
 	}
 	for _, app := range g.Apps {
@@ -46,7 +46,7 @@ func namespaceRequests(g plan.Group) []resolve.ClaimRequest {
 			add(dns.Cluster, dns.Spec.Namespace, resolve.ClaimRequest{Purpose: resolve.OfDNS, By: dns.Intent})
 		}
 	}
-	return slices.SortedFunc(maps.Values(bids), resolve.CompareRequests)
+	return slices.SortedFunc(maps.Values(requests), resolve.CompareRequests)
 }
 
 // servicesIn are the namespaces of the Services that a release publishes. None
@@ -56,18 +56,18 @@ func servicesIn(g plan.Group) []resolve.ClaimRequest {
 	if g.Orchestrated != nil {
 		return nil
 	}
-	var bids []resolve.ClaimRequest
+	var requests []resolve.ClaimRequest
 	holder := resolve.HolderOf(g)
 	for _, b := range g.Bindings {
 		if b.Service == "" { // a name with fixed targets
 			continue
 		}
 		for _, cluster := range b.Sources {
-			bids = append(bids, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: b.Namespace}, Through: holder, Purpose: resolve.OfServices, By: b.Service})
+			requests = append(requests, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: b.Namespace}, Through: holder, Purpose: resolve.OfServices, By: b.Service})
 		}
 	}
-	slices.SortStableFunc(bids, resolve.CompareRequests)
-	return slices.CompactFunc(bids, func(a, b resolve.ClaimRequest) bool { return a.Key == b.Key })
+	slices.SortStableFunc(requests, resolve.CompareRequests)
+	return slices.CompactFunc(requests, func(a, b resolve.ClaimRequest) bool { return a.Key == b.Key })
 }
 
 // CheckNamespaceClaims refuses namespaces of clusters that are another project's.
@@ -146,17 +146,16 @@ func (s *claimHolders) keeper(ctx context.Context, b resolve.ClaimRequest) (name
 	return nameclaim.Entry{UID: uid, Through: b.Through, Stays: uid != ""}, err
 }
 
-// ClaimHome claims the project's namespace on the cluster that a record moves to,
-// for the logical clouds of the groups that follow it there. why is why it cannot
-// be had, empty where it can. The claim is to be written before the move is
-// accepted; where it is not, it holds as long as a logical cloud, and keeps others
-// from a namespace alone that is the project's anyway.
+// ClaimHome claims the project's namespace on the cluster that a record moves to, for the
+// logical clouds of the groups that follow it. If it cannot be had, why is the reason.
+// The claim is to be written before the move is accepted. Otherwise it holds as long as a
+// logical cloud, and keeps others from a namespace that is the project's anyway.
 func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (changes []nameclaim.Change, why string, err error) {
 	groups, err := s.GroupsOf(ctx, p.Frozen.Path)
 	if err != nil {
 		return nil, "", err
 	}
-	project, claimants := p.Frozen.Project, s.claimHolders()
+	project, holders := p.Frozen.Project, s.claimHolders()
 	b := resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + p.Frozen.Home.String(), Name: project.Namespace}, Purpose: resolve.OfProject}
 	claims, err := s.Names().Read(ctx, []nameclaim.Key{b.Key})
 	if err != nil {
@@ -175,14 +174,14 @@ func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (ch
 			continue
 		}
 		b.Through = resolve.HolderOf(release.Group)
-		keeper, err := claimants.keeper(ctx, b)
+		keeper, err := holders.keeper(ctx, b)
 		if err != nil || !keeper.Stays || claim.Has(project.Name, keeper) {
 			if err != nil {
 				return nil, "", err
 			}
 			continue
 		}
-		next, verdict, by, err := claim.Bid(project.Name, keeper, claimants.of(ctx, b.Key))
+		next, verdict, by, err := claim.Bid(project.Name, keeper, holders.of(ctx, b.Key))
 		if err != nil {
 			return nil, "", err
 		}
@@ -195,10 +194,10 @@ func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (ch
 	return changes, "", nil
 }
 
-// NamespaceTenant is the project that has a namespace on some cluster, for what it
-// has released, other than the one given; empty for none. what it is for comes
-// with it. Where clusters cannot be listed, as those of an orchestrator that is down,
-// none is found: then a plan refuses what a project would have there.
+// NamespaceTenant is another project that has a namespace on some cluster by its
+// releases; empty for none. The namespace's use comes with it. If clusters cannot be
+// listed, as those of an orchestrator that is down, none is found. Then a plan refuses
+// the namespace there.
 func (s *Registry) NamespaceTenant(ctx context.Context, namespace, but string) (project string, what intent.Path, err error) {
 	clusters, err := s.clusterNames(ctx)
 	if intent.CodeOf(err) == intent.Unavailable {
@@ -215,13 +214,13 @@ func (s *Registry) NamespaceTenant(ctx context.Context, namespace, but string) (
 	if err != nil {
 		return "", "", err
 	}
-	claimants := s.claimHolders()
+	holders := s.claimHolders()
 	for _, key := range keys {
 		claim := claims[key]
 		if claim.Project == "" || claim.Project == but {
 			continue
 		}
-		_, verdict, by, err := claim.Bid(but, nameclaim.Entry{}, claimants.of(ctx, key))
+		_, verdict, by, err := claim.Bid(but, nameclaim.Entry{}, holders.of(ctx, key))
 		if err != nil {
 			return "", "", err
 		}

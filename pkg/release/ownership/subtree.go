@@ -20,12 +20,12 @@ type family struct {
 
 // familyOf reads who holds names above or below those that are asked for: by the names
 // above each, and by the tree below it.
-func (s *Registry) familyOf(ctx context.Context, c *claimHolders, bids []resolve.ClaimRequest) (family, error) {
-	bids = slices.DeleteFunc(slices.Clone(bids), func(b resolve.ClaimRequest) bool { return len(b.Trees) == 0 })
-	if len(bids) == 0 {
+func (s *Registry) familyOf(ctx context.Context, c *claimHolders, requests []resolve.ClaimRequest) (family, error) {
+	requests = slices.DeleteFunc(slices.Clone(requests), func(b resolve.ClaimRequest) bool { return len(b.Trees) == 0 })
+	if len(requests) == 0 {
 		return family{}, nil
 	}
-	keys := keysOf(bids)
+	keys := keysOf(requests)
 	below, many, err := s.Names().Below(ctx, keys)
 	if err != nil {
 		return family{}, err
@@ -42,7 +42,7 @@ func (s *Registry) familyOf(ctx context.Context, c *claimHolders, bids []resolve
 		return family{}, err
 	}
 	var out family
-	for _, b := range bids {
+	for _, b := range requests {
 		if slices.Contains(many, b.Key) {
 			out.many = append(out.many, b)
 		}
@@ -61,9 +61,9 @@ func (s *Registry) familyOf(ctx context.Context, c *claimHolders, bids []resolve
 	return out, nil
 }
 
-// holder is an entry that makes a claim a key of the same etcd as those below a prefix; a
-// published one, if there is one. The entry says where its name is a key, because the
-// provider may be changed.
+// holder is an entry that makes a claim a key of the same etcd as those below a prefix;
+// if there is a published one, it is that. The entry says where its name is a key,
+// because the provider may be changed.
 func (s *claimHolders) holder(ctx context.Context, key nameclaim.Key, claim nameclaim.Claim, prefix string) (by nameclaim.Entry, held bool, err error) {
 	for _, e := range claim.Entries {
 		if held && !e.Lasts() || !slices.ContainsFunc(e.Trees, func(theirs string) bool { return oneEtcd(prefix, theirs) }) {
@@ -81,8 +81,8 @@ func (s *claimHolders) holder(ctx context.Context, key nameclaim.Key, claim name
 }
 
 // oneEtcd tells whether keys with one prefix may lie above or below those with another
-// one. Where two records reach their etcd, their documents do not tell: one server has
-// several addresses, and one address leads to several servers.
+// one. The documents of two records do not tell whether they reach one etcd: a server may
+// have several addresses, and an address several servers.
 func oneEtcd(one, other string) bool {
 	return strings.HasPrefix(one, other) || strings.HasPrefix(other, one)
 }
@@ -90,11 +90,11 @@ func oneEtcd(one, other string) bool {
 // checkSubtrees refuses names that CoreDNS would answer together with names of another
 // project, above or below them. It warns of names that are already published so, or that
 // all belong to one project.
-func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, bids []resolve.ClaimRequest) error {
+func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, requests []resolve.ClaimRequest) error {
 	c, project := s.claimHolders(), p.Draft.Group.Project.Name
-	all, err := s.familyOf(ctx, c, bids)
+	all, err := s.familyOf(ctx, c, requests)
 	if err != nil || len(all.relatives)+len(all.many) == 0 {
-		warnOfSubtrees(ctx, p.Draft, project, bids, nil)
+		warnOfSubtrees(ctx, p.Draft, project, requests, nil)
 		return err
 	}
 	granted, err := s.grants(ctx)
@@ -123,7 +123,7 @@ func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, bids 
 			FailName(p.Draft, asked[b.Host], fmt.Sprintf("more than %d names lie below %s, and CoreDNS would answer it with them, so their owners are not checked; give the intent another name, or have an administrator grant %s to the project (spec.domains)", nameclaim.MostBelow, b.Seen(), b.Judged()))
 		}
 	}
-	warnOfSubtrees(ctx, p.Draft, project, bids, shared)
+	warnOfSubtrees(ctx, p.Draft, project, requests, shared)
 	return nil
 }
 
@@ -137,11 +137,11 @@ func (s *Registry) mayShare(ctx context.Context, c *claimHolders, granted grants
 }
 
 // rivals are the requests that may not be answered together with a relative of another
-// project, as far as its entry counts. It is asked once the requests are claimed: of two
-// projects that claim an upper and a lower name at once, the later one sees the other.
-func (s *Registry) rivals(ctx context.Context, project string, bids []resolve.ClaimRequest, claims map[nameclaim.Key]nameclaim.Claim, counts func(nameclaim.Entry) bool) ([]string, error) {
+// project, as far as its entry counts. It is asked once the requests are claimed. If two
+// projects claim an upper and a lower name at once, the later one sees the other.
+func (s *Registry) rivals(ctx context.Context, project string, requests []resolve.ClaimRequest, claims map[nameclaim.Key]nameclaim.Claim, counts func(nameclaim.Entry) bool) ([]string, error) {
 	c := s.claimHolders()
-	all, err := s.familyOf(ctx, c, bids)
+	all, err := s.familyOf(ctx, c, requests)
 	if err != nil || len(all.relatives) == 0 {
 		return nil, err
 	}
@@ -187,9 +187,9 @@ func (s *claimHolders) publishedIn(ctx context.Context, project string, b resolv
 
 // warnOfSubtrees says what resolvers get for names that CoreDNS answers together with
 // others: the names of the draft itself, and names that other groups hold.
-func warnOfSubtrees(ctx context.Context, d *resolve.Draft, project string, bids []resolve.ClaimRequest, held []resolve.Relative) {
+func warnOfSubtrees(ctx context.Context, d *resolve.Draft, project string, requests []resolve.ClaimRequest, held []resolve.Relative) {
 	own, below := map[nameclaim.Key]bool{}, map[string]state.NameSet{}
-	for _, b := range bids {
+	for _, b := range requests {
 		own[b.Key] = len(b.Trees) > 0
 	}
 	add := func(upper, lower string) {
@@ -198,7 +198,7 @@ func warnOfSubtrees(ctx context.Context, d *resolve.Draft, project string, bids 
 		}
 		below[upper][lower] = true
 	}
-	for _, b := range bids {
+	for _, b := range requests {
 		for _, above := range b.Key.Above() {
 			if own[b.Key] && own[above] {
 				add(above.Name, b.Key.Name)

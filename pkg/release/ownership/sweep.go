@@ -11,12 +11,11 @@ import (
 // sweptClaims is how many claims are looked at by a sweep.
 const sweptClaims = 1000
 
-// SweepClaims takes away what does not hold any more, of some of the claims: it
-// begins where the last one ended. Nobody waits for it, for who asks for a name
-// passes over what does not hold; but what requests that died have claimed would
-// be kept for as long as nobody asks. It answers how many names are claimed, by
-// the kind of their view: public, private, cluster, and namespace for those of
-// clusters.
+// SweepClaims takes away what does not hold any more, of some of the claims: it begins
+// where the last one ended. Nobody waits for it, because a request for a name passes over
+// entries that do not hold. Without it, claims of requests that died would be kept until
+// somebody asks. It answers how many names are claimed, by the kind of their view:
+// public, private, cluster, and namespace for those of clusters.
 func (s *Registry) SweepClaims(ctx context.Context) (map[string]int, error) {
 	s.sweepingClaims.Lock()
 	defer s.sweepingClaims.Unlock()
@@ -50,11 +49,11 @@ func (s *Registry) SweepClaims(ctx context.Context) (map[string]int, error) {
 // unheld are those of claims of which something does not hold any more, without
 // that.
 func (s *Registry) unheld(ctx context.Context, claims []nameclaim.Change) ([]nameclaim.Change, error) {
-	claimants := s.claimHolders()
+	holders := s.claimHolders()
 	var changes []nameclaim.Change
 	for _, c := range claims {
 		var failed error
-		held := claimants.of(ctx, c.Key)
+		held := holders.of(ctx, c.Key)
 		left := c.Claim.Without(func(e nameclaim.Entry) bool {
 			is, err := held(e)
 			if err != nil {

@@ -74,8 +74,8 @@ func adoptionNote(a *intent.Adoption) string {
 	return fmt.Sprintf("%s, marked with owner id %q, become names of this provider, and no other names with that mark; until then, the provider's external-dns deletes nothing", strings.Join(a.Names, ", "), a.From)
 }
 
-// unadoptable is why a provider does not take over names with an owner id, because of its
-// settings or of the owner of the id; empty: it may.
+// unadoptable is why a provider does not take over names with an owner id. The reason is
+// its settings or the id's owner; empty: it may.
 func (s *Updater) unadoptable(ctx context.Context, p *resolve.RecordProposal, from string) (string, error) {
 	switch {
 	case p.Before.Adopting != nil:

@@ -31,8 +31,8 @@ func (s *Updater) PlanRecord(ctx context.Context, record intent.Path) (intent.Pl
 }
 
 // UpdateRecord brings a provider as it is now to each of its deployed external-dns:
-// parameters, credentials and, if the provider names one, another version. confirm,
-// unless empty, is the token of the plan that is accepted.
+// parameters, credentials and, if the provider names one, another version. Parameter
+// confirm, unless empty, is the token of the accepted plan.
 func (s *Updater) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
 	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, "", confirm, actor) })
 }

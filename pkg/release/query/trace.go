@@ -16,12 +16,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// Trace tells which way a query takes through the CoreDNS that a DNS CR intent
-// asks for, as the document is now. cluster is one of the logical cloud's,
-// "provider+cluster", whose domain counts; empty: one whose domain is
-// cluster.local. Errors are *intent.Error values: NotFound, Invalid with a
-// pointer for a cluster that is not registered, Conflict for one that the intent
-// is not for, or where it cannot work.
+// Trace tells which way a query takes through the CoreDNS of a DNS CR intent, as the
+// document is now. Parameter cluster is one of the logical cloud's, "provider+cluster",
+// whose domain counts. If it is empty, the domain is cluster.local. Errors are
+// *intent.Error values. They are NotFound, Invalid with a pointer for an unregistered
+// cluster, and Conflict for a cluster outside the intent, or one where it cannot work.
 func (s *Reader) Trace(ctx context.Context, path intent.Path, cluster string, q corefile.Query) (corefile.Way, error) {
 	doc, err := s.Documents.Get(ctx, path)
 	if err != nil {

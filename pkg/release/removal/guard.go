@@ -218,8 +218,8 @@ func (s *Guard) given(ctx context.Context, record intent.Path) (map[intent.Path]
 	return out, nil
 }
 
-// RecordRemoval is the effect of a provider's update on its names: those that its users
-// would lose, and those that its external-dns would no longer manage.
+// RecordRemoval is the effect of a provider's update on its names. They are the names
+// that users would lose, and those that external-dns would no longer manage.
 func (s *Guard) RecordRemoval(ctx context.Context, p *resolve.RecordProposal) (resolve.Removal, error) {
 	r := resolve.Removal{Record: p.Before.Record}
 	if !p.Before.Deployed {

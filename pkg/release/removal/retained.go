@@ -186,8 +186,8 @@ func (n *RetainedNow) note(group intent.Path, held []state.RetainedNames) {
 	n.by[group] = held
 }
 
-// RetainedNames is how many names of each provider stay published although they have no
-// address, because too many would go; by the last steps of this replica. Providers
+// RetainedNames is how many names of each provider stay published without an address,
+// because too many would go. It is known from the last steps of this replica. Providers
 // without any are left out.
 func (s *Guard) RetainedNames() map[intent.Path]int {
 	s.heldNow.mu.Lock()

@@ -208,8 +208,8 @@ func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 	return out, nil
 }
 
-// keepOffers has clusters that cannot be read keep the published addresses that no other
-// cluster is known to have: published addresses do not shrink by ignorance (I11).
+// keepOffers has unreadable clusters keep the published addresses that no other cluster
+// is known to have. Published addresses do not shrink by ignorance (I11).
 func keepOffers(offers []address.Offer, unread map[string]bool, held map[string][]address.Set) {
 	known := map[string]bool{}
 	for _, offer := range offers {

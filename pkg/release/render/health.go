@@ -54,8 +54,8 @@ func (s *Renderer) reached(ctx context.Context) (*reach, error) {
 	return reachOf(all), err
 }
 
-// KeepHealth reads how all clusters can be reached. Whoever calls it sees to it
-// that followReached hears of each change since, or calls loseOutlook.
+// KeepHealth reads how all clusters can be reached. The caller sees to it that
+// followReached hears of each change since, or calls loseOutlook.
 func (s *Renderer) KeepHealth(ctx context.Context) error {
 	all, err := s.Observed.Reachabilities(ctx)
 	if err != nil {
@@ -95,9 +95,9 @@ func (s *Renderer) FollowReached(ctx context.Context, clusters []string) error {
 	return nil
 }
 
-// stillSilent reads again how the clusters can be reached that did not answer. A
-// picture that is kept is as old as the last news: who stood still, or hears late,
-// would count on for clusters that have come back since, and take them out for an
+// stillSilent reads again how the clusters can be reached that did not answer. A picture
+// that is kept is as old as the last news. A replica that stood still, or hears late,
+// would count on for clusters that have come back since. It would take them out for an
 // outage that nobody saw to be so long (I11).
 func (s *Renderer) stillSilent(ctx context.Context, seen *reach) (*reach, error) {
 	if len(seen.silent) == 0 {
@@ -126,10 +126,10 @@ func (s clusterHealth) of(cluster string) address.Standing {
 	return address.Standing{UnreachableSince: s.lost[cluster], SilentSince: s.silent[cluster], Frozen: s.frozen}
 }
 
-// clusterHealth combines what was seen of clusters with who serves them. An outage
-// counts only while the worker that has reported it still serves the cluster.
-// Clocks may be wrong: a cluster is taken out only when that worker's clock and our
-// own agree, and kept out as soon as one of them says so.
+// clusterHealth combines what was seen of clusters with who serves them. An outage counts
+// only while the worker that has reported it still serves the cluster. Clocks may be
+// wrong. A cluster is taken out only when that worker's clock and our own agree, and kept
+// out as soon as one of them says so.
 func (s *Renderer) clusterHealth(ctx context.Context) (clusterHealth, error) {
 	kept, err := s.reached(ctx)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *Renderer) clusterHealth(ctx context.Context) (clusterHealth, error) {
 			now.lost[cluster] = later(r.Counted, here.counted)
 		}
 	}
-	now.frozen = address.Freeze(len(seen.silent), seen.answer+len(seen.silent)) // whoever serves them: a cluster that changes hands thaws nobody
+	now.frozen = address.Freeze(len(seen.silent), seen.answer+len(seen.silent)) // by any worker: a cluster that changes hands thaws nobody
 	return now, nil
 }
 

@@ -47,9 +47,9 @@ func (s *Renderer) RenderInputs(ctx context.Context, l state.Lifecycle) (*Inputs
 	return on, err
 }
 
-// ask notes the documents that a group's names follow from, and which of them exist: the
-// group's own, its lifecycle, those of its providers, and the drained clusters. It notes
-// none when they are no longer as the step has read them.
+// ask notes the documents that a group's names follow from, and which of them exist. They
+// are the group's own, its lifecycle, those of its providers, and the drained clusters.
+// It notes none when they are no longer as the step has read them.
 func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error {
 	group := on.Group.Path
 	on.asked = []intent.Path{group, state.LifecyclePath(group), state.DrainedPath}
@@ -108,9 +108,9 @@ type InputCache struct {
 	of map[intent.Path]*Inputs
 }
 
-// Keep remembers a group's inputs, with the pointer of the context that was made
-// of it; nil: it has none. What an orchestrator deploys follows from more than these
-// knows, and what is suspended does not follow at all.
+// Keep remembers a group's inputs, with the pointer of the context that was made of it;
+// nil: it has none. The names of an orchestrator's apps follow from more documents than
+// these, and suspended names follow none.
 func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer) {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -14,9 +14,8 @@ import (
 // diffs.
 const maxListed = 4 << 20
 
-// Objects are changes as plans show them. Those that there is no room for are
-// counted, what stays as it is first. The error is that of a context that ends
-// before the diffs are made.
+// Objects are changes as plans show them. Objects beyond the room are counted, unchanged
+// ones first. The error is that of a context that ends before the diffs are made.
 func Objects(ctx context.Context, changes []bundle.Change) ([]intent.ObjectChange, *intent.ObjectCounts, error) {
 	objects, texts := []intent.ObjectChange{}, Diffs{}
 	var left *intent.ObjectCounts

@@ -21,13 +21,12 @@ type Selection struct {
 	Due   time.Time // when other addresses may be chosen though nothing else is; zero: never
 }
 
-// ReconcileService brings the DNSEndpoints of one Service ("namespace/name") of a
-// group to what its clusters were last seen to offer, as StepGroup would bring
-// all of the group's. What it costs does not grow with the group: nothing else
-// is read than the DNSEndpoints, the observations, and the revisions of the
-// documents that all follows from. Where one of those has changed since this
-// replica's last step of the whole group, DNSEndpoints come or go, or a name would
-// be left without addresses, a whole step is due, and nothing is written.
+// ReconcileService brings the DNSEndpoints of one Service ("namespace/name") of a group
+// to the offers of its clusters. StepGroup would bring all of the group's. Its cost does
+// not grow with the group. It reads only the DNSEndpoints, the observations, and the
+// revisions of the documents that all follows from. A whole step is due, and nothing is
+// written, in three cases. A document has changed since this replica's last step of the
+// whole group, DNSEndpoints come or go, or a name would lose its last address.
 func (s *Renderer) ReconcileService(ctx context.Context, group intent.Path, service string) (Selection, error) {
 	const tries = 2 // who has lost a race finds it done, or what it is about gone
 	for range tries {
@@ -100,8 +99,8 @@ func (on *Inputs) refill(ctx context.Context, service string, before bundle.Bund
 	return c, err
 }
 
-// cause is the time of the latest observation behind a change; zero when it is so old
-// that something else must have led to the change.
+// cause is the time of the latest observation behind a change. It is zero if that is so
+// old that something else must have led to the change.
 func (s *Renderer) cause(latest time.Time) time.Time {
 	const recently = 5 * time.Minute
 	if s.Now().Sub(latest) > recently {

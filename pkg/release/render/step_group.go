@@ -20,8 +20,8 @@ type Desired struct {
 	Losses    *removal.Result // of names that nothing offers an address any more
 }
 
-// Wanted is the context that the lifecycle asks for, one without an ID when
-// nothing is to be in the clusters. before is what they have now.
+// Wanted is the context that the lifecycle asks for, one without an ID if nothing is to
+// be in the clusters. The context that they have now is before.
 func (s *Renderer) Wanted(ctx context.Context, l state.Lifecycle, before bundle.Bundle) (Desired, error) {
 	lost := &removal.Result{Of: map[intent.Path]state.RetainedNames{}, Seen: map[intent.Path]bool{}}
 	if !l.Deployed() {

@@ -13,10 +13,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// bind ties one DNS intent to the records that serve its names: the logical
-// cloud's records get the public addresses of all of the app's clusters, a
-// cluster's records that cluster's addresses alone. Names may be many, and so may
-// records: it ends with ctx.
+// bind ties one DNS intent to the records that serve its names. The logical cloud's
+// records get the public addresses of all of the app's clusters, a cluster's records that
+// cluster's addresses alone. Names may be many, and so may records: it ends with ctx.
 func (d *Draft) bind(ctx context.Context, i inputs.DNSIntent) error {
 	at := slices.IndexFunc(d.Group.Apps, func(a plan.App) bool { return a.Name == i.Spec.App })
 	if at < 0 {
@@ -120,8 +119,8 @@ func (d *Draft) bindRecord(ctx context.Context, i inputs.DNSIntent, app plan.App
 	return nil
 }
 
-// hostOf is what an intent asks for a name. What is one cluster's has nothing to
-// choose among.
+// hostOf is what an intent asks for a name. A cluster's own names have nothing to choose
+// among.
 func hostOf(spec intent.DNSIntent, made hostnameOf, to plan.Binding) plan.Host {
 	host := plan.Host{
 		Name: made.name, TTL: spec.TTL, Types: slices.Sorted(slices.Values(spec.RecordTypes)),
@@ -189,9 +188,8 @@ func (d *Draft) finishBindings(ctx context.Context) error {
 	return nil
 }
 
-// checkShared refuses what two bindings cannot both have: one object's name,
-// or one name of one record, in one cluster, from both scopes, over which two
-// external-dns would fight.
+// checkShared refuses what two bindings cannot both have in one cluster: an object's
+// name, or one name of one record from both scopes. Two external-dns would fight over it.
 func (d *Draft) checkShared(a, b plan.Binding) {
 	twin := a
 	twin.Namespace = b.Namespace

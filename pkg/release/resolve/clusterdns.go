@@ -62,8 +62,8 @@ func (d *Draft) refuseImports() {
 // configure has an intent configure the clusters that it selects. Two on one
 // cluster would undo each other.
 func (d *Draft) configure(i inputs.DNSCRIntent, pinned map[string]plan.ClusterDNS, registry string) {
-	clusters := d.In.Selected(i.Spec.Clusters, i.Spec.ClusterLabels, func(stranger intent.ClusterRef) {
-		d.Fail(i.Path, "/spec/clusters", "cluster %s is not a cluster reference of logical cloud %q", stranger, d.Group.LogicalCloud)
+	clusters := d.In.Selected(i.Spec.Clusters, i.Spec.ClusterLabels, func(outside intent.ClusterRef) {
+		d.Fail(i.Path, "/spec/clusters", "cluster %s is not a cluster reference of logical cloud %q", outside, d.Group.LogicalCloud)
 	})
 	if len(clusters) == 0 {
 		d.Warn("DNS CR intent %q configures no cluster: no cluster of logical cloud %q matches", i.Path.Name(), d.Group.LogicalCloud)
@@ -83,8 +83,8 @@ func (d *Draft) configure(i inputs.DNSCRIntent, pinned map[string]plan.ClusterDN
 	}
 }
 
-// Completed is an intent with what it leaves out, as releases hold it: stock
-// CoreDNS also walks the search paths of the logical cloud's own namespace.
+// Completed is an intent with its defaults, as releases hold it. Stock CoreDNS also walks
+// the search paths of the logical cloud's own namespace.
 func Completed(spec intent.DNSCRIntent, namespace string) intent.DNSCRIntent {
 	spec.Mode = cmp.Or(spec.Mode, intent.Dedicated)
 	spec.Namespace = cmp.Or(spec.Namespace, intent.DefaultDNSNamespace)
@@ -97,8 +97,8 @@ func Completed(spec intent.DNSCRIntent, namespace string) intent.DNSCRIntent {
 	return spec
 }
 
-// withImages decides what runs: what the intent names, else what runs already.
-// Where search paths come in an option, no CoreDNS but ours takes it.
+// withImages decides what runs: what the intent names, else what runs already. If search
+// paths come in an option, no CoreDNS but ours takes it.
 func withImages(dns, was plan.ClusterDNS, registry string) plan.ClusterDNS {
 	if dns.Spec.NodeResolver != nil || clusterdns.HasNodeCache(dns) {
 		dns.ResolverImage = cmp.Or(was.ResolverImage, state.DefaultImage(registry, intent.SignpostDNSImage))
@@ -145,9 +145,9 @@ func DNSOn(g plan.Group, cluster string) (plan.ClusterDNS, bool) {
 	return g.DNS[at], true
 }
 
-// pinnedDNS is what the current release runs on each cluster: a new version of
-// Signpost brings no other images by itself. What the DNS pods run counts only
-// where it is stock CoreDNS.
+// pinnedDNS is what the current release runs on each cluster: a new version of Signpost
+// brings no other images by itself. The image of the DNS pods counts only if it is stock
+// CoreDNS.
 func (s *Resolver) pinnedDNS(ctx context.Context, l state.Lifecycle) (map[string]plan.ClusterDNS, error) {
 	out := map[string]plan.ClusterDNS{}
 	if !l.Deployed() {
@@ -164,9 +164,9 @@ func (s *Resolver) pinnedDNS(ctx context.Context, l state.Lifecycle) (map[string
 	return out, err
 }
 
-// DNSPlace is what two DNS of a cluster cannot both have: a namespace, where
-// their objects would have the same names, or an address on the nodes, where each
-// of their caches would get some of the other one's queries.
+// DNSPlace is what two DNS of a cluster cannot both have: a namespace, or an address on
+// the nodes. In one namespace their objects would have the same names. At one address
+// each cache would get some of the other's queries.
 type DNSPlace struct {
 	Cluster string
 	Name    string // a namespace, or an IP address, which no namespace is called

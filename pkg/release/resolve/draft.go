@@ -155,8 +155,8 @@ func (d *Draft) app(app intent.App) plan.App {
 		slices.Sort(out.Clusters)
 		return out
 	}
-	out.Clusters = d.In.Selected(app.Clusters, app.ClusterLabels, func(stranger intent.ClusterRef) {
-		d.Fail(d.In.Owner.Path, "/spec/apps", "app %q names cluster %s, which is no cluster reference of logical cloud %q", app.Name, stranger, d.In.Group.Spec.LogicalCloud)
+	out.Clusters = d.In.Selected(app.Clusters, app.ClusterLabels, func(outside intent.ClusterRef) {
+		d.Fail(d.In.Owner.Path, "/spec/apps", "app %q names cluster %s, which is no cluster reference of logical cloud %q", app.Name, outside, d.In.Group.Spec.LogicalCloud)
 	})
 	if len(out.Clusters) == 0 {
 		d.Warn("app %q runs on no cluster: no cluster of logical cloud %q matches", app.Name, d.In.Group.Spec.LogicalCloud)
@@ -193,9 +193,9 @@ func (s *Resolver) DraftRecords(ctx context.Context, d *Draft) error {
 	return nil
 }
 
-// home is where a record's public external-dns lives: where it is pinned, else
-// as the record, the logical cloud or the server says, else the logical
-// cloud's only cluster.
+// home is where a record's public external-dns lives: where it is pinned, else as the
+// record, the logical cloud or the server says. Otherwise it is the logical cloud's only
+// cluster.
 func (s *Resolver) home(d *Draft, name string, r RecordDraft) *intent.ClusterRef {
 	implied := r.Frozen.Spec.DeployOn
 	implied = cmp.Or(implied, d.In.Cloud.Spec.ControllerCluster, s.Inputs.ControllerCluster)
@@ -219,8 +219,8 @@ func (s *Resolver) home(d *Draft, name string, r RecordDraft) *intent.ClusterRef
 	return implied
 }
 
-// collectClusters lists the clusters that the release touches and refuses
-// those that it cannot. Those of apps that an orchestrator deploys need not be pushed to.
+// collectClusters lists the clusters that the release touches and refuses those that it
+// cannot. Clusters of apps that an orchestrator deploys need not be pushed to.
 func (s *Resolver) collectClusters(d *Draft) {
 	pushed := state.Reached(d.Group)
 	for _, name := range slices.Sorted(maps.Keys(pushed)) {
@@ -252,9 +252,8 @@ func (s *Resolver) Unfit(name string, known bool, spec intent.Cluster, project s
 	return "", ""
 }
 
-// InPlain refuses the credentials of a record that are given by value, where
-// its objects become files, or app contexts for a deployer: there others could
-// read them.
+// InPlain refuses credentials that are given by value if the record's objects become
+// files, or app contexts for a deployer. Others could read them there.
 func (s *Resolver) InPlain(r plan.Record, cluster string, spec intent.Cluster) []intent.Field {
 	var where string
 	switch {

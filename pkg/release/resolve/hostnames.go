@@ -16,8 +16,8 @@ type hostnameOf struct {
 	pointer string // to the name or the template
 }
 
-// hostnames are the names of an intent, those of templates made for the clusters
-// that its app runs on. What cannot be made is refused. It ends with ctx.
+// hostnames are the names of an intent, those of templates made for the clusters that its
+// app runs on. A name that cannot be made is refused. It ends with ctx.
 func (d *Draft) hostnames(ctx context.Context, i inputs.DNSIntent, app plan.App) ([]hostnameOf, error) {
 	var out []hostnameOf
 	made := map[string]int{} // where in out a name is

@@ -36,8 +36,8 @@ func (s *Resolver) DraftName(ctx context.Context, in *inputs.Inputs) (*Draft, er
 	return d, nil
 }
 
-// bindName adds the bindings of a name: one for all of its clusters in the public
-// scope, one for each of them in the scope of clusters.
+// bindName adds the bindings of a name. In the public scope it is one for all of its
+// clusters, in the scope of clusters one for each.
 func (s *Resolver) bindName(d *Draft) {
 	name := d.In.Name
 	if _, known := d.Records[name.Provider]; !known {
@@ -131,16 +131,16 @@ func (d *Draft) checkNameRouting() {
 	if routing == nil {
 		return
 	}
-	stranger := func(pointer, cluster string) {
+	outside := func(pointer, cluster string) {
 		if !slices.Contains(d.In.Members, cluster) {
 			d.Fail(d.Group.Path, "/spec/routing/"+pointer, "%s is none of the name's clusters, which are %s; name these", cluster, cmp.Or(strings.Join(d.In.Members, ", "), "none"))
 		}
 	}
 	for _, cluster := range routing.Order {
-		stranger("order", cluster)
+		outside("order", cluster)
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(routing.Weights)) {
-		stranger("weights", cluster)
+		outside("weights", cluster)
 	}
 	for _, field := range routing.Unread() {
 		d.Warn("routing/%s has no effect with policy %s", field, cmp.Or(routing.Policy, intent.Multivalue))

@@ -29,8 +29,8 @@ func (s *Resolver) ReadNames(ctx context.Context, path intent.Path) (*inputs.Inp
 	return in, nil
 }
 
-// BindNames ties an intent to the records that serve its names, and those of its
-// names that none serves, unless they are clusters' own, to none.
+// BindNames ties an intent to the records that serve its names. Names that no record
+// serves are tied to none, unless they are clusters' own.
 func (d *Draft) BindNames(ctx context.Context, i inputs.DNSIntent) error {
 	if err := d.bind(ctx, i); err != nil {
 		return err
@@ -56,9 +56,8 @@ func (d *Draft) BindNames(ctx context.Context, i inputs.DNSIntent) error {
 	return err
 }
 
-// HomelessWarnings warn of a record of which nothing says yet where its public
-// external-dns is to live: neither itself nor the server, nor each of the logical
-// clouds that are associated with it.
+// HomelessWarnings warn of a record whose public external-dns has no home yet. Neither
+// the record nor the server says one, nor does each of the associated logical clouds.
 func (s *Resolver) HomelessWarnings(ctx context.Context, doc intent.Document, l state.RecordLifecycle) ([]intent.Warning, error) {
 	record, err := intent.Of[intent.Record](doc)
 	if err != nil || record.Spec.DeployOn != nil || s.Inputs.ControllerCluster != nil || l.Deployed && l.Record.UID == doc.UID {

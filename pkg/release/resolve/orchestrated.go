@@ -15,8 +15,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// serviceNamespace is where the Service of a DNS intent is: where the intent
-// says, else where the app context has it, else where the app is.
+// serviceNamespace is the namespace of the Service of a DNS intent. The intent says it,
+// else the app context, else it is that of the app.
 func (d *Draft) serviceNamespace(i inputs.DNSIntent, app plan.App) string {
 	o := d.In.Orchestration
 	if i.Spec.Namespace != "" || o == nil {

@@ -33,8 +33,8 @@ func (s *Resolver) InUse(ctx context.Context, record intent.Path, l state.Record
 	return len(users) > 0, err
 }
 
-// OwnerIDMoves refuses another owner id for what is deployed: external-dns would
-// let go of every name that it has published.
+// OwnerIDMoves refuses another owner id for a deployed provider: external-dns would
+// abandon every name that it has published.
 func (p *RecordProposal) OwnerIDMoves() []intent.Field {
 	was, is := cmp.Or(state.OwnOwnerID(p.Before.Record.Spec), p.Before.Record.OwnerID), p.Frozen.OwnerID
 	if !p.Before.Deployed || p.Before.Record.UID != p.Frozen.UID || was == is {

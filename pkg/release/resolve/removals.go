@@ -28,8 +28,8 @@ func (r Removal) String() string {
 // Removals are what an action would take of the names of records.
 type Removals []Removal
 
-// Refuse is the error of an action that takes too many names and that nobody has
-// confirmed; nil: it may go on. what is the action in words, and remedy what would do.
+// Refuse is the error of an action that removes too many names and that nobody has
+// confirmed; nil: it may go on. The action in words is what, and remedy says what to do.
 func (all Removals) Refuse(what, remedy string) error {
 	var fields []intent.Field
 	for _, r := range all {

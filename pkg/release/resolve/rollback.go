@@ -11,11 +11,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// Recall drafts a rollback: what an earlier revision was made of, once more.
-// The group, its apps and its names are as they were frozen then. Records are
-// not the group's: they are as they are deployed now, on the home that they
-// have now. What the revision needs and no longer finds becomes an error of
-// the plan.
+// Recall drafts a rollback: what an earlier revision was made of, once more. The group,
+// its apps and its names are as they were frozen then. Records are not the group's: they
+// are as they are deployed now, on the home that they have now. A document that the
+// revision needs and that is gone becomes an error of the plan.
 func (s *Resolver) Recall(ctx context.Context, p *Proposal, live *inputs.Inputs) error {
 	d := &Draft{In: live, Records: map[string]RecordDraft{}}
 	p.Draft = d
@@ -145,7 +144,7 @@ func (s *Resolver) recallRecords(ctx context.Context, d *Draft) error {
 	return nil
 }
 
-// recallRecord is a binding's record as it is deployed. One that is not gets
+// recallRecord is a binding's record as it is deployed. A record that is not gone gets
 // the home that it says, else the one that it had then.
 func (s *Resolver) recallRecord(ctx context.Context, d *Draft, b plan.Binding) (RecordDraft, error) {
 	if r, known := d.Records[b.Record]; known && (r.Frozen.Home != nil || b.Scope != intent.Public) {

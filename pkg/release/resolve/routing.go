@@ -20,16 +20,16 @@ func (d *Draft) checkRouting(i inputs.DNSIntent, app plan.App) {
 		return
 	}
 	in := *i.Spec.Routing
-	stranger := func(pointer, cluster string) {
+	outside := func(pointer, cluster string) {
 		if !slices.Contains(app.Clusters, cluster) {
 			d.Fail(i.Path, "/spec/routing/"+pointer, "app %q does not run on %s, but on %s; name these clusters", app.Name, cluster, cmp.Or(strings.Join(app.Clusters, ", "), "no cluster"))
 		}
 	}
 	for n, cluster := range in.Order {
-		stranger("order/"+strconv.Itoa(n), cluster)
+		outside("order/"+strconv.Itoa(n), cluster)
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(in.Weights)) {
-		stranger("weights/"+cluster, cluster)
+		outside("weights/"+cluster, cluster)
 	}
 	for _, field := range in.Unread() {
 		d.Warn("%s: its routing/%s has no effect with policy %s", i.Path, field, cmp.Or(in.Policy, intent.Multivalue))
@@ -104,7 +104,7 @@ func (d *Draft) checkAbilities(i inputs.DNSIntent, pointer string, p Publishing,
 		d.Fail(i.Path, pointer, "%q is the apex of a zone of provider %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.record.Name)
 	}
 	if apex && !externaldns.MarksApex(p.record.Spec.Parameters) {
-		d.Warn("%s is the apex of a zone of provider %q: external-dns would mark it with a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
+		d.Warn("%s is the apex of a zone of provider %q; external-dns would mark it with a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
 	}
 	if strings.HasPrefix(host.Name, "*.") && !p.Abilities.Wildcards {
 		d.Warn("%s of provider %q is a wildcard, which the DNS server behind %s does not answer; give the names themselves", host.Name, p.record.Name, p.record.Spec.Provider)

@@ -10,8 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 )
 
-// Relative is a name that somebody holds above or below one that is asked for, in the
-// etcd of a CoreDNS that answers the upper one with both.
+// Relative is a name that somebody holds above or below a requested one. The CoreDNS of
+// their etcd answers the upper one with both.
 type Relative struct {
 	Bid     ClaimRequest
 	Tree    string // the prefix of the keys of the request

@@ -105,8 +105,8 @@ func recordsOf(g plan.Group) []intent.Path {
 	return slices.Compact(out)
 }
 
-// Together says what external-dns publishes of a name that several give:
-// nothing stands in the way of the addresses of all of them when why is empty.
+// Together says how external-dns publishes a name that several groups publish. If why is
+// empty, it publishes the addresses of all of them.
 func Together(version string, givers ...Publisher) (why string) {
 	for _, g := range givers {
 		if g.TTL != givers[0].TTL {
@@ -120,7 +120,7 @@ func Together(version string, givers ...Publisher) (why string) {
 }
 
 // conflictReason says why several app services cannot be given one name; empty: they can
-// be. What external-dns makes of their sets would be what none of them asked for.
+// be. External-dns would make of their sets what none of them asked for.
 func conflictReason(givers []Publisher) string {
 	first := givers[0]
 	for _, g := range givers {

@@ -15,9 +15,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
-// DrainedPath names the one document that lists the drained clusters. There is
-// one for all, so that of two drains at once the later knows of the earlier:
-// together they shall not leave a name without an address.
+// DrainedPath names the one document that lists the drained clusters. There is one for
+// all. So of two drains at once, the later knows of the earlier: together they shall not
+// leave a name without an address.
 const DrainedPath = intent.Path(intent.OperationCollection + "/drained-clusters")
 
 // DrainedClusters are the drained ones, by "provider+cluster".
@@ -141,9 +141,9 @@ func (s *Store) IsAbandoned(ctx context.Context, cluster string) (bool, error) {
 	return a != nil, err
 }
 
-// Unattended says whether the external-dns of a record may run on where nobody can
-// end it: on its cluster, which is abandoned, or in a home that is, and that the
-// record has left before its external-dns was seen to end there.
+// Unattended says whether the external-dns of a record may run on where nobody can end
+// it. That is on its abandoned cluster, or in an abandoned home that the record left
+// before its external-dns was seen to end.
 func (s *Store) Unattended(ctx context.Context, record plan.Record, scope intent.Scope, cluster string) (bool, error) {
 	all, err := s.Ledger.Abandonments(ctx)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// Lifecycle is the document that says where a deployment intent group stands:
-// which release is wanted, and what came of it. It lives in the internal
-// lifecycle collection under the group's path, and refers to the group and to
-// what its release uses as long as that is in a cluster.
+// Lifecycle is the document that says where a deployment intent group stands: which
+// release is wanted, and what came of it. It lives in the internal lifecycle collection
+// under the group's path. It refers to the group and to the documents of its release, as
+// long as that is in a cluster.
 type Lifecycle struct {
 	OwnerUID        string            `json:"ownerUID"`  // of the group; another one is another life
 	Wanted          intent.Action     `json:"wanted"`    // what was accepted last
@@ -249,7 +249,7 @@ func SwapDocument(ctx context.Context, store intent.Store, body any, write inten
 	return doc, err
 }
 
-// KeepRemovedClusters lets go of the clusters that hold nothing of the group any more.
+// KeepRemovedClusters drops the clusters that hold nothing of the group any more.
 func (l *Lifecycle) KeepRemovedClusters(clusters []string) {
 	for _, cluster := range l.RemovedClusters {
 		if ref, _ := intent.ParseCluster(cluster); !slices.Contains(clusters, cluster) {

@@ -39,8 +39,8 @@ func (l *RecordLifecycle) MovingIn(scope intent.Scope) bool {
 	return l.Moving && scope == intent.Public
 }
 
-// StartMove notes that external-dns is to wait at its new home. What it had
-// still to remove, it removes there.
+// StartMove notes that external-dns is to wait at its new home. Names that it had still
+// to remove, it removes there.
 func (l *RecordLifecycle) StartMove(to intent.ClusterRef) {
 	from := DrainKey(intent.Public, l.Record.Home.String())
 	l.Moving = true

@@ -14,8 +14,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// Union is what clusters make of the objects of several owners: where these
-// differ, as when an earlier Signpost rendered some of them, the first counts.
+// Union is what clusters make of the objects of several owners. If these differ, the
+// first counts.
 func Union(owners ...bundle.Bundle) bundle.Bundle {
 	all := slices.Concat(owners...)
 	slices.SortStableFunc(all, func(a, b bundle.Object) int { return bundle.Compare(a.ID, b.ID) })

@@ -6,13 +6,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Offer is autopath as the DNS of a logical cloud offers it to pods on one
-// cluster. It is a document of its own beside the lifecycles. The logical
-// cloud's lifecycle names it, and those of the groups whose pods rely on it
-// refer to it: while one does, it cannot be deleted; and it is deleted before a
-// release of the logical cloud goes without it. What was deleted never comes
-// back, for its id is given once. So no interleaving leaves a group that relies
-// on an offer that is gone (I10).
+// Offer is autopath as the DNS of a logical cloud offers it to pods on one cluster. It is
+// a document of its own beside the lifecycles. The logical cloud's lifecycle names it.
+// The lifecycles of the groups whose pods rely on it refer to it, so it cannot be deleted
+// while one does. It is deleted before a release of the logical cloud goes without it. A
+// deleted offer never comes back, because its id is given once. So no interleaving leaves
+// a group that relies on an offer that is gone (I10).
 type Offer struct {
 	Cloud        intent.Path `json:"cloud"`
 	Cluster      string      `json:"cluster"`                // "provider+cluster"
@@ -40,8 +39,8 @@ func (l *Lifecycle) OfferTo(cluster, namespace string) (Offer, bool) {
 	return l.Offers[at], true
 }
 
-// Rely has a lifecycle refer to the offers that a release relies on. Those of
-// earlier releases are referred to until their pods are gone.
+// Rely has a lifecycle refer to the offers that a release relies on. Offers of earlier
+// releases are referred to until their pods are gone.
 func (l *Lifecycle) Rely(on []Offer) {
 	l.Offers = on
 	for _, o := range on {
@@ -51,8 +50,8 @@ func (l *Lifecycle) Rely(on []Offer) {
 	}
 }
 
-// ReleaseOffers lets go of offers that no pod relies on any more: when the
-// release is in the clusters, and nothing of earlier ones is.
+// ReleaseOffers drops offers that no pod relies on any more: when the release is in the
+// clusters, and nothing of earlier releases is.
 func (l *Lifecycle) ReleaseOffers() {
 	if !l.Settled || len(l.RemovedClusters) > 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// A logical cloud has a lifecycle as a deployment intent group has: what it
-// releases is the DNS of its clusters, as its DNS CR intents say.
+// A logical cloud has a lifecycle as a deployment intent group has. It releases the DNS
+// of its clusters, as its DNS CR intents say.
 
 // IsCloud tells a logical cloud's path from those of other owners.
 func IsCloud(owner intent.Path) bool {

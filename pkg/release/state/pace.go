@@ -10,10 +10,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// SetPace chooses how often the external-dns of a record looks, where the record
-// does not say. What is deployed keeps its pace until the record is updated:
-// an upgrade of Signpost rolls nothing. What was chosen by the size of the zone
-// stays while that is not known.
+// SetPace chooses how often the external-dns of a record looks, where the record does not
+// say. A deployed external-dns keeps its pace until the record is updated: an upgrade of
+// Signpost rolls nothing. A pace that was chosen by the size of the zone stays while that
+// is not known.
 func SetPace(r *plan.Record, size int, before RecordLifecycle) {
 	pace := externaldns.PaceOf(r.Spec.Provider, r.Spec.ExtraArgs, size)
 	r.Events, r.Interval = pace.Events, pace.Interval
@@ -22,8 +22,9 @@ func SetPace(r *plan.Record, size int, before RecordLifecycle) {
 	}
 }
 
-// ZoneSize is how many names the external-dns of a record read from the DNS
-// provider when it was last asked: the most that one of them did, 0 if none is known.
+// ZoneSize is how many names the external-dns of a record read from the DNS provider when
+// it was last asked. Of several external-dns the largest number counts; 0 if none is
+// known.
 func (s *Store) ZoneSize(ctx context.Context, record plan.Record) (int, error) {
 	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record.Path)))
 	if err != nil {

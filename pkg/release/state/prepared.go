@@ -37,8 +37,8 @@ func (l *Lifecycle) PreparedAt(appContext string) int {
 // IsPrepared says whether a release is frozen for an app context of an orchestrator.
 func (l *Lifecycle) IsPrepared(appContext string) bool { return l.PreparedAt(appContext) >= 0 }
 
-// Keep notes a release for an app context, in the place of an earlier one. The
-// oldest are let go where they are too many, but for the current one.
+// Keep notes a release for an app context, in the place of an earlier one. If there are
+// too many, the oldest are dropped, but not the current one.
 func (l *Lifecycle) Keep(p Prepared) {
 	l.Prepared = slices.Clone(l.Prepared)
 	if at := l.PreparedAt(p.AppContext); at >= 0 {
@@ -64,12 +64,12 @@ func (l *Lifecycle) StandsFor(appContext string, was Lifecycle) bool {
 	return l.OwnerUID == was.OwnerUID && l.Seq == was.Seq && l.Wanted == was.Wanted && kept(l) == kept(&was)
 }
 
-// Older says whether a context came before another. One that no release is
-// kept for came before all of them.
+// Older says whether a context came before another. A context without a kept release came
+// before all of them.
 func (l *Lifecycle) Older(a, b string) bool { return l.PreparedAt(a) < l.PreparedAt(b) }
 
-// FollowingAction is what accepting a release now does to the group. One for
-// an app context older than the current one is a rollback.
+// FollowingAction is what accepting a release now does to the group. A release for an app
+// context older than the current one is a rollback.
 func (l *Lifecycle) FollowingAction(appContext string) intent.Action {
 	switch {
 	case !l.Deployed():

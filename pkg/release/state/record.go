@@ -103,8 +103,8 @@ func recordRefs(r plan.Record) []intent.Path {
 	return refs
 }
 
-// Freeze pins a live record: its spec, its external-dns version, its owner id.
-// What was pinned before stays, but for what the spec now says otherwise.
+// Freeze pins a live record: its spec, its external-dns version, its owner id. A pinned
+// value stays, unless the spec now says otherwise.
 func (s *Store) Freeze(doc intent.Document, project plan.Project, home *intent.ClusterRef, before RecordLifecycle) (plan.Record, error) {
 	resource, err := intent.Of[intent.Record](doc)
 	if err != nil {

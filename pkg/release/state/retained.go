@@ -10,11 +10,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// Names go by themselves, too, when nothing offers them an address any more. How
-// many of a record's names have gone so is in an account that all replicas share
-// (pkg/release/removal/guard): a step of a whole group charges it before it writes, and what it
-// writes compares it. Where too many would go, they stay as they are published
-// until somebody asks for it, or they are offered again.
+// Names go by themselves, too, when nothing offers them an address any more. An account
+// that all replicas share (pkg/release/removal/guard) counts how many of a record's names
+// have gone so. A step of a whole group charges it before it writes, and compares it when
+// it writes. If too many would go, they stay as they are published until somebody asks
+// for it, or they are offered again.
 
 // RetainedNames says of how many names of a record a group keeps the addresses published
 // although nothing offers them any more.

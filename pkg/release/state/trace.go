@@ -8,9 +8,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
-// Trail has log lines name the release that is stepped, and what is done until
-// it is settled belong to the trace of the request that was accepted. What comes
-// later follows from something else.
+// Trail has log lines name the release that is stepped. The work until the release is
+// settled belongs to the trace of the accepted request. Later work follows from something
+// else.
 func (l *Lifecycle) Trail(ctx context.Context) context.Context {
 	ctx = tracing.With(ctx, "contextID", l.ContextID)
 	if l.Settled {

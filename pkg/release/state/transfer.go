@@ -15,7 +15,7 @@ type Transfer struct {
 	Names []byte      `json:"names"` // their digests, one behind the other
 }
 
-// Digest stands for a name of a binding, of whatever cluster.
+// Digest stands for a name of a binding, of any cluster.
 type Digest [16]byte
 
 // DigestOf is the digest of a name of a binding.

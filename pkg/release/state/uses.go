@@ -93,7 +93,7 @@ func CompareUses(a, b Use) int {
 	return cmp.Or(cmp.Compare(a.Record, b.Record), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Cluster, b.Cluster))
 }
 
-// What is said of owner ids.
+// The texts about owner ids.
 const (
 	OwnerIDParameter = "txt-owner-id"
 	AtOwnerID        = "/spec/external-dns-parameters/" + OwnerIDParameter
@@ -121,12 +121,11 @@ func UseOf(group intent.Path, cluster string, p *bundle.Published) Use {
 	return Use{Record: record, Scope: intent.Scope(p.Scope), Cluster: cluster}
 }
 
-// ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so
-// that it removes the names: as the record says, else twice its interval and a
-// minute, after which it has looked again at an API server that was away.
-// External-dns' coredns provider removes one target of a name in each interval,
-// so there a name with more targets, of which there are so many, needs an
-// interval for each and one to spare.
+// ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so that it
+// removes the names: as the record says, else twice its interval and a minute, after
+// which it has looked again at an API server that was away. External-dns' coredns
+// provider removes one target of a name in each interval. So a name with more targets
+// needs an interval for each, and one to spare.
 func ReleaseTimeout(r plan.Record, targets int) time.Duration {
 	if timeout, err := time.ParseDuration(r.Spec.ReleaseTimeout); err == nil && timeout > 0 {
 		return timeout

@@ -43,8 +43,9 @@ func KeyPrefix(r intent.Record) string {
 	return externaldns.NamesBelow(r.Provider, r.Parameters, r.ExtraArgs)
 }
 
-// InPlace tells whether a record has its names in views of DNS in which another one has
-// them, and below the same keys of etcd if any: claims of names by that are claims by it.
+// InPlace tells whether a record has its names in the same views of DNS as another one,
+// and below the same keys of etcd if any. Claims of names by the one are then claims by
+// the other.
 func InPlace(is, was intent.Record) bool {
 	return KeyPrefix(is) == KeyPrefix(was) && ScopesWithin(PrivateScopes(is), PrivateScopes(was))
 }
@@ -55,12 +56,12 @@ func ScopesWithin(some, of string) bool {
 	return !slices.ContainsFunc(ZoneScopes(plan.Binding{View: some}), func(view string) bool { return !slices.Contains(all, view) })
 }
 
-// PrivateScopes are the views of a record whose zones are or may be private ones, by
-// what identifies these, joined by commas; empty: the zones are public.
+// PrivateScopes are the views of a record whose zones are or may be private, named by
+// their identities, joined by commas. If it is empty, the zones are public.
 //
-// With azure-private-dns a resource group has one zone of a name. With aws each zone
-// is a view of its own, and external-dns sees to zones of both kinds unless the record
-// says one. What is not identified is in one view, whoever's it is.
+// With azure-private-dns a resource group has one zone of a name. With aws each zone is a
+// view of its own, and external-dns sees to zones of both kinds unless the record says
+// one. All zones without an identity are in one view.
 func PrivateScopes(r intent.Record) string {
 	value := func(parameter string) string { return strings.ToLower(externaldns.Value(r.Parameters, parameter)) }
 	switch {
@@ -85,8 +86,8 @@ func PrivateScopes(r intent.Record) string {
 	return strings.Join(slices.Compact(all), ",")
 }
 
-// zoneOf is what a zone is told from others by: the end of its id, which is what
-// external-dns compares, without the path before it, as in /hostedzone/Z1.
+// zoneOf tells a zone from others: it is the end of its id, which external-dns compares,
+// without the path before it, as in /hostedzone/Z1.
 func zoneOf(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	id = id[strings.LastIndexByte(id, '/')+1:]

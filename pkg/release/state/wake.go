@@ -13,9 +13,9 @@ type Wakeup struct {
 	At    time.Time // zero: at once, for something has changed
 }
 
-// Wakeups passes wakeups to the one who listens, in the call that wakes: what a step
-// wakes is in the controller's queue before the step ends. It keeps wakeups while
-// nobody listens. It is safe for concurrent use; a nil *Wakeups drops all.
+// Wakeups passes wakeups to its listener, in the call that wakes. So owners that a step
+// wakes are in the controller's queue before the step ends. It keeps wakeups while nobody
+// listens. It is safe for concurrent use; a nil *Wakeups drops all.
 type Wakeups struct {
 	mu     sync.Mutex
 	early  []Wakeup

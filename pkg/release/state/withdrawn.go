@@ -10,9 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// Awaited says whether the end of an object is waited for: not of what
-// Kubernetes may take its time for, of what is never deleted, nor of what is
-// not ours.
+// Awaited says whether the end of an object is waited for. It is not for objects that are
+// never deleted, that are not ours, or for which Kubernetes may take its time.
 func Awaited(e ledger.Entry) bool {
 	return !e.Lingers() && e.Held() && e.ID.Kind != DefinitionKind
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// condition makes a condition that holds since the release was accepted. What
-// was observed since then may move that.
+// condition makes a condition that holds since the release was accepted. Later
+// observations may move that.
 func condition(snap query.Snapshot, kind, status, reason, message string) intent.StatusCondition {
 	return intent.StatusCondition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: snap.Lifecycle.Since}
 }

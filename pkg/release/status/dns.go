@@ -62,7 +62,7 @@ func nodeCache(r render.DNSReport, old string) *intent.NodeCacheStatus {
 	messages := []string{r.Caches.Message}
 	if d := r.Caches.DNS; d != nil {
 		if clusterdns.Expands(r.ClusterDNS) && d.Unsupported != nil && *d.Unsupported {
-			messages = append(messages, "the cluster's DNS does not know the EDNS0 option with search paths, or does not accept it from the nodes: the nodes walk the search paths, so a lookup costs several queries again")
+			messages = append(messages, "the cluster's DNS does not know the EDNS0 option with search paths, or does not accept it from the nodes; the nodes walk the search paths, so a lookup costs several queries again")
 		}
 		for _, u := range d.Upstreams {
 			if u.Failing {

@@ -24,9 +24,9 @@ type publication struct {
 	seen  observed.Published // of the DNSEndpoint, in some state
 }
 
-// published judges whether a name of a binding is at the DNS provider:
-// external-dns is available, and has synchronized since it read the DNSEndpoint
-// as it is now. Where that cannot be observed it is Unknown (I6).
+// published judges whether a name of a binding is at the DNS provider. It is if
+// external-dns is available, and has synchronized since it read the present DNSEndpoint.
+// If that cannot be observed it is Unknown (I6).
 func published(snap query.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) intent.StatusCondition {
 	by, _ := providerOf(snap, b)
 	id := endpointOf(snap, b)

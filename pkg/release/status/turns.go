@@ -65,8 +65,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// jointly is since when several of one status are so, as one condition: all are
-// True since the last one is, and not all since the first one is not.
+// jointly is since when several of one status are so, as one condition. All are True
+// since the last one is, and not all since the first one is not.
 func jointly(status string, a, b time.Time) time.Time {
 	if (status == "True") == a.Before(b) {
 		return b

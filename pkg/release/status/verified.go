@@ -11,8 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
-// prove adds what authoritative servers answered, and the condition that follows.
-// What they were asked about other targets says nothing of those of now (I6).
+// prove adds what authoritative servers answered, and the condition that follows. Their
+// answers about other targets say nothing of the present ones (I6).
 func prove(snap query.Snapshot, b plan.Binding, s *intent.NameStatus) {
 	c := condition(snap, "Verified", "Unknown", string(verify.NotAsked), "the authoritative servers were not asked yet")
 	c.LastTransitionTime = later(c.LastTransitionTime, snap.Current)

@@ -52,9 +52,8 @@ func (s *Keeper) claimPlace(ctx context.Context, p *resolve.Proposal, dns plan.C
 	return &intent.Error{Code: intent.Conflict, Detail: "another release has just taken a place for the DNS of " + string(d.Group.Path) + "; nothing was changed", Fields: d.Errors}
 }
 
-// anothersDNS says whether a claim is another logical cloud's that has its DNS
-// there, or is about to: whose lifecycle has changed since has been accepted, or
-// tries again.
+// anothersDNS says whether a claim is another logical cloud's that has its DNS there, or
+// is about to. If the lifecycle has changed since, it was accepted, or tries again.
 func (s *Keeper) anothersDNS(ctx context.Context, held dnsClaim, cloud intent.Path, place resolve.DNSPlace, now time.Time) (bool, error) {
 	if held.Cloud == cloud {
 		return false, nil
@@ -121,8 +120,8 @@ func (s *Keeper) keptDNS(ctx context.Context, l state.Lifecycle) ([]plan.Cluster
 	return kept, nil
 }
 
-// leftDNS says whether a cluster still holds the service of a DNS of an earlier
-// release of a logical cloud, whose place is another one now.
+// leftDNS says whether a cluster still holds the service of an earlier DNS of a logical
+// cloud, which has another place now.
 func (s *Keeper) leftDNS(ctx context.Context, g plan.Group, dns plan.ClusterDNS) (bool, error) {
 	if slices.ContainsFunc(g.AllDNS(), func(now plan.ClusterDNS) bool { return resolve.SameService(now, dns) }) {
 		return false, nil

@@ -40,8 +40,8 @@ type LookupResult struct {
 }
 
 // WarnOfExistingRecords warns of names that a plan would create and that the
-// authoritative servers answer already, for which external-dns would leave them
-// alone. What cannot be asked in time is not known, and not said.
+// authoritative servers answer already, for which external-dns would leave them alone.
+// Names that cannot be asked for in time are not known, and not told.
 func (s *Keeper) WarnOfExistingRecords(ctx context.Context, p *resolve.Proposal) {
 	if p.Action == intent.Terminate {
 		return
@@ -76,9 +76,9 @@ func warningOf(seen LookupResult, record plan.Record) string {
 	case marks == "":
 		return shows + ": external-dns of provider " + record.Name + " writes no readable marks of ownership, and may change it"
 	case seen.Held.Owner != "" && resolve.CannotAdopt(record) == "":
-		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\": that of provider " + record.Name + " leaves it alone until the provider adopts it (update of the provider, adopt=" + seen.Held.Owner + ")"
+		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\"; that of provider " + record.Name + " leaves it alone until the provider adopts it (update of the provider, adopt=" + seen.Held.Owner + ")"
 	case seen.Held.Owner != "":
-		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\": that of provider " + record.Name + " leaves it alone"
+		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\"; that of provider " + record.Name + " leaves it alone"
 	}
 	return shows + ", and no external-dns marks it as its own: that of provider " + record.Name + " leaves it alone; delete it at the DNS provider to have it published"
 }
@@ -98,7 +98,7 @@ func (s *Keeper) CheckOwnerInZone(ctx context.Context, p *resolve.Proposal) erro
 	for _, seen := range s.LookUp(ctx, quickLookup(), p.Draft.Frozen(), doubtful) {
 		record := p.Draft.Records[seen.Record].Frozen
 		if seen.Held.Owner == record.OwnerID {
-			p.Draft.Fail(record.Path, state.AtOwnerID, "%s already belongs to an external-dns with owner id %q, which is not the one of this provider: it would take over all names of the other; remove txt-owner-id", seen.Name, record.OwnerID)
+			p.Draft.Fail(record.Path, state.AtOwnerID, "%s already belongs to an external-dns with owner id %q, which is not the one of this provider; it would take over all names of the other; remove txt-owner-id", seen.Name, record.OwnerID)
 		}
 	}
 	return nil

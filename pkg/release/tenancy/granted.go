@@ -74,9 +74,9 @@ func tenantOn(d *resolve.Draft, cluster string) tenant {
 // project's, and those of the DNS of clusters.
 func placements(g plan.Group) []resolve.ClaimRequest {
 	holder := resolve.HolderOf(g)
-	var bids []resolve.ClaimRequest
+	var requests []resolve.ClaimRequest
 	add := func(cluster, namespace string, purpose resolve.Purpose, by string) {
-		bids = append(bids, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}, Through: holder, Purpose: purpose, By: by})
+		requests = append(requests, resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}, Through: holder, Purpose: purpose, By: by})
 	}
 	for _, app := range g.Apps {
 		if len(app.Manifests) == 0 {
@@ -92,8 +92,8 @@ func placements(g plan.Group) []resolve.ClaimRequest {
 	for _, dns := range g.DNS {
 		add(dns.Cluster, dns.Spec.Namespace, resolve.OfDNS, dns.Intent)
 	}
-	slices.SortStableFunc(bids, resolve.CompareRequests)
-	return slices.CompactFunc(bids, func(a, b resolve.ClaimRequest) bool { return a.Key == b.Key })
+	slices.SortStableFunc(requests, resolve.CompareRequests)
+	return slices.CompactFunc(requests, func(a, b resolve.ClaimRequest) bool { return a.Key == b.Key })
 }
 
 // checkGranted refuses namespaces that Signpost did not make, unless
@@ -102,12 +102,12 @@ func (s *Keeper) checkGranted(ctx context.Context, d *resolve.Draft) error {
 	if d.Group.Path == "" {
 		return nil
 	}
-	bids := placements(d.Group)
-	madeBy, err := s.madeBy(ctx, d, bids)
+	requests := placements(d.Group)
+	madeBy, err := s.madeBy(ctx, d, requests)
 	if err != nil {
 		return err
 	}
-	for _, b := range bids {
+	for _, b := range requests {
 		cluster, _ := resolve.NamespaceOn(b.Key)
 		why := tenantOn(d, cluster).refused(b.Key.Name, madeBy[b.Key])
 		if why == "" && b.Purpose == resolve.OfDNS && madeBy[b.Key] == grant.NotKnown {
@@ -125,9 +125,8 @@ func (s *Keeper) checkGranted(ctx context.Context, d *resolve.Draft) error {
 	return nil
 }
 
-// importBlind says why a DNS CR intent of mode import may not go into a
-// namespace of which nothing is known: no Namespace is made there, by which the
-// worker would see whose it is.
+// importBlind says why a DNS CR intent of mode import may not go into an unknown
+// namespace. No Namespace is made there, so the worker would not see whose it is.
 func importBlind(d *resolve.Draft, cluster string, b resolve.ClaimRequest) (why string) {
 	t := tenantOn(d, cluster)
 	dns, known := resolve.DNSOn(d.Group, cluster)
@@ -139,13 +138,13 @@ func importBlind(d *resolve.Draft, cluster string, b resolve.ClaimRequest) (why 
 }
 
 // madeBy tells who made namespaces, as far as that matters and is known.
-func (s *Keeper) madeBy(ctx context.Context, d *resolve.Draft, bids []resolve.ClaimRequest) (map[nameclaim.Key]grant.MadeBy, error) {
+func (s *Keeper) madeBy(ctx context.Context, d *resolve.Draft, requests []resolve.ClaimRequest) (map[nameclaim.Key]grant.MadeBy, error) {
 	const atOnce = 16
 	var mu sync.Mutex
 	all := map[nameclaim.Key]grant.MadeBy{}
 	looks, looking := errgroup.WithContext(ctx)
 	looks.SetLimit(atOnce)
-	for _, b := range bids {
+	for _, b := range requests {
 		cluster, _ := resolve.NamespaceOn(b.Key)
 		if tenantOn(d, cluster).refused(b.Key.Name, grant.Others) == "" {
 			continue // whoever made it
@@ -183,9 +182,9 @@ func (s *Keeper) maker(ctx context.Context, cluster, namespace string) (grant.Ma
 	return is, nil
 }
 
-// NamespaceRefused says why owners may not put objects into a namespace of a
-// cluster that is there and that Signpost did not make; empty where all of them
-// may, by what is granted now.
+// NamespaceRefused says why owners may not put objects into an existing namespace of a
+// cluster that Signpost did not make. It is empty if all of them may, by the present
+// grants.
 func (s *Keeper) NamespaceRefused(ctx context.Context, cluster, namespace string, owners []string) (why string, err error) {
 	ref, _ := intent.ParseCluster(cluster)
 	t := tenant{cluster: ref.Path()}

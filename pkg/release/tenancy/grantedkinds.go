@@ -21,16 +21,15 @@ type needs struct {
 // kindNeed is a kind that is not among the namespaced ones of Kubernetes' own.
 type kindNeed struct{ app, group, kind string }
 
-// accountNeed is a ServiceAccount in the logical cloud's namespace that the
-// manifests do not bring to some of the app's clusters, or whose token a Secret
-// asks for there.
+// accountNeed is a ServiceAccount in the logical cloud's namespace. The manifests do not
+// bring it to some of the app's clusters, or a Secret asks for its token there.
 type accountNeed struct {
 	app, object, account string
 	clusters             []string
 }
 
-// accountOn is a ServiceAccount that manifests bring to a cluster: there alone it
-// is theirs. One of the same name elsewhere may be a stranger's.
+// accountOn is a ServiceAccount that manifests bring to a cluster: there alone it is
+// theirs. An account of the same name in another cluster may belong to somebody else.
 type accountOn struct{ cluster, name string }
 
 // needsOf reads the manifests of a release.

@@ -11,9 +11,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// CheckHolders refuses objects that another project has in a cluster already,
-// and warns of those that another owner of the same project has: who came first
-// keeps an object. What is in no namespace is rendered by Signpost for all.
+// CheckHolders refuses objects that another project has in a cluster already, and warns
+// of those of another owner of the same project. The first owner keeps an object.
+// Signpost renders objects outside namespaces for all.
 func (s *Keeper) CheckHolders(ctx context.Context, p *resolve.Proposal, after bundle.Bundle) error {
 	own := ownersOf(p)
 	cluster, held := "", map[bundle.ID]ledger.Entry{}

@@ -10,8 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 )
 
-// What one group may have, whatever the quotas say: a plan has all of it in memory,
-// and the worker of a cluster what is there.
+// These limits hold for one group, beside the quotas: a plan has all of it in memory, and
+// the worker of a cluster its part.
 const (
 	maxGroupObjects   = 50_000
 	maxClusterObjects = 10_000
@@ -21,7 +21,7 @@ const (
 // cluster of its app, and a DNSEndpoint for each binding. No objects are made for it.
 func CountObjects(g plan.Group) int { return sum(objectsOn(g)) }
 
-// objectsOn counts the objects of a group by their clusters. What cannot be read
+// objectsOn counts the objects of a group by their clusters. A text that cannot be read
 // counts as nothing: no object can be made of it.
 func objectsOn(g plan.Group) map[string]int {
 	counts := map[string]int{}

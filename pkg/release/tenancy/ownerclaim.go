@@ -50,8 +50,8 @@ func (s *Keeper) claimOwnerID(ctx context.Context, id string, use state.Use) (st
 	return held.Use, err
 }
 
-// carries says whether another external-dns than the one of a use has the owner
-// id, or is about to. One that moves keeps it.
+// carries says whether another external-dns than the one of a use has the owner id, or is
+// about to. A use that moves keeps it.
 func (s *Keeper) carries(ctx context.Context, held ownerClaim, use state.Use, now time.Time) (bool, error) {
 	same := held.Use.Record == use.Record && held.Use.Scope == use.Scope && (use.Scope == intent.Public || held.Use.Cluster == use.Cluster)
 	if same || now.Sub(held.Since) < state.ClaimHolds {

@@ -12,9 +12,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// CheckTenancy refuses what a release may not share with others, secrets not
-// with the readers of a directory either, records that are not to be disturbed
-// now, and clusters that are abandoned.
+// CheckTenancy refuses objects that a release may not share with others, and secrets that
+// readers of a directory would see. It refuses records that are not to be disturbed now,
+// and abandoned clusters.
 func (s *Keeper) CheckTenancy(ctx context.Context, d *resolve.Draft) error {
 	for _, use := range d.Uses {
 		r := d.Records[use.Record.Name()]
@@ -69,9 +69,8 @@ func (s *Keeper) checkNamespaces(ctx context.Context, d *resolve.Draft) error {
 	return nil
 }
 
-// checkOwners refuses an owner id of the user's that two deployments would
-// share, of this group or of others: each would take the other's names for its
-// own.
+// checkOwners refuses an owner id of the user's that two deployments would share, of this
+// group or of others. Each would treat the other's names as its own.
 func (s *Keeper) checkOwners(ctx context.Context, d *resolve.Draft) error {
 	taken := map[string]state.Use{}
 	for _, use := range d.Uses {

@@ -11,12 +11,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// CheckQuotas fails a proposal that would have its project publish more names,
-// run more external-dns or have more objects than its quotas allow. Who takes no
-// more than they have is not refused: a quota may be lowered below what there is.
-// Releases that are accepted at the same time do not see each other, and may go
-// beyond by as many as there are. Nothing is to be made of a proposal that is
-// TooLarge.
+// CheckQuotas fails a proposal that would have its project publish more names, run more
+// external-dns or have more objects than its quotas allow. A project that takes no more
+// than it has is not refused: a quota may be lowered below what there is. Releases that
+// are accepted at the same time do not see each other, and may go beyond by as many as
+// there are. Nothing is to be made of a proposal that is TooLarge.
 func (s *Keeper) CheckQuotas(ctx context.Context, p *resolve.Proposal) error {
 	if p.AppContext != "" || state.IsCloud(p.Draft.In.Owner.Path) {
 		return nil

@@ -30,8 +30,8 @@ type action struct {
 	why       string          // for the log
 }
 
-// decide tells what to do about one object. want is nil if nobody wants the object,
-// entry is nil if the ledger has none, and sight is what the watches see. It is pure.
+// decide tells what to do about one object. Without a wish want is nil, without an entry
+// in the ledger entry is nil, and sight is what the watches see. It is pure.
 //
 //	wanted  ledger          seen                     operation
 //	------  --------------  -----------------------  ------------------------

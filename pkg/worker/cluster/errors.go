@@ -84,7 +84,7 @@ func Refuse(message string) *Error { return &Error{Fault: Refused, Message: mess
 // server means different things for different verbs.
 type Verb int
 
-// What is done to a cluster, which decides how errors are read.
+// The kinds of requests to a cluster, which decide how errors are read.
 const (
 	Reading Verb = iota
 	Creating
@@ -130,8 +130,8 @@ func faultOf(err error, s metav1.Status, v Verb) Fault {
 	return Refused
 }
 
-// transport says why there was no answer, in words that do not change from
-// one attempt to the next (addresses and ports of our side do).
+// transport says why there was no answer, in words that do not change from one attempt to
+// the next. Addresses and ports of our side do.
 func transport(err error) string {
 	if excess := (*bounded.Excess)(nil); errors.As(err, &excess) {
 		return excess.Error() + "; if the cluster is that large, and not broken, raise --cluster-memory"

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Where metrics are, and how much is read of them.
+// The place of metrics, and how much is read of them.
 const (
 	MetricsPath    = "metrics"
 	MetricsAtMost  = RequestDeadline / 2
@@ -36,8 +36,8 @@ func (m Metrics) Sums() map[string]float64 {
 	return sums
 }
 
-// ParseMetrics reads Prometheus' plain text. What is no counter, gauge or
-// histogram is left out. The order is of no meaning.
+// ParseMetrics reads Prometheus' plain text. Other metrics than counters, gauges and
+// histograms are left out. The order is of no meaning.
 func ParseMetrics(text []byte) (Metrics, error) {
 	if len(text) > LongestMetrics || bytes.Count(text, []byte("\n")) > MostLines {
 		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the metrics are longer than any that are read"}

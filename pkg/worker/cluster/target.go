@@ -1,11 +1,10 @@
-// Package cluster is the edge to one cluster: small synchronous requests that
-// never adopt or overwrite what they have not seen, and watches that tell what
-// the cluster holds without asking for it. A cluster is a Kubernetes API server
-// (package kubeapi), or a directory of manifests that somebody's GitOps tool
-// applies (package directory).
+// Package cluster is the edge to one cluster. Small synchronous requests never adopt or
+// overwrite what they have not seen. Watches tell what the cluster holds without asking
+// for it. A cluster is a Kubernetes API server (package kubeapi), or a directory of
+// manifests that somebody's GitOps tool applies (package directory).
 //
-// Kubernetes' own types stay in here: whatever goes in or out is a
-// bundle.Object, an identity, or an observation.
+// Kubernetes' own types stay in here: only bundle.Object, identities and observations go
+// in or out.
 package cluster
 
 import (
@@ -60,29 +59,28 @@ type Target interface {
 	// adopts one: Exists when there is one already.
 	Create(ctx context.Context, o bundle.Object) (Live, error)
 
-	// Apply gives the object of exactly this version the content of o,
-	// whoever owned the fields before: Stale when it is at another version,
+	// Apply gives the object of exactly this version the content of o, and takes the
+	// fields over from other managers. It is Stale if the object is at another version,
 	// or gone. Applying what is there already changes nothing.
 	Apply(ctx context.Context, o bundle.Object, at Version) (Live, error)
 
-	// Restore takes out of the object of exactly this version what others have
-	// added to the part of it that is Signpost's alone: Stale when it is at
-	// another version, or gone.
+	// Restore removes additions of others from the part of the object that is Signpost's
+	// alone. It is Stale if the object is not at exactly this version, or gone.
 	Restore(ctx context.Context, o bundle.Object, at Version) (Live, error)
 
-	// Delete removes the object of exactly this version, its dependents in
-	// the background; nil when it is gone or going, Stale when it is at
-	// another version.
+	// Delete removes the object of exactly this version, its dependents in the
+	// background. It is nil when the object is gone or going, Stale when it is at another
+	// version.
 	Delete(ctx context.Context, id bundle.ID, at Version) error
 
-	// Share puts the keys of a shared object (bundle.Object.Shared) into
-	// somebody else's of that name, in place of those that were put there
-	// before, and makes it where it is missing. Keys of others stay as they
-	// are. Sharing what is there already changes nothing.
+	// Share puts the keys of a shared object (bundle.Object.Shared) into somebody else's
+	// of that name, in place of those that were put there before. If the object is
+	// missing, Share makes it. Keys of others stay as they are. Sharing what is there
+	// already changes nothing.
 	Share(ctx context.Context, o bundle.Object) (Live, error)
 
-	// Unshare takes out the keys that Share has put in, and leaves the object
-	// to others, even when it holds nothing any more; nil when it is gone.
+	// Unshare takes out the keys that Share has put in. It leaves the object to others,
+	// even when it holds nothing any more; nil when it is gone.
 	Unshare(ctx context.Context, id bundle.ID) error
 
 	// Established tells whether the cluster serves objects of the kind.
@@ -99,7 +97,7 @@ type Target interface {
 	// Watch begins to watch the cluster until ctx ends or Stop is called.
 	Watch(ctx context.Context, notify Notify) Watches
 
-	// Close lets go of the connections.
+	// Close closes the connections.
 	Close()
 }
 
@@ -122,11 +120,11 @@ type Interest struct {
 // empty: what has not been listed completely, or whose watch has failed since,
 // is not known.
 type Watches interface {
-	// Follow sets what is watched. What is watched already goes on.
+	// Follow sets what is watched. A watch that exists already goes on.
 	Follow(interest Interest)
 
-	// Object answers what is known of an object of ours; known only if the
-	// watch has come at least as far as the resource version, "" for any.
+	// Object answers what is known of an object of ours. It is known only if the watch
+	// has come at least as far as the resource version, "" for any.
 	Object(id bundle.ID, atLeast string) Sight
 
 	// Service answers what the Service and what leads to it offer, Found false
@@ -141,9 +139,8 @@ type Watches interface {
 	// DaemonSet answers the same of a DaemonSet.
 	DaemonSet(namespace, name string) (availability *Availability, known bool)
 
-	// Pods answers the pods of a namespace that carry the labels, without those
-	// that are on their way out, the newest first; an error that says why they
-	// are not known.
+	// Pods answers the pods of a namespace that carry the labels, the newest first,
+	// without those on their way out. An error says why they are not known.
 	Pods(namespace string, labels map[string]string) ([]Pod, error)
 
 	// Nodes answers the cluster's nodes, ordered by name.
@@ -217,10 +214,11 @@ type Pod struct {
 }
 
 // Additions are what others have added to an object that Signpost renders, as its
-// managedFields tell: no defaults, no status, and nothing that a subresource sets.
+// managedFields tell. They are no defaults, no status, and nothing that a subresource
+// sets.
 type Additions struct {
 	Exclusive []string // paths in a part of the object that is Signpost's alone
-	Other     []string // paths elsewhere, with who added them, as in "data.extra (kubectl-edit)"
+	Other     []string // paths in other parts, with who added them, as in "data.extra (kubectl-edit)"
 }
 
 // Rendered tells whether Signpost has rendered the object itself: an app's manifests

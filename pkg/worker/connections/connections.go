@@ -1,5 +1,5 @@
-// Package connections connects to clusters by what their documents say, sees to it that
-// each name stands for one cluster, and takes looks at clusters for plans.
+// Package connections connects to clusters by what their documents say. It sees to it
+// that each name stands for one cluster, and takes looks at clusters for plans.
 package connections
 
 import (
@@ -37,7 +37,7 @@ type Pool struct {
 	values     cluster.Values
 	options    cluster.Options
 	root       string                          // of directory clusters
-	alone      func(ctx context.Context) error // refuses directory clusters that others would have elsewhere
+	alone      func(ctx context.Context) error // refuses directory clusters that another server would have
 	changed    chan string
 	memory     int64 // of each cluster's budget
 
@@ -208,8 +208,8 @@ func (c *Pool) stale(ctx context.Context) []string {
 	return names
 }
 
-// Claim has a cluster's name stand for what its new kubeconfig leads to. One
-// that does not answer in time is claimed when it is connected to.
+// Claim has a cluster's name stand for what its new kubeconfig leads to. A cluster that
+// does not answer in time is claimed when it is connected to.
 func (c *Pool) Claim(ctx context.Context, path intent.Path, kubeconfig []byte) error {
 	target, source, err := c.parsed(clusterName(path), kubeconfig)
 	if err != nil {
@@ -265,12 +265,12 @@ func (c *Pool) ReadResolverUsers(ctx context.Context, name string, addresses []s
 
 // ReadForeignObjects returns, for a plan, those of the objects that others have in a
 // cluster.
-func (c *Pool) ReadForeignObjects(ctx context.Context, name string, ids []bundle.ID) (strangers []bundle.ID, err error) {
+func (c *Pool) ReadForeignObjects(ctx context.Context, name string, ids []bundle.ID) (others []bundle.ID, err error) {
 	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
-		strangers, err = target.Strangers(ctx, ids)
+		others, err = target.Foreign(ctx, ids)
 		return err
 	})
-	return strangers, err
+	return others, err
 }
 
 // ReadNamespaceMaker returns who made a namespace of a cluster, for a plan.
@@ -292,8 +292,8 @@ func (c *Pool) ReadNamespaceMaker(ctx context.Context, name, namespace string) (
 	return is, err
 }
 
-// readLive connects to a cluster to read once, if it is an API server. What
-// answers in the cluster's place is not looked at.
+// readLive connects to a cluster to read once, if it is an API server. Another server in
+// the cluster's place is not looked at.
 func (c *Pool) readLive(ctx context.Context, name string, look func(ctx context.Context, target *kubeapi.Kubernetes) error) error {
 	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
 	defer cancel()

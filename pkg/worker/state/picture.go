@@ -32,8 +32,8 @@ func (p *Picture) Publish() {
 }
 
 // Follow tells the watches what to see: the kinds of all objects that may be Signpost's,
-// the namespaces whose Services matter, and the pods beside external-dns or nameservers.
-// The nodes are watched if a placement is held against them.
+// and the namespaces whose Services matter. It names the pods beside external-dns or
+// nameservers, too. The nodes are watched if a placement is held against them.
 func (p *Picture) Follow() {
 	kinds, homes := map[cluster.Kind]bool{}, map[string]bool{}
 	for id, e := range p.Ledger.Entries() {

@@ -336,8 +336,8 @@ func (t *leaseSession) take(ctx context.Context, name string) error {
 
 // claim writes the cluster's key. The revision that wrote it fences all that is written
 // for the cluster. A key that is this worker's already is written anew, so that nothing
-// of an earlier cluster worker can happen any more. claim answers nil when the cluster
-// is another's, or abandoned.
+// of an earlier cluster worker can happen any more. If the cluster is another's, or
+// abandoned, claim answers nil.
 func (t *leaseSession) claim(ctx context.Context, name string) (*kv.Compare, error) {
 	store, member := t.worker.options.KV, t.worker.options.Member
 	key := workerPrefix + name

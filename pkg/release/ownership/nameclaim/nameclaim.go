@@ -3,12 +3,11 @@
 // the groups of the project that give the name. Judgement is pure; what it is
 // made of is written by compare-and-swap alone.
 //
-// A claim goes two steps. An acceptance puts an entry that is pending, before
-// anything follows from it. Before the release becomes current in an app
-// context, its entry is confirmed. An entry that is pending holds as long as its
-// acceptance may be under way, by the clock; so it may be taken away, and then
-// it cannot be confirmed any more: nothing is published of a name that has two
-// claimants but by one of them, whatever clocks say.
+// A claim goes two steps. An acceptance puts an entry that is pending, before anything
+// follows from it. Before the release becomes current in an app context, its entry is
+// confirmed. A pending entry holds as long as its acceptance may be under way, by the
+// clock. It may be taken away then, and cannot be confirmed any more. So of two claim
+// holders of a name only one publishes, even if clocks are wrong.
 package nameclaim
 
 import (
@@ -139,7 +138,7 @@ func (c Claim) Confirmed(project string, group intent.Path) (Entry, bool) {
 }
 
 // Confirm is the claim with the pending entry of a group's release confirmed, in place of
-// the one confirmed before. ok is false if nothing is pending for it.
+// the earlier one. If nothing is pending for it, ok is false.
 func (c Claim) Confirm(project string, group intent.Path, context string) (next Claim, ok bool) {
 	next = Claim{Project: c.Project, item: c.item}
 	for _, e := range c.Entries {
@@ -160,8 +159,8 @@ func (c Claim) Without(gone func(Entry) bool) Claim {
 	return c
 }
 
-// AndStays is the claim with an entry that stays, in the trees of an earlier one of its
-// document, too, because records that were left there still exist.
+// AndStays is the claim with an entry that stays, in the trees of an earlier entry of its
+// document, too. Records that were left there still exist.
 func (c Claim) AndStays(mine Entry) Claim {
 	for _, e := range c.Entries {
 		if e.Same(mine) {

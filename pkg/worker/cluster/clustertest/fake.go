@@ -1,6 +1,6 @@
-// Package clustertest holds what tests need of clusters: a cluster in memory
-// that answers as an API server does, and the suite that every cluster.Target
-// must pass, the fake among them.
+// Package clustertest holds what tests need of clusters: a cluster in memory that answers
+// as an API server does, and a suite. Every cluster.Target must pass the suite, the fake
+// among them.
 package clustertest
 
 import (
@@ -134,8 +134,8 @@ func decode(raw []byte) map[string]any {
 	return content
 }
 
-// Plant puts an object there as a stranger would, without our labels unless it
-// has them, or overwrites the one that is there.
+// Plant puts an object there as another client would, without our labels unless it has
+// them, or overwrites the one that is there.
 func (f *Fake) Plant(o bundle.Object) {
 	f.change(func() {
 		if have := f.objects[local(o.ID)]; have != nil {
@@ -156,8 +156,8 @@ func (f *Fake) Touch(id bundle.ID) {
 	})
 }
 
-// Add has a manager set a field that is not Signpost's, in the part of the object that
-// is Signpost's alone or elsewhere.
+// Add has a manager set a field that is not Signpost's, in the part of the object that is
+// Signpost's alone or in another one.
 func (f *Fake) Add(id bundle.ID, manager, field string, exclusive bool) {
 	f.change(func() {
 		o := f.objects[local(id)]
@@ -187,7 +187,7 @@ func (f *Fake) Additions(id bundle.ID) cluster.Additions {
 	return cluster.Additions{}
 }
 
-// Remove takes an object away at once, as a stranger would.
+// Remove takes an object away at once, as another client would.
 func (f *Fake) Remove(id bundle.ID) {
 	f.change(func() {
 		f.version++
@@ -269,7 +269,7 @@ func (f *Fake) Blind(yes bool) { f.change(func() { f.faults.blind = yes }) }
 // Down has all requests and watches fail until told otherwise.
 func (f *Fake) Down(yes bool) { f.change(func() { f.faults.down = yes }) }
 
-// Hang has all requests wait, whatever their context says, until the function
+// Hang has all requests wait, even beyond the end of their context, until the function
 // that it answers is called.
 func (f *Fake) Hang() (release func()) {
 	hung := make(chan struct{})

@@ -21,12 +21,12 @@ type Fixture struct {
 	Installation string
 	Namespace    string // exists, for the suite alone
 
-	// What a stranger does behind the target's back: make an object or
-	// overwrite it, without our labels unless it has them, and remove it.
+	// Other clients work behind the target's back: they make an object or overwrite it,
+	// without our labels unless it has them, and remove it.
 	Plant  func(t *testing.T, o bundle.Object)
 	Remove func(t *testing.T, id bundle.ID)
 
-	// Data reads a ConfigMap's data as a stranger does; nil in a directory.
+	// Data reads a ConfigMap's data as another client does; nil in a directory.
 	Data func(t *testing.T, id bundle.ID) map[string]string
 
 	// Offer has a Service of the namespace offer a load balancer's address;
@@ -66,19 +66,19 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 		"identity stays":                                testIdentity,
 		"what is not there is nil":                      testAbsent,
 		"create makes it with our labels":               testCreate,
-		"create never adopts a stranger's":              testCreateStranger,
+		"create never adopts somebody else's":           testCreateForeign,
 		"create never replaces ours":                    testCreateTwice,
 		"apply changes what was seen":                   testApply,
 		"apply of the same changes nothing":             testApplySame,
-		"apply puts back what a stranger edited":        testApplyDrift,
+		"apply puts back what somebody else edited":     testApplyDrift,
 		"apply takes away marks that are not wanted":    testApplyFewerMarks,
 		"apply refuses another version":                 testApplyStale,
 		"apply never creates":                           testApplyGone,
 		"delete removes what was seen":                  testDelete,
-		"keys are shared with a stranger's object":      testShare,
+		"keys are shared with somebody else's object":   testShare,
 		"delete refuses another version":                testDeleteStale,
-		"watch sees what strangers do to ours":          testWatch,
-		"watch never shows a stranger's":                testWatchStranger,
+		"watch sees what others do to ours":             testWatch,
+		"watch never shows somebody else's":             testWatchForeign,
 		"watch goes as far as was asked, or is unknown": testWatchAtLeast,
 		"services are seen with fields":                 testServices,
 		"occupants are named":                           testOccupant,
@@ -93,14 +93,14 @@ func Run(t *testing.T, open func(t *testing.T) Fixture) {
 	})
 }
 
-// RunServer has a target pass what is promised of one with an API server alone:
-// others write there, too, and not all of it is followed.
+// RunServer has a target pass what is promised of one with an API server alone. Others
+// write there, too, and not all of it is followed.
 func RunServer(t *testing.T, open func(t *testing.T) Fixture) {
 	run(t, open, map[string]func(*testing.T, Fixture){
-		"sharing makes what is missing":        testShareAbsent,
-		"what is not followed is unknown":      testWatchUnknown,
-		"labels of strangers outlive an apply": testForeignLabel,
-		"what external-dns has read is seen":   testObserved,
+		"sharing makes what is missing":      testShareAbsent,
+		"what is not followed is unknown":    testWatchUnknown,
+		"labels of others outlive an apply":  testForeignLabel,
+		"what external-dns has read is seen": testObserved,
 	})
 }
 
@@ -178,14 +178,14 @@ func testCreate(t *testing.T, f Fixture) {
 	assert.Equal(t, made, *seen)
 }
 
-func testCreateStranger(t *testing.T, f Fixture) {
+func testCreateForeign(t *testing.T, f Fixture) {
 	f.Plant(t, f.object(t, "a", "theirs", false))
 	before := f.get(t, f.id("a"))
 	require.NotNil(t, before)
 	_, err := f.Target.Create(t.Context(), f.object(t, "a", "ours", true))
 	wantFault(t, cluster.Exists, err)
 	after := f.get(t, f.id("a"))
-	assert.Equal(t, before, after, "a stranger's object is as it was (I4)")
+	assert.Equal(t, before, after, "somebody else's object is as it was (I4)")
 	assert.False(t, after.Ours(f.Installation))
 }
 
@@ -277,7 +277,7 @@ func testDeleteReplaced(t *testing.T, f Fixture) {
 	f.Remove(t, f.id("a"))
 	f.Plant(t, f.object(t, "a", "theirs", false))
 	wantFault(t, cluster.Stale, f.Target.Delete(t.Context(), f.id("a"), made.Version))
-	assert.NotNil(t, f.get(t, f.id("a")), "what a stranger made in our object's place stays (I4)")
+	assert.NotNil(t, f.get(t, f.id("a")), "an object that somebody else made in our object's place stays (I4)")
 }
 
 func testForeignLabel(t *testing.T, f Fixture) {
@@ -329,7 +329,7 @@ func testWatch(t *testing.T, f Fixture) {
 	require.NoError(t, w.Trouble())
 }
 
-func testWatchStranger(t *testing.T, f Fixture) {
+func testWatchForeign(t *testing.T, f Fixture) {
 	f.Plant(t, f.object(t, "theirs", "1", false))
 	w := f.watch(t)
 	made := f.create(t, f.object(t, "ours", "1", true))

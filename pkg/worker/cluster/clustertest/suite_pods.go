@@ -10,9 +10,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
-// RunPod is how the suite has a pod of an external-dns run: container
-// "external-dns" with a port "metrics", an argument "--interval=5s", and the
-// labels of record "lab" of project "shop".
+// RunPod is how the suite has a pod of an external-dns run. It has a container
+// "external-dns" with a port "metrics", an argument "--interval=5s", and the labels of
+// record "lab" of project "shop".
 type RunPod struct {
 	Name    string
 	Crash   string // the last words of a container that ends over and over; empty: it is ready

@@ -21,12 +21,12 @@ func (f Fixture) shared(t *testing.T, name, key, value string) bundle.Object {
 	})
 }
 
-// testShare puts a key into a stranger's object, changes it, and takes it out:
-// the stranger's key and marks stay as they are (I4).
+// testShare puts a key into somebody else's object, changes it, and takes it out. The
+// other key and the marks stay as they are (I4).
 func testShare(t *testing.T, f Fixture) {
 	ctx := t.Context()
-	stranger := f.object(t, "coredns-custom", "theirs", false)
-	f.Plant(t, stranger)
+	foreign := f.object(t, "coredns-custom", "theirs", false)
+	f.Plant(t, foreign)
 	o := f.shared(t, "coredns-custom", "ours.server", "one")
 	if f.Directory {
 		_, err := f.Target.Share(ctx, o)
@@ -72,10 +72,10 @@ func testShareAbsent(t *testing.T, f Fixture) {
 	require.NoError(t, f.Target.Unshare(ctx, o.ID))
 	assert.Empty(t, f.Data(t, o.ID))
 
-	elsewhere := Object(t, map[string]any{
+	homeless := Object(t, map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"a": "b"},
 		"metadata": map[string]any{"name": "absent", "namespace": "nowhere"},
 	})
-	_, err = f.Target.Share(ctx, elsewhere)
+	_, err = f.Target.Share(ctx, homeless)
 	assert.Equal(t, cluster.NoNamespace, cluster.FaultOf(err))
 }

@@ -27,7 +27,7 @@ import (
 // clusterFolder holds the files of objects that stand outside namespaces.
 const clusterFolder = "_cluster"
 
-// What is made can be read by whoever may read the tree, as Git has it.
+// Files can be read by everybody who may read the tree, as Git has it.
 const (
 	folderMode = 0o755
 	fileMode   = 0o644
@@ -137,7 +137,7 @@ func fileError(what string, err error) error {
 	return &cluster.Error{Fault: cluster.Unreachable, Message: what + ": " + message, Err: err}
 }
 
-// Identity answers the directory's name: whatever lies there is this cluster.
+// Identity answers the directory's name: all that lies there is this cluster.
 func (d *Directory) Identity(ctx context.Context) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", cluster.Classify(err, cluster.Reading)
@@ -179,9 +179,9 @@ func (d *Directory) Get(ctx context.Context, id bundle.ID) (*cluster.Live, error
 	return d.read(at, id)
 }
 
-// read answers what lies at a place. A file that holds some other object, or
-// none, is there all the same, and nobody's; so is what is no file, which is not
-// opened: that could take for ever.
+// read answers what lies at a place. A file that holds some other object, or none, is
+// there all the same, and nobody's. So is a path that is no file; it is not opened,
+// because that could take for ever.
 func (d *Directory) read(at string, id bundle.ID) (*cluster.Live, error) {
 	info, err := d.dir().Lstat(at)
 	if err == nil && !info.Mode().IsRegular() {
@@ -358,8 +358,8 @@ func (d *Directory) writeSynced(at string, raw []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// syncFolder makes the names in a folder last. Where the file system cannot,
-// the scan finds what a crash has lost.
+// syncFolder makes the names in a folder last. If the file system cannot, the scan finds
+// what a crash has lost.
 func (d *Directory) syncFolder(folder string) {
 	file, err := d.dir().Open(folder)
 	if err != nil {

@@ -44,7 +44,7 @@ func restartedAt() fieldpath.Path {
 	return fieldpath.MakePathOrDie("spec", "template", "metadata", "annotations", restarted)
 }
 
-// managedBy reads who manages what. What it cannot read is nobody's.
+// managedBy reads who manages what. A name that it cannot read is nobody's.
 func managedBy(fields []metav1.ManagedFieldsEntry) managed {
 	m := managed{kept: fieldpath.NewSet(restartedAt()), others: map[string]*fieldpath.Set{}}
 	for _, entry := range fields {
@@ -139,9 +139,9 @@ func changedBy(fields []metav1.ManagedFieldsEntry) string {
 	return last.Manager
 }
 
-// Restore implements Target. It reads the whole object, takes out of the part that is
-// Signpost's alone what others have added, and puts the rest in its place: what the
-// API server has allocated or filled in stays.
+// Restore implements Target. It reads the whole object, and takes the additions of others
+// out of the part that is Signpost's alone. The rest stays in place, with what the API
+// server has allocated or filled in.
 func (k *Kubernetes) Restore(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()

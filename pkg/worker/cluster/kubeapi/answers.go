@@ -8,7 +8,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
 )
 
-// answersIn is a transport to an API server that obeys the budget: it follows no
+// answersIn is a transport to an API server that obeys the budget. It follows no
 // redirect, and hands over nothing but JSON that has been weighed.
 func answersIn(budget *bounded.Budget, by http.RoundTripper) http.RoundTripper {
 	return plainly{bounded.Transport{
@@ -20,8 +20,8 @@ func answersIn(budget *bounded.Budget, by http.RoundTripper) http.RoundTripper {
 
 const mediaJSON = "application/json"
 
-// plainly asks for JSON, and calls all other answers plain text: client-go would
-// decode whatever form the server chooses, with none weighed but JSON.
+// plainly asks for JSON, and calls all other answers plain text. Otherwise client-go
+// would decode any form that the server chooses, with none weighed but JSON.
 type plainly struct{ http.RoundTripper }
 
 func (p plainly) RoundTrip(request *http.Request) (*http.Response, error) {

@@ -157,7 +157,7 @@ type drawing struct {
 	kept    int64 // of the budget
 }
 
-// read reads all pages. One that is too large is asked for in smaller ones.
+// read reads all pages. A page that is too large is asked for in smaller ones.
 func (d *drawing) read(ctx context.Context) error {
 	f := d.feed
 	options := metav1.ListOptions{Limit: cmp.Or(f.paged, feedPage)}
@@ -234,7 +234,7 @@ func (f *feed) replace(entries map[string]entry, kept int64, version string) {
 	f.notify()
 }
 
-// forget lets go of the picture.
+// forget drops the picture.
 func (f *feed) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -322,7 +322,7 @@ func (f *feed) once(ctx context.Context) error {
 	return nil
 }
 
-// blind notes that it may not be watched. What may only be listed would be known
+// blind notes that it may not be watched. A kind that may only be listed would be known
 // for a moment, from time to time: it is not known at all.
 func (f *feed) blind(yes bool) {
 	f.mu.Lock()
@@ -380,7 +380,7 @@ func (f *feed) take(event watch.Event) error {
 	return err
 }
 
-// brokenOff is why a watch ended. What client-go could not decode came from the
+// brokenOff is why a watch ended. An answer that client-go could not decode came from the
 // cluster, which did not say no to anything.
 func brokenOff(err error) error {
 	if apierrors.HasStatusCause(err, "ClientWatchDecoding") {
@@ -389,8 +389,8 @@ func brokenOff(err error) error {
 	return cluster.Classify(err, cluster.Reading)
 }
 
-// fail notes that the picture is not known. One that there is no room for is let go
-// of, too, for others of the cluster.
+// fail notes that the picture is not known. A picture that there is no room for is
+// dropped, too, for others of the cluster.
 func (f *feed) fail(err error) {
 	if cluster.Beyond(err) {
 		f.forget()
@@ -404,8 +404,8 @@ func (f *feed) fail(err error) {
 	}
 }
 
-// look answers the entry, nil when there is none; known is false unless the
-// picture is complete and goes at least as far as the resource version.
+// look answers the entry, nil if there is none. It is known only if the picture is
+// complete and goes at least as far as the resource version.
 func (f *feed) look(namespace, name, atLeast string) (e *entry, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

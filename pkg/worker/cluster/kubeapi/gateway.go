@@ -18,8 +18,8 @@ type route struct {
 	gateways []string // that have accepted it, as "namespace/name"
 }
 
-// routeOf reads an HTTPRoute. What does not have the types that its definition
-// prescribes leads nowhere.
+// routeOf reads an HTTPRoute. An object without the types that its definition prescribes
+// leads nowhere.
 func routeOf(object *unstructured.Unstructured) *route {
 	var content address.HTTPRoute
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &content) != nil {

@@ -16,10 +16,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 )
 
-// ParseKubeconfig reads a kubeconfig (YAML or JSON) and answers how to reach
-// the cluster of its current context. It refuses, naming the field, whatever
-// would run a program, read a file of the machine that Signpost runs on, or go
-// through a proxy, in any of its users and clusters. It is pure.
+// ParseKubeconfig reads a kubeconfig (YAML or JSON) and answers how to reach the cluster
+// of its current context. It refuses, naming the field, settings of users and clusters
+// that would run a program, read a file of Signpost's machine, or go through a proxy. It
+// is pure.
 func ParseKubeconfig(raw []byte) (*rest.Config, error) {
 	if err := safeyaml.Check(raw); err != nil {
 		return nil, fmt.Errorf("not a kubeconfig: %s", redact.YAML(raw, err))

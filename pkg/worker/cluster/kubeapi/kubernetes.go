@@ -34,10 +34,10 @@ import (
 // FieldManager is the name under which Signpost owns fields.
 const FieldManager = "signpost"
 
-// How hard one connection may press an API server. The syncer sends at most
-// eight requests at a time, which is what holds it back: an API server answers
-// so many about a thousand times in a second. client-go's own default of 5 per
-// second would throttle far below what any of them bears.
+// How hard one connection may press an API server. The syncer sends at most eight
+// requests at a time, which holds it back: an API server answers so many about a thousand
+// times in a second. The default of client-go, 5 per second, would throttle far below
+// that.
 const (
 	requestsPerSecond = 2000
 	requestBurst      = 2000
@@ -248,8 +248,8 @@ func (k *Kubernetes) definitionEstablished(ctx context.Context, name string) (bo
 
 func (k *Kubernetes) Close() { utilnet.CloseIdleConnectionsFor(k.http.Transport) }
 
-// resource is the client for the object's kind, in the version that the
-// object is written in, or in the one that the kind is read by.
+// resource is the client for the object's kind, in the version of the object, or in the
+// one that the kind is read by.
 func (k *Kubernetes) resource(ctx context.Context, id bundle.ID, apiVersion string) (metadata.ResourceInterface, error) {
 	r, err := k.kinds.find(ctx, cluster.KindOf(id))
 	if err != nil {

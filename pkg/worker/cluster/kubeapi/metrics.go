@@ -20,8 +20,8 @@ func (k *Kubernetes) Metrics(ctx context.Context, namespace, pod string, port in
 	return cluster.ParseMetrics(body)
 }
 
-// shortened is a transport of which no answer is longer than so many bytes,
-// whatever its status: a pod says what it likes.
+// shortened is a transport of which no answer is longer than so many bytes, with any
+// status: a pod says what it likes.
 type shortened struct {
 	http.RoundTripper
 	most int64

@@ -49,8 +49,8 @@ func podOf(p *corev1.Pod) *cluster.Pod {
 	return pod
 }
 
-// podTrouble says why a pod does not run as it should: the first container
-// that has a reason, else the scheduler's, else that it is not ready.
+// podTrouble says why a pod does not run as it should. It is the reason of the first
+// container that has one, else the scheduler's, else that it is not ready.
 func podTrouble(p *corev1.Pod) string {
 	for _, s := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 		if trouble := containerTrouble(s); trouble != "" {

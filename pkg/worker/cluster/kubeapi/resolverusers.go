@@ -15,10 +15,10 @@ import (
 // mostUsers bounds how many users of nameservers are told.
 const mostUsers = 1000
 
-// ResolverUsers looks, once, for what asks one of these nameservers: pods that name it
-// in their dnsConfig, and ConfigMaps of kube-system that name it, where kubelets, the
-// cluster's own CoreDNS and caches of nodes have their settings. With an error it
-// answers what it found before.
+// ResolverUsers looks, once, for what asks one of these nameservers: pods that name it in
+// their dnsConfig, and ConfigMaps of kube-system. There, kubelets, the cluster's own
+// CoreDNS and caches of nodes have their settings. With an error it answers what it found
+// before.
 func (k *Kubernetes) ResolverUsers(ctx context.Context, addresses []string) ([]string, error) {
 	settings, err := k.core.ConfigMaps(metav1.NamespaceSystem).List(ctx, metav1.ListOptions{Limit: feedPage})
 	if err != nil {

@@ -21,8 +21,8 @@ type sources struct {
 	unseen    map[address.Kind]string
 }
 
-// offersAtMost is how many candidates of each kind, and how many ports, are offered
-// at most: an answer of DNS does not hold more, and neither does what is stored.
+// offersAtMost is how many candidates of each kind, and how many ports, are offered at
+// most. An answer of DNS does not hold more, and neither does the store.
 const offersAtMost = 128
 
 // observation is what all of them offer together.
@@ -81,9 +81,8 @@ func (s *sources) readiness() *address.Readiness {
 	return &most
 }
 
-// onNodes are the addresses of the nodes that lead to the Service: where some
-// are ready, are not taken out of load balancing, or have an endpoint that is
-// asked for, the others are left out.
+// onNodes are the addresses of the nodes that lead to the Service. If some are ready, are
+// not taken out of load balancing, or have a requested endpoint, the others are left out.
 func (s *sources) onNodes() []address.Candidate {
 	nodes := narrow(s.nodes, func(n *node) bool { return n.ready })
 	nodes = narrow(nodes, func(n *node) bool { return !n.excluded })

@@ -16,9 +16,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
-// Watch implements Target: one metadata-only watch per kind, selected by the
-// installation's label, and for each namespace of interest those of its Services
-// and of what leads to them, of which nothing is kept but what they offer.
+// Watch implements Target. It has one metadata-only watch per kind, selected by the
+// installation's label. For each namespace of interest, it watches Services and what
+// leads to them, and keeps only what they offer.
 func (k *Kubernetes) Watch(ctx context.Context, notify cluster.Notify) cluster.Watches {
 	ctx, stop := context.WithCancel(ctx)
 	w := k.watches(notify, func(f *feed) context.CancelFunc {

@@ -43,7 +43,7 @@ func TestStrangersAreThoseOfNoOrAnotherInstallation(t *testing.T) {
 	for _, name := range []string{"absent", "another", "nobodys", "ours"} {
 		ids = append(ids, bundle.ID{Cluster: "edge+hub", Kind: "Service", Namespace: "eu-dns", Name: name})
 	}
-	strangers, err := k.Strangers(t.Context(), ids)
+	foreign, err := k.Foreign(t.Context(), ids)
 	require.NoError(t, err)
-	require.Equal(t, ids[1:3], strangers)
+	require.Equal(t, ids[1:3], foreign)
 }
