@@ -45,15 +45,12 @@ func (o Options) handlers(documents *resources.Handlers) map[string]operation.Ha
 	for id, act := range o.actions() {
 		all[id] = documents.Conditional(act)
 	}
+	maps.Copy(all, documents.Operations())
 	published := names.Handlers{Handlers: documents, Names: o.Lifecycle}
 	maps.Copy(all, map[string]operation.Handler{
-		"createName": published.Create, "listNames": documents.List(resources.Resource{}), "getName": published.Get, "putName": published.Put,
-		"deleteName": published.Delete, "listNameEvents": lifecycle.Events,
-		"findNames": published.Search,
+		"createName": published.Create, "getName": published.Get, "putName": published.Put, "deleteName": published.Delete,
+		"listNameEvents": lifecycle.Events, "findNames": published.Search,
 	})
-	for _, r := range resources.All() {
-		maps.Copy(all, documents.Operations(r))
-	}
 	return all
 }
 

@@ -108,7 +108,7 @@ func (h *Handlers) reason(ctx context.Context, path intent.Path, u user) (string
 
 // stateOf is where a deployed group stands; empty for others.
 func (h *Handlers) stateOf(ctx context.Context, u user) (intent.State, error) {
-	if !u.deployed || !strings.HasSuffix(u.path.Collection(), "/deployment-intent-groups") {
+	if !u.deployed || intent.KindOf(u.path).One != "DeploymentIntentGroup" {
 		return "", nil
 	}
 	status, err := h.Lifecycle.Status(ctx, u.path)
@@ -118,6 +118,4 @@ func (h *Handlers) stateOf(ctx context.Context, u user) (intent.State, error) {
 	return status.State, err
 }
 
-func isRecord(path intent.Path) bool {
-	return strings.HasSuffix(path.Collection(), "/dns-update-records")
-}
+func isRecord(path intent.Path) bool { return intent.KindOf(path).One == "DNSUpdateRecord" }

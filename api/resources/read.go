@@ -15,23 +15,21 @@ import (
 
 // List answers a page of a collection; 404 when what it belongs to does not
 // exist.
-func (h *Handlers) List(r Resource) operation.Handler {
-	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
-		stored, err := h.page(ctx, c)
-		if err != nil {
-			return response.Answer{}, err
-		}
-		views, err := h.Admitter.Views(ctx, stored.Items)
-		if err != nil {
-			return response.Answer{}, err
-		}
-		for i, doc := range stored.Items {
-			if views[i].Status, err = h.documentStatus(ctx, r, doc.Path, views[i].Status); err != nil {
-				return response.Answer{}, err
-			}
-		}
-		return response.Answer{Status: http.StatusOK, Body: response.Page{Items: views, Continue: stored.Continue}}, nil
+func (h *Handlers) List(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	stored, err := h.page(ctx, c)
+	if err != nil {
+		return response.Answer{}, err
 	}
+	views, err := h.Admitter.Views(ctx, stored.Items)
+	if err != nil {
+		return response.Answer{}, err
+	}
+	for i, doc := range stored.Items {
+		if views[i].Status, err = h.documentStatus(ctx, doc.Path, views[i].Status); err != nil {
+			return response.Answer{}, err
+		}
+	}
+	return response.Answer{Status: http.StatusOK, Body: response.Page{Items: views, Continue: stored.Continue}}, nil
 }
 
 // page reads the documents of a page.
@@ -57,11 +55,11 @@ func (h *Handlers) page(ctx context.Context, c *operation.Call) (intent.Page, er
 
 // documentStatus is a document's status: what it tells by itself, and what is known
 // beyond it.
-func (h *Handlers) documentStatus(ctx context.Context, r Resource, path intent.Path, own *review.Status) (*review.Status, error) {
+func (h *Handlers) documentStatus(ctx context.Context, path intent.Path, own *review.Status) (*review.Status, error) {
 	switch {
-	case r.Record:
+	case isRecord(path):
 		return h.recordView(ctx, path, own)
-	case r.Cluster:
+	case intent.KindOf(path).One == "Cluster":
 		return h.clusterView(ctx, path)
 	}
 	return own, nil
@@ -91,24 +89,22 @@ func (h *Handlers) clusterView(ctx context.Context, path intent.Path) (*review.S
 }
 
 // Get answers a document, or one value of it.
-func (h *Handlers) Get(r Resource) operation.Handler {
-	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
-		doc, err := h.Store.Get(ctx, c.Path)
-		if err != nil {
-			return response.Answer{}, err
-		}
-		header := http.Header{"Etag": {operation.ETag(doc.Revision)}}
-		if key := c.Query.Get("key"); r.Pairs && key != "" {
-			value, err := valueOf(doc, key)
-			return response.Answer{Status: http.StatusOK, Header: header, Body: map[string]any{"value": value}}, err
-		}
-		view, err := h.Admitter.View(ctx, doc)
-		if err != nil {
-			return response.Answer{}, err
-		}
-		view.Status, err = h.documentStatus(ctx, r, doc.Path, view.Status)
-		return response.Answer{Status: http.StatusOK, Header: header, Body: view}, err
+func (h *Handlers) Get(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	doc, err := h.Store.Get(ctx, c.Path)
+	if err != nil {
+		return response.Answer{}, err
 	}
+	header := http.Header{"Etag": {operation.ETag(doc.Revision)}}
+	if key := c.Query.Get("key"); key != "" {
+		value, err := valueOf(doc, key)
+		return response.Answer{Status: http.StatusOK, Header: header, Body: map[string]any{"value": value}}, err
+	}
+	view, err := h.Admitter.View(ctx, doc)
+	if err != nil {
+		return response.Answer{}, err
+	}
+	view.Status, err = h.documentStatus(ctx, doc.Path, view.Status)
+	return response.Answer{Status: http.StatusOK, Header: header, Body: view}, err
 }
 
 // valueOf is the value of a key of a KV document.

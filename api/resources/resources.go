@@ -5,6 +5,7 @@ package resources
 import (
 	"context"
 	"log/slog"
+	"maps"
 
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/response"
@@ -24,58 +25,32 @@ type Handlers struct {
 	Log        *slog.Logger
 }
 
-// Resource is a row of the table of resources: how its operations are called and what
-// sets it apart.
-type Resource struct {
-	One, Many string // as in getProject and listProjects
-	Record    bool   // its status has more than the document tells
-	Cluster   bool   // it may be drained or abandoned
-	Names     bool   // it asks for names, which may be others'
-	Pairs     bool   // ?key= asks for one value
-	Short     bool   // its path leaves out the default traffic group
+// Operations maps the operations on documents to their handlers. DNS intents have a short
+// form of their paths, too.
+func (h *Handlers) Operations() map[string]operation.Handler {
+	all := map[string]operation.Handler{}
+	for _, kind := range intent.Kinds() {
+		maps.Copy(all, h.verbs(kind.One, kind.Many))
+	}
+	for id, handle := range h.verbs("GroupDNSIntent", "GroupDNSIntents") {
+		all[id] = inDefaultGroup(handle)
+	}
+	return all
 }
 
-// All lists what the verbs work on.
-func All() []Resource {
-	return []Resource{
-		{One: "Project", Many: "Projects"},
-		{One: "ClusterProvider", Many: "ClusterProviders"},
-		{One: "Cluster", Many: "Clusters", Cluster: true},
-		{One: "ClusterKVPairs", Many: "ClusterKVPairs", Pairs: true},
-		{One: "DNSUpdateRecord", Many: "DNSUpdateRecords", Record: true},
-		{One: "LogicalCloud", Many: "LogicalClouds"},
-		{One: "ClusterReference", Many: "ClusterReferences"},
-		{One: "LogicalCloudKVPairs", Many: "LogicalCloudKVPairs", Pairs: true},
-		{One: "DNSCRIntent", Many: "DNSCRIntents"},
-		{One: "CompositeApp", Many: "CompositeApps"},
-		{One: "DeploymentIntentGroup", Many: "DeploymentIntentGroups"},
-		{One: "TrafficGroupIntent", Many: "TrafficGroupIntents"},
-		{One: "DNSIntent", Many: "DNSIntents", Names: true},
-		{One: "GroupDNSIntent", Many: "GroupDNSIntents", Names: true, Short: true},
-		{One: "PodDNSIntent", Many: "PodDNSIntents"},
+func (h *Handlers) verbs(one, many string) map[string]operation.Handler {
+	return map[string]operation.Handler{
+		"create" + one: h.Create, "list" + many: h.List, "get" + one: h.Get, "put" + one: h.Put, "delete" + one: h.Delete,
 	}
 }
 
-// handler has the path name the default traffic group, if the resource leaves it out.
-func (r Resource) handler(handle operation.Handler) operation.Handler {
-	if !r.Short {
-		return handle
-	}
+// inDefaultGroup has a path name the default traffic group, which the short form leaves
+// out.
+func inDefaultGroup(handle operation.Handler) operation.Handler {
 	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
 		group := c.Path.Parent()
 		c.Path = intent.DefaultTrafficGroup(group) + c.Path[len(group):]
 		return handle(ctx, c)
-	}
-}
-
-// Operations maps the operations of a resource to their handlers.
-func (h *Handlers) Operations(r Resource) map[string]operation.Handler {
-	return map[string]operation.Handler{
-		"create" + r.One: r.handler(h.Create(r)),
-		"list" + r.Many:  r.handler(h.List(r)),
-		"get" + r.One:    r.handler(h.Get(r)),
-		"put" + r.One:    r.handler(h.Put(r)),
-		"delete" + r.One: r.handler(h.Delete),
 	}
 }
 

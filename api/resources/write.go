@@ -19,18 +19,16 @@ import (
 const Tries = 10
 
 // Create stores a new document in a collection.
-func (h *Handlers) Create(r Resource) operation.Handler {
-	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
-		path := Created(c.Path, c.Object)
-		if old, err := h.Find(ctx, path); err != nil || old != nil {
-			return response.Answer{}, cmp.Or(err, intent.ErrExists(path))
-		}
-		doc, err := h.store(ctx, path, c.Body, nil)
-		if err != nil {
-			return response.Answer{}, err
-		}
-		return h.stored(ctx, r, doc, http.StatusCreated)
+func (h *Handlers) Create(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	path := Created(c.Path, c.Object)
+	if old, err := h.Find(ctx, path); err != nil || old != nil {
+		return response.Answer{}, cmp.Or(err, intent.ErrExists(path))
 	}
+	doc, err := h.store(ctx, path, c.Body, nil)
+	if err != nil {
+		return response.Answer{}, err
+	}
+	return h.stored(ctx, doc, http.StatusCreated)
 }
 
 // Created is the path of the document that a body creates in a collection.
@@ -50,34 +48,32 @@ func nameIn(object map[string]any, section, field string) string {
 }
 
 // Put creates or replaces a document, if its preconditions hold.
-func (h *Handlers) Put(r Resource) operation.Handler {
-	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
-		asked, err := operation.ReadPrecondition(c.Header)
+func (h *Handlers) Put(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	asked, err := operation.ReadPrecondition(c.Header)
+	if err != nil {
+		return response.Answer{}, err
+	}
+	for range Tries {
+		old, err := h.Find(ctx, c.Path)
 		if err != nil {
 			return response.Answer{}, err
 		}
-		for range Tries {
-			old, err := h.Find(ctx, c.Path)
-			if err != nil {
-				return response.Answer{}, err
-			}
-			if err := asked.Check(c.Path, old); err != nil {
-				return response.Answer{}, err
-			}
-			doc, err := h.store(ctx, c.Path, c.Body, old)
-			if err != nil {
-				if h.Moved(ctx, c.Path, old, err) {
-					continue
-				}
-				return response.Answer{}, err
-			}
-			if old == nil {
-				return h.stored(ctx, r, doc, http.StatusCreated)
-			}
-			return h.stored(ctx, r, doc, http.StatusOK)
+		if err := asked.Check(c.Path, old); err != nil {
+			return response.Answer{}, err
 		}
-		return response.Answer{}, &intent.Error{Code: intent.Unavailable, Detail: string(c.Path) + " is being changed by others; try again"}
+		doc, err := h.store(ctx, c.Path, c.Body, old)
+		if err != nil {
+			if h.Moved(ctx, c.Path, old, err) {
+				continue
+			}
+			return response.Answer{}, err
+		}
+		if old == nil {
+			return h.stored(ctx, doc, http.StatusCreated)
+		}
+		return h.stored(ctx, doc, http.StatusOK)
 	}
+	return response.Answer{}, &intent.Error{Code: intent.Unavailable, Detail: string(c.Path) + " is being changed by others; try again"}
 }
 
 // store admits, seals and stores a body that replaces old, nil for none.
@@ -139,7 +135,7 @@ func (h *Handlers) Moved(ctx context.Context, path intent.Path, old *intent.Docu
 }
 
 // stored answers a document that was just written.
-func (h *Handlers) stored(ctx context.Context, r Resource, doc intent.Document, status int) (response.Answer, error) {
+func (h *Handlers) stored(ctx context.Context, doc intent.Document, status int) (response.Answer, error) {
 	view, err := h.Admitter.View(ctx, doc)
 	if err != nil {
 		return response.Answer{}, err
@@ -148,14 +144,14 @@ func (h *Handlers) stored(ctx context.Context, r Resource, doc intent.Document, 
 	if status == http.StatusCreated {
 		header.Set("Location", "/v2/"+string(doc.Path))
 	}
-	if r.Record {
+	if isRecord(doc.Path) {
 		known, err := h.Lifecycle.RecordStatus(ctx, doc.Path)
 		if err != nil { // the write is done; a GET tells the rest
 			h.Log.WarnContext(ctx, "no status of a record", slog.String("path", string(doc.Path)), slog.Any("error", err))
 		}
 		view.Status = merged(view.Status, known)
 	}
-	if r.Names {
+	if intent.KindOf(doc.Path).One == "DNSIntent" {
 		warnings, err := h.Lifecycle.NameWarnings(ctx, doc.Path)
 		if err != nil { // the write is done; a plan tells the rest
 			h.Log.WarnContext(ctx, "no warnings of names", slog.String("path", string(doc.Path)), slog.Any("error", err))

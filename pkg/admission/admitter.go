@@ -50,7 +50,7 @@ func New(store intent.Store, rules review.Rules) *Admitter {
 // field that other documents forbid; those of [Rules].Elsewhere; what the store
 // answers.
 func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*review.Write, error) {
-	k, ok := kindOf(path)
+	k, ok := checksOf(intent.KindOf(path))
 	if !ok {
 		return nil, review.ErrNoResource(path)
 	}
@@ -106,37 +106,36 @@ func alone[Spec any](show func(spec *Spec) *review.Status) show[Spec] {
 	}
 }
 
-// kindOf is the kind of the resource at path. It is the one place that lists
-// them all.
-func kindOf(path intent.Path) (kind, bool) {
-	switch review.Shape(path) {
-	case "projects":
+// checksOf is what admit knows of a kind of documents.
+func checksOf(of intent.Kind) (kind, bool) {
+	switch of.One {
+	case "Project":
 		return resource(projects.CheckProject, nil), true
-	case "projects/dns-update-records":
+	case "DNSUpdateRecord":
 		return resource(providers.CheckRecord, alone(providers.ShowRecord)), true
-	case "projects/names":
+	case "Name":
 		return resource(names.CheckName, nil), true
-	case "projects/logical-clouds":
+	case "LogicalCloud":
 		return resource(clusters.CheckLogicalCloud, nil), true
-	case "projects/logical-clouds/cluster-references":
+	case "ClusterReference":
 		return resource(clusters.CheckClusterReference, nil), true
-	case "projects/logical-clouds/kv-pairs", "cluster-providers/clusters/kv-pairs":
+	case "LogicalCloudKVPairs", "ClusterKVPairs":
 		return resource(providers.CheckKVPairs, providers.ShowKVPairs), true
-	case "projects/logical-clouds/dns-cr-intents":
+	case "DNSCRIntent":
 		return resource(clusterdns.CheckDNSCRIntent, alone(clusterdns.ShowDNSCRIntent)), true
-	case "cluster-providers":
+	case "ClusterProvider":
 		return resource(clusters.CheckClusterProvider, nil), true
-	case "cluster-providers/clusters":
+	case "Cluster":
 		return resource(clusters.CheckCluster, alone(clusters.ShowCluster)), true
-	case "projects/composite-apps":
+	case "CompositeApp":
 		return resource(apps.CheckCompositeApp, nil), true
-	case "projects/composite-apps/deployment-intent-groups":
+	case "DeploymentIntentGroup":
 		return resource(apps.CheckGroup, nil), true
-	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents":
+	case "TrafficGroupIntent":
 		return resource(apps.CheckTrafficGroup, nil), true
-	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/dns-intents":
+	case "DNSIntent":
 		return resource(dnsnames.CheckDNSIntent, alone(dnsnames.ShowDNSIntent)), true
-	case "projects/composite-apps/deployment-intent-groups/traffic-group-intents/" + review.PodDNSIntents:
+	case "PodDNSIntent":
 		return resource(poddns.CheckPodDNSIntent, poddns.ShowPodDNSIntent), true
 	}
 	return kind{}, false

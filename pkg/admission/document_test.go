@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -42,6 +43,12 @@ func TestParentsThatDoNotExistAreNotFound(t *testing.T) {
 		_, err := w.admit(path, `{}`)
 		assert.Equal(t, intent.NotFound, intent.CodeOf(err))
 		assert.ErrorContains(t, err, missing+" does not exist")
+	}
+}
+
+func TestEveryKindIsAdmitted(t *testing.T) {
+	for _, kind := range intent.Kinds() {
+		assert.True(t, admission.Admits(kind), kind.Shape)
 	}
 }
 

@@ -16,3 +16,9 @@ func SealedValues(doc intent.Document) []string {
 	}
 	return ids
 }
+
+// Admits tells whether documents of a kind have their checks.
+func Admits(kind intent.Kind) bool {
+	_, known := checksOf(kind)
+	return known
+}

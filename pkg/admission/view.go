@@ -27,7 +27,7 @@ func (a *Admitter) Views(ctx context.Context, docs []intent.Document) ([]review.
 }
 
 func view(ctx context.Context, g *review.Glance, doc intent.Document) (review.View, error) {
-	k, ok := kindOf(doc.Path)
+	k, ok := checksOf(intent.KindOf(doc.Path))
 	if !ok {
 		return review.View{}, review.ErrNoResource(doc.Path)
 	}

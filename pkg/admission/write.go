@@ -49,7 +49,7 @@ func (a *Admitter) Put(ctx context.Context, w *review.Write) (intent.Document, e
 // that the caller may not lift.
 func (a *Admitter) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
 	var reserved intent.Path
-	if review.Shape(path) == "projects" {
+	if intent.KindOf(path).One == "Project" {
 		doc, err := a.Store.Get(ctx, path)
 		if err != nil {
 			return err

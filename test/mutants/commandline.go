@@ -32,8 +32,8 @@ func inCommandLine() []bugs.Bug {
 		{
 			Name: "children first", File: "pkg/cli/document/order.go",
 			Breaks:      "documents are applied before those that they refer to",
-			Text:        "	if first, known := rank(collection); known {\n		return first",
-			Replacement: "	if first, known := rank(collection); known {\n		return -first",
+			Text:        "	if kind, known := kindOf(collection); known {\n		return kind.Rank",
+			Replacement: "	if kind, known := kindOf(collection); known {\n		return -kind.Rank",
 		},
 		{
 			Name: "no name in tables", File: "pkg/cli/show/columns.go",

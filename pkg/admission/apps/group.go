@@ -128,8 +128,11 @@ func intentsKeepApps(ctx context.Context, a *review.Checker, r *review.Review, i
 	if len(dropped) == 0 {
 		return nil
 	}
-	for _, kind := range []string{"dns-intents", review.PodDNSIntents} {
-		err := a.EachIntent(ctx, r.Path, kind, func(path intent.Path, app string) {
+	for _, kind := range intent.Kinds() {
+		if !kind.NamesApp {
+			continue
+		}
+		err := a.EachIntent(ctx, r.Path, kind.Collection(), func(path intent.Path, app string) {
 			if dropped[app] {
 				r.Conflictf(review.Spec+"/apps", "leaves out app %s, which %s names; change or delete that document first", review.Quote(app), path)
 			}

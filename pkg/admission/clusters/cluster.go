@@ -74,7 +74,7 @@ func checkKubeconfig(a *review.Checker, r *review.Review, in, old *intent.Cluste
 // ClaimCluster has a cluster's document stand for what its new kubeconfig leads
 // to.
 func ClaimCluster(ctx context.Context, a *review.Checker, w *review.Write) error {
-	if a.Rules.Claim == nil || review.Shape(w.Path) != "cluster-providers/clusters" {
+	if a.Rules.Claim == nil || intent.KindOf(w.Path).One != "Cluster" {
 		return nil
 	}
 	for _, secret := range w.Secrets {

@@ -37,7 +37,7 @@ func CheckPodDNSIntent(ctx context.Context, a *review.Checker, r *review.Review,
 	if in.DNSPolicy.Canonical() == intent.DNSAutopath {
 		checkOwnNetwork(r, *app)
 	}
-	return a.EachIntent(ctx, r.Path.Parent().Parent(), review.PodDNSIntents, func(other intent.Path, name string) {
+	return a.EachIntent(ctx, r.Path.Parent().Parent(), "pod-dns-intents", func(other intent.Path, name string) {
 		if name == in.App && other != r.Path {
 			r.Conflictf(review.Spec+"/app", "%s names app %s, whose pods already have their DNS from %s; change or delete that intent first", r.Path, review.Quote(name), other)
 		}

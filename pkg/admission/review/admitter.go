@@ -2,7 +2,6 @@ package review
 
 import (
 	"context"
-	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -71,22 +70,6 @@ func (a *Checker) Missing(r *Review, at Pointer, to intent.Path) {
 		where = ": " + err.Error()
 	}
 	r.Conflictf(at, "%s refers to %s, which does not exist; create it first%s", r.Path, to, where)
-}
-
-// Shape is the path without names: its collections, from the top. It is empty
-// when a name is missing.
-func Shape(path intent.Path) string {
-	var collections []string
-	for p := path; p != ""; p = p.Parent() {
-		segments := strings.Split(p.Collection(), "/")
-		collection := segments[len(segments)-1]
-		first, version, versioned := strings.Cut(p.Name(), "/")
-		if first == "" || versioned && version == "" || versioned != (collection == "composite-apps") {
-			return ""
-		}
-		collections = append([]string{collection}, collections...)
-	}
-	return strings.Join(collections, "/")
 }
 
 // Find answers the document at path decoded, or nil when there is none.

@@ -32,9 +32,6 @@ func IsClusterScoped(group, kind string) bool {
 }
 
 const (
-	// PodDNSIntents is the collection of pod DNS intents.
-	PodDNSIntents = "pod-dns-intents"
-
 	// PreviewName is where previews are asked for, beside the documents.
 	PreviewName = "preview"
 

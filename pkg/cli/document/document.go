@@ -147,7 +147,7 @@ func readResource(found *Faults, raw json.RawMessage, usual string) intent.Path 
 	}
 	if _, name := path.Split(); name != "" {
 		found.add("/resource", "%q is a document, not a collection; %s", text, example)
-	} else if _, known := rank(path); !known {
+	} else if _, known := kindOf(path); !known {
 		found.add("/resource", "%q is not a collection of Signpost%s", text, meant(path))
 	}
 	return path
@@ -155,7 +155,11 @@ func readResource(found *Faults, raw json.RawMessage, usual string) intent.Path 
 
 // meant proposes the collection that an unknown one may stand for.
 func meant(path intent.Path) string {
-	near := nearest.Name(Kind(path), collections())
+	var known []string
+	for _, kind := range intent.Kinds() {
+		known = append(known, kind.Collection())
+	}
+	near := nearest.Name(Kind(path), known)
 	if near == "" {
 		return ""
 	}

@@ -15,7 +15,8 @@ func sendTo(e *emco.Services, d Document) (Document, error) {
 		return d, nil
 	}
 	service, collection := e.Keeper(d.Path), Kind(d.Owner())
-	if !isSignposts(collection) && service.URL != "" {
+	kind, ours := kindOf(intent.Path(collection))
+	if !kind.Signposts && service.URL != "" {
 		d.Service = service
 		return d, nil
 	}
@@ -23,7 +24,6 @@ func sendTo(e *emco.Services, d Document) (Document, error) {
 	if d.Action != "" {
 		what = d.Action
 	}
-	_, ours := rank(intent.Path(collection))
 	switch {
 	case !ours, d.Action == "migrate", d.Action == "stop":
 		return d, fmt.Errorf("%s (%s): only EMCO has %s; give EMCO's URL with --%s%s", d, d.Path, what, service.Flag, emco.Instead(what))

@@ -141,9 +141,8 @@ func readAnchored(found *Faults, anchor intent.Path, fields map[string]json.RawM
 
 // isKnown tells whether Signpost or EMCO has the collection.
 func isKnown(collection intent.Path) bool {
-	_, signposts := rank(collection)
-	_, emcos := find(emcoRanks(), collection)
-	return signposts || emcos
+	_, signposts := kindOf(collection)
+	return signposts || emcoRank(collection) >= 0
 }
 
 // readUploads are the files that go along with a document, and the field of the

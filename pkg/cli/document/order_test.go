@@ -45,9 +45,9 @@ func TestParentsAndReferencesComeFirst(t *testing.T) {
 	ranked := func(documents []Document) []int {
 		var ranks []int
 		for _, d := range documents {
-			place, known := rank(intent.Path(d.Path.Collection()))
+			kind, known := kindOf(intent.Path(d.Path.Collection()))
 			require.True(t, known, string(d.Path))
-			ranks = append(ranks, place)
+			ranks = append(ranks, kind.Rank)
 		}
 		return ranks
 	}
@@ -73,7 +73,7 @@ func TestDocumentsOfOneRankKeepTheirOrder(t *testing.T) {
 	require.Equal(t, []int{1, 3, 4, 2}, numbers)
 }
 
-func TestEveryCollectionOfTheAPIHasARank(t *testing.T) {
+func TestEveryDocumentOfTheAPIHasAKind(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi.Load()
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestEveryCollectionOfTheAPIHasARank(t *testing.T) {
 			continue
 		}
 		document := intent.Path(parameter.ReplaceAllString(strings.TrimPrefix(path, "/v2/"), "x"))
-		_, known := rank(intent.Path(document.Collection()))
+		_, known := kindOf(intent.Path(document.Collection()))
 		require.True(t, known, path)
 	}
 }

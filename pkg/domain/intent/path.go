@@ -77,6 +77,22 @@ func (p Path) Segment(collection string) string {
 	return ""
 }
 
+// shape is the path without names, as in "projects/dns-update-records"; empty if a name
+// is missing.
+func (p Path) shape() string {
+	var collections []string
+	for ; p != ""; p = p.Parent() {
+		collection := p.Collection()
+		collection = collection[strings.LastIndexByte(collection, '/')+1:]
+		first, version, versioned := strings.Cut(p.Name(), "/")
+		if first == "" || versioned && version == "" || versioned != (collection == "composite-apps") {
+			return ""
+		}
+		collections = append([]string{collection}, collections...)
+	}
+	return strings.Join(collections, "/")
+}
+
 // Collections that the API does not show:
 //   - the lifecycle of an owner (named by the owner's path)
 //   - sealed secret values

@@ -3,8 +3,57 @@ package intent
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
+
+// Kind is a kind of documents that users write.
+type Kind struct {
+	Shape     string // the collections of its path: "projects/logical-clouds"
+	One, Many string // its names in the operations of the API, as in getProject and listProjects
+	Rank      int    // later than those of all kinds that its documents belong or refer to
+	Signposts bool   // an orchestrator has no such documents, or leaves them to controllers
+	NamesApp  bool   // its spec has the field app: an app of the deployment intent group
+}
+
+// Kinds lists all kinds of documents, by rank.
+func Kinds() []Kind {
+	const (
+		cloud   = "projects/logical-clouds"
+		group   = "projects/composite-apps/deployment-intent-groups"
+		traffic = group + "/traffic-group-intents"
+	)
+	return []Kind{
+		{Rank: 0, Shape: "projects", One: "Project", Many: "Projects"},
+		{Rank: 0, Shape: "cluster-providers", One: "ClusterProvider", Many: "ClusterProviders"},
+		{Rank: 1, Shape: "cluster-providers/clusters", One: "Cluster", Many: "Clusters"},
+		{Rank: 2, Shape: cloud, One: "LogicalCloud", Many: "LogicalClouds"},
+		{Rank: 3, Shape: "projects/dns-update-records", One: "DNSUpdateRecord", Many: "DNSUpdateRecords", Signposts: true},
+		{Rank: 3, Shape: cloud + "/cluster-references", One: "ClusterReference", Many: "ClusterReferences"},
+		{Rank: 3, Shape: "projects/composite-apps", One: "CompositeApp", Many: "CompositeApps"},
+		{Rank: 4, Shape: cloud + "/kv-pairs", One: "LogicalCloudKVPairs", Many: "LogicalCloudKVPairs"},
+		{Rank: 4, Shape: "cluster-providers/clusters/kv-pairs", One: "ClusterKVPairs", Many: "ClusterKVPairs"},
+		{Rank: 4, Shape: "projects/" + NamesCollection, One: "Name", Many: "Names", Signposts: true},
+		{Rank: 5, Shape: cloud + "/dns-cr-intents", One: "DNSCRIntent", Many: "DNSCRIntents", Signposts: true},
+		{Rank: 5, Shape: group, One: "DeploymentIntentGroup", Many: "DeploymentIntentGroups"},
+		{Rank: 6, Shape: traffic, One: "TrafficGroupIntent", Many: "TrafficGroupIntents", Signposts: true},
+		{Rank: 7, Shape: traffic + "/dns-intents", One: "DNSIntent", Many: "DNSIntents", Signposts: true, NamesApp: true},
+		{Rank: 7, Shape: traffic + "/pod-dns-intents", One: "PodDNSIntent", Many: "PodDNSIntents", Signposts: true, NamesApp: true},
+	}
+}
+
+// KindOf is the kind of the document at a path, zero if it is none of Kinds.
+func KindOf(path Path) Kind {
+	kinds, shape := Kinds(), path.shape()
+	at := slices.IndexFunc(kinds, func(k Kind) bool { return k.Shape == shape })
+	if at < 0 {
+		return Kind{}
+	}
+	return kinds[at]
+}
+
+// Collection is the last segment of the kind's collections.
+func (k Kind) Collection() string { return k.Shape[strings.LastIndexByte(k.Shape, '/')+1:] }
 
 // Project is a tenant. Its namespace holds what Signpost makes for it in
 // every cluster.

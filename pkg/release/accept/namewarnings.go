@@ -15,7 +15,7 @@ import (
 // cannot share them. A name that no provider serves yet counts as public. Errors:
 // NotFound when the intent, or its parent, does not exist.
 func (s *Planner) NameWarnings(ctx context.Context, path intent.Path) ([]intent.Warning, error) {
-	in, err := s.Resolver.ReadNames(ctx, path)
+	in, asks, err := s.Resolver.ReadNames(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (s *Planner) NameWarnings(ctx context.Context, path intent.Path) ([]intent.
 		return nil, err
 	}
 	d.Errors = nil // of what else a plan refuses
-	if err := d.BindNames(ctx, in.Intents[0]); err != nil {
+	if err := d.BindNames(ctx, asks); err != nil {
 		return nil, err
 	}
 	hostnames := string(path) + "#/spec/hostnames/"

@@ -23,8 +23,6 @@ type Inputs struct {
 	Members       []string                                   // the logical cloud's clusters, and those of apps that an orchestrator deploys, ordered
 	CloudRecords  []string                                   // providers of the logical cloud: values of its association, and those that list it
 	OwnRecords    map[string][]string                        // providers of each cluster, likewise
-	Intents       []DNSIntent                                // ordered by path
-	PodIntents    []podDNSIntent                             // ordered by path
 	DNSCRIntents  []DNSCRIntent                              // of a logical cloud, ordered by name
 	Records       map[string]intent.Document                 // the project's records that are associated, by name
 	Name          intent.Name                                // the spec of the owner, if that is a name
@@ -32,12 +30,8 @@ type Inputs struct {
 	Elsewhere     bool                                       // an orchestrator keeps the owner's document, and deploys its apps
 	Orchestration *Orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
 	Reading
-}
 
-// DNSIntent is a DNS intent with the path that errors about it name.
-type DNSIntent struct {
-	Path intent.Path
-	Spec intent.DNSIntent
+	intents map[string][]intent.Document // for apps of the group, by kind, ordered by path
 }
 
 // Gather reads an owner's inputs until two readings agree, so that what is
@@ -216,33 +210,6 @@ func values(pairs intent.KVPairs) []string {
 		}
 	}
 	return out
-}
-
-func (s *Reader) readIntents(ctx context.Context, in *Inputs) error {
-	groups, err := in.list(ctx, string(in.Owner.Path)+"/traffic-group-intents")
-	if err != nil {
-		return err
-	}
-	for _, group := range groups {
-		if !in.Orchestration.counts(group.Path) {
-			continue
-		}
-		docs, err := in.list(ctx, string(group.Path)+"/dns-intents")
-		if err != nil {
-			return err
-		}
-		for _, doc := range docs {
-			resource, err := note[intent.DNSIntent](in, doc)
-			if err != nil {
-				return err
-			}
-			in.Intents = append(in.Intents, DNSIntent{doc.Path, resource.Spec})
-		}
-		if err := s.readPodDNSIntents(ctx, in, group.Path); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // ReadRecords reads the records that the associations name for this project, and those

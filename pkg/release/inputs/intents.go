@@ -6,46 +6,81 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// DNSCRIntent is a DNS CR intent with the path that errors about it name.
-type DNSCRIntent struct {
+// Intent is an intent with the path that errors about it name.
+type Intent[Spec any] struct {
 	Path intent.Path
-	Spec intent.DNSCRIntent
+	Spec Spec
+}
+
+// DNSIntent is an intent that gives names to the Services of an app.
+type DNSIntent = Intent[intent.DNSIntent]
+
+// DNSCRIntent is an intent for the DNS of a logical cloud.
+type DNSCRIntent = Intent[intent.DNSCRIntent]
+
+// IntentsOf are the group's intents of a kind that is for apps, ordered by path.
+func IntentsOf[Spec any](in *Inputs, kind string) ([]Intent[Spec], error) {
+	return decoded[Spec](in.intents[kind])
+}
+
+func decoded[Spec any](docs []intent.Document) ([]Intent[Spec], error) {
+	var out []Intent[Spec]
+	for _, doc := range docs {
+		resource, err := intent.Of[Spec](doc)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Intent[Spec]{doc.Path, resource.Spec})
+	}
+	return out, nil
+}
+
+// readIntents reads the intents of all kinds that are for apps.
+func (s *Reader) readIntents(ctx context.Context, in *Inputs) error {
+	groups, err := in.list(ctx, string(in.Owner.Path)+"/traffic-group-intents")
+	if err != nil {
+		return err
+	}
+	for _, group := range groups {
+		if !in.Orchestration.counts(group.Path) {
+			continue
+		}
+		for _, kind := range intent.Kinds() {
+			if !kind.NamesApp {
+				continue
+			}
+			docs, err := in.noted(ctx, string(group.Path)+"/"+kind.Collection())
+			if err != nil {
+				return err
+			}
+			in.intents[kind.One] = append(in.intents[kind.One], docs...)
+		}
+	}
+	return nil
+}
+
+// asked are the names of the apps that intents are for.
+func (in *Inputs) asked() (map[string]bool, error) {
+	asked := map[string]bool{}
+	for kind := range in.intents {
+		intents, err := IntentsOf[struct{ App string }](in, kind)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range intents {
+			asked[i.Spec.App] = true
+		}
+	}
+	return asked, nil
 }
 
 func (s *Reader) readDNSCRIntents(ctx context.Context, in *Inputs) error {
-	docs, err := in.list(ctx, string(in.Owner.Path)+"/dns-cr-intents")
+	docs, err := in.noted(ctx, string(in.Owner.Path)+"/dns-cr-intents")
 	if err != nil {
 		return err
 	}
-	for _, doc := range docs {
-		resource, err := note[intent.DNSCRIntent](in, doc)
-		if err != nil {
-			return err
-		}
-		in.DNSCRIntents = append(in.DNSCRIntents, DNSCRIntent{doc.Path, resource.Spec})
-	}
-	return nil
-}
-
-// podDNSIntent is a pod DNS intent with the path that errors about it name.
-type podDNSIntent struct {
-	Path intent.Path
-	Spec intent.PodDNSIntent
-}
-
-func (s *Reader) readPodDNSIntents(ctx context.Context, in *Inputs, traffic intent.Path) error {
-	docs, err := in.list(ctx, string(traffic)+"/pod-dns-intents")
-	if err != nil {
-		return err
-	}
-	for _, doc := range docs {
-		resource, err := note[intent.PodDNSIntent](in, doc)
-		if err != nil {
-			return err
-		}
-		in.PodIntents = append(in.PodIntents, podDNSIntent{doc.Path, resource.Spec})
-	}
-	return nil
+	in.DNSCRIntents, err = decoded[intent.DNSCRIntent](docs)
+	return err
 }
 
 // DNSCRIntents are the DNS CR intents of a logical cloud, as they are written now.
@@ -54,13 +89,5 @@ func (s *Reader) DNSCRIntents(ctx context.Context, cloud intent.Path) ([]DNSCRIn
 	if err != nil {
 		return nil, err
 	}
-	var out []DNSCRIntent
-	for _, doc := range page.Items {
-		resource, err := intent.Of[intent.DNSCRIntent](doc)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, DNSCRIntent{doc.Path, resource.Spec})
-	}
-	return out, nil
+	return decoded[intent.DNSCRIntent](page.Items)
 }

@@ -114,7 +114,7 @@ func (s *Reader) readNameProvider(ctx context.Context, in *Inputs) error {
 func (s *Reader) newInputs() *Inputs {
 	return &Inputs{
 		Clusters: map[string]intent.Resource[intent.Cluster]{}, OwnRecords: map[string][]string{},
-		Records: map[string]intent.Document{}, Reading: Reading{Store: s.Documents, Read: map[intent.Path]state.Input{}},
+		Records: map[string]intent.Document{}, intents: map[string][]intent.Document{}, Reading: Reading{Store: s.Documents, Read: map[intent.Path]state.Input{}},
 	}
 }
 

@@ -131,8 +131,12 @@ func (s *Reader) readOrchestrated(ctx context.Context, in *Inputs) error {
 	if in.Orchestration == nil {
 		return nil
 	}
+	asked, err := in.asked()
+	if err != nil {
+		return err
+	}
 	for _, app := range in.Group.Spec.Apps {
-		if !in.asks(app.Name) {
+		if !asked[app.Name] {
 			continue
 		}
 		for _, ref := range app.Clusters {
@@ -143,12 +147,6 @@ func (s *Reader) readOrchestrated(ctx context.Context, in *Inputs) error {
 	}
 	slices.Sort(in.Members)
 	return s.ReadClusters(ctx, in, in.Members)
-}
-
-// asks tells whether an intent is for an app.
-func (in *Inputs) asks(app string) bool {
-	return slices.ContainsFunc(in.Intents, func(i DNSIntent) bool { return i.Spec.App == app }) ||
-		slices.ContainsFunc(in.PodIntents, func(i podDNSIntent) bool { return i.Spec.App == app })
 }
 
 // NamespaceOf is where an object is applied.

@@ -80,6 +80,15 @@ func (r *Reading) list(ctx context.Context, collection string) ([]intent.Documen
 	return page.Items, err
 }
 
+// noted reads a collection whose documents are inputs.
+func (r *Reading) noted(ctx context.Context, collection string) ([]intent.Document, error) {
+	docs, err := r.list(ctx, collection)
+	for _, doc := range docs {
+		r.Read[doc.Path] = inputOf(doc)
+	}
+	return docs, err
+}
+
 // repeated reads all of it once more, and tells whether it is the same. If so, all of it
 // was valid at one time between the readings.
 func (r *Reading) repeated(ctx context.Context) (bool, error) {

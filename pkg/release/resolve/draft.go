@@ -94,7 +94,11 @@ func (s *Resolver) Draft(ctx context.Context, in *inputs.Inputs) (*Draft, error)
 	if err := s.DraftRecords(ctx, d); err != nil {
 		return nil, err
 	}
-	for _, i := range in.Intents {
+	asked, err := inputs.IntentsOf[intent.DNSIntent](in, "DNSIntent")
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range asked {
 		if err := d.bind(ctx, i); err != nil {
 			return nil, err
 		}
@@ -102,7 +106,9 @@ func (s *Resolver) Draft(ctx context.Context, in *inputs.Inputs) (*Draft, error)
 	if err := d.finishBindings(ctx); err != nil {
 		return nil, err
 	}
-	d.bindPodDNS()
+	if err := d.bindPodDNS(); err != nil {
+		return nil, err
+	}
 	d.checkOrchestrated()
 	if err := s.bindAutopath(ctx, d); err != nil {
 		return nil, err

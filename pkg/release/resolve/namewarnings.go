@@ -11,22 +11,20 @@ import (
 )
 
 // ReadNames reads a DNS intent, and which apps and records its names are for.
-func (s *Resolver) ReadNames(ctx context.Context, path intent.Path) (*inputs.Inputs, error) {
-	in, err := s.Inputs.ReadOwner(ctx, path.Parent().Parent())
-	if err != nil {
-		return nil, err
+func (s *Resolver) ReadNames(ctx context.Context, path intent.Path) (in *inputs.Inputs, i inputs.DNSIntent, err error) {
+	if in, err = s.Inputs.ReadOwner(ctx, path.Parent().Parent()); err != nil {
+		return nil, i, err
 	}
 	asks, err := inputs.Get[intent.DNSIntent](ctx, in, path)
 	if err != nil {
-		return nil, err
+		return nil, i, err
 	}
-	in.Intents = []inputs.DNSIntent{{Path: path, Spec: asks.Spec}}
 	for _, read := range []func(context.Context, *inputs.Inputs) error{s.Inputs.ReadMembers, s.Inputs.ReadAssociations, s.Inputs.ReadRecords} {
 		if err := read(ctx, in); err != nil {
-			return nil, err
+			return nil, i, err
 		}
 	}
-	return in, nil
+	return in, inputs.DNSIntent{Path: path, Spec: asks.Spec}, nil
 }
 
 // BindNames ties an intent to the records that serve its names. Names that no record

@@ -20,8 +20,9 @@ import (
 )
 
 // bindPodDNS ties each pod DNS intent to the app whose pods it is for.
-func (d *Draft) bindPodDNS() {
-	for _, i := range d.In.PodIntents {
+func (d *Draft) bindPodDNS() error {
+	asked, err := inputs.IntentsOf[intent.PodDNSIntent](d.In, "PodDNSIntent")
+	for _, i := range asked {
 		at := slices.IndexFunc(d.Group.Apps, func(a plan.App) bool { return a.Name == i.Spec.App })
 		if at < 0 {
 			d.Fail(i.Path, "/spec/app", "the deployment intent group has no app %q", i.Spec.App)
@@ -39,6 +40,7 @@ func (d *Draft) bindPodDNS() {
 			app.PodDNS = &plan.PodDNS{Intent: i.Path, Spec: i.Spec}
 		}
 	}
+	return err
 }
 
 // deploys tells whether the app's objects are known, so that the DNS of its pods
