@@ -35,6 +35,7 @@ func (o Options) handlers(documents *resources.Handlers) map[string]operation.Ha
 	}
 	maps.Copy(all, o.probes())
 	all["getOpenAPI"] = probes.Description
+	all["listNameHistory"] = actions.History{Service: o.History}.Name
 	for _, top := range []string{"Project", "ClusterProvider"} {
 		all["list"+top+"Events"] = actions.History{Service: o.History}.Events
 	}

@@ -104,6 +104,9 @@ type History interface {
 	// newest first. A page begins where the last one ended: after, empty for the first. Its
 	// errors are *intent.Error values: NotFound; Invalid for an after that no page had.
 	Page(ctx context.Context, top intent.Path, limit int, after string) (intent.EventPage, error)
+	// OfName returns how a host name has changed in the projects that may be read, the
+	// newest change first.
+	OfName(ctx context.Context, host string, reads func(project string) bool) ([]intent.NameTurn, error)
 }
 
 // Clusters is what can be asked of clusters, and done to them, beyond their
@@ -145,4 +148,9 @@ func (NoHistory) Wrote(context.Context, *intent.Document, *intent.Document) {}
 
 func (NoHistory) Page(context.Context, intent.Path, int, string) (intent.EventPage, error) {
 	return intent.EventPage{Items: []intent.Event{}}, nil
+}
+
+// OfName implements History.
+func (NoHistory) OfName(context.Context, string, func(string) bool) ([]intent.NameTurn, error) {
+	return nil, nil
 }

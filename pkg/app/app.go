@@ -23,6 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/backup"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/namehistory"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/storage/replicas"
 	"github.com/signpost-dns/signpost/pkg/storage/seal"
@@ -75,6 +76,7 @@ type service struct {
 	clusters *connections.Pool
 	replicas *replicas.Registry
 	index    *nameindex.Feed
+	names    *namehistory.History
 }
 
 // assemble builds the service that a configuration asks for, over open stores.
@@ -109,6 +111,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
 	rules := c.rules(pool, documents)
 	past := openHistory(c, documents, log, metrics)
+	pastNames := openNames(c, documents, log, metrics)
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
 	memory := boundMemory()
 	releases := release.New(release.Options{
@@ -117,13 +120,13 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.Elsewhere,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
 		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,
-		Recorder: past.Told, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
+		Recorder: past.Told, Names: pastNames, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
 	s := &service{
-		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry,
+		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry, names: pastNames,
 		index: &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch},
-		gc:    newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, metrics)),
+		gc:    newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
 	c.measureReleases(releases, s.index.Index, metrics)
 	s.worker = syncer.New(syncer.Options{
@@ -133,7 +136,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	s.edge, err = openEdge(ctx, c, api.Options{
 		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
-		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index}, History: past,
+		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index}, History: pasts{past, pastNames},
 		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
 		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, orchestrator{releases})

@@ -27,6 +27,9 @@ func (c Config) Check() error {
 	if at := slices.IndexFunc(c.EMCONamespaces, func(text string) bool { return !grant.IsPattern(text) }); at >= 0 {
 		return fmt.Errorf("--emco-namespaces: %q is not a namespace; give names such as shop, or beginnings such as team-a-*", c.EMCONamespaces[at])
 	}
+	if c.NameHistoryBytes < 0 {
+		return fmt.Errorf("--name-history-bytes: a number must not be below 0; 0 sets no bound")
+	}
 	if c.HistoryAge < 0 || c.HistoryCount < 0 {
 		return fmt.Errorf("--history-age and --history-count: a number must not be below 0; 0 keeps the whole history")
 	}

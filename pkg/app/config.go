@@ -62,6 +62,8 @@ type Stores struct {
 	EtcdKeyFile      string        // the key of EtcdCertFile
 	HistoryAge       time.Duration // events are kept for so long (90 days); 0: for ever
 	HistoryCount     int           // and so many of each project and cluster provider (2000); 0: all
+	NameHistoryBytes int           // of the past of host names, of each project (16 MiB); 0: no bound
+	NameHistoryLog   bool          // changes of host names go to the log, too
 }
 
 // Secrets has the keys of secrets at rest.

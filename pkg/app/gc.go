@@ -11,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
 	"github.com/signpost-dns/signpost/pkg/storage/history"
+	"github.com/signpost-dns/signpost/pkg/storage/namehistory"
 	"github.com/signpost-dns/signpost/pkg/storage/replicas"
 	"github.com/signpost-dns/signpost/pkg/storage/vault"
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
@@ -32,7 +33,7 @@ type job struct {
 }
 
 // jobs finish and remove what crashed writers have left, and what is too old.
-func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known connections.Identities, past *history.History, metrics prometheus.Registerer) []job {
+func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.Vault, registry *replicas.Registry, releases *release.Service, known connections.Identities, past *history.History, names *namehistory.History, metrics prometheus.Registerer) []job {
 	return []job{
 		{"the document store", tidyEvery, documents.Sweep},
 		{"the keys of sealed values", tidyEvery, resealing(values, registry, metrics)},
@@ -42,6 +43,7 @@ func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.V
 		{"identities of clusters", tidyEvery, known.Sweep},
 		{"what projects have", pruneEvery, stored.Recount},
 		{"the history", pruneEvery, func(ctx context.Context) error { return past.Prune(ctx, c.HistoryAge, c.HistoryCount) }},
+		{"the history of names", pruneEvery, names.Prune},
 	}
 }
 

@@ -90,6 +90,7 @@ func (s *service) parts() map[string]func(context.Context) error {
 	}
 	parts["worker"] = s.worker.Run
 	parts["controller"] = release.NewController(s.releases).Run
+	parts["history of names"] = s.names.Run
 	parts["garbage collection"] = s.gc.run
 	parts["clusters"] = s.clusters.Run
 	return parts

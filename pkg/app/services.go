@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/history"
+	"github.com/signpost-dns/signpost/pkg/storage/namehistory"
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
 )
 
@@ -88,6 +89,17 @@ type corefiles struct {
 // Trace tells which way a query takes.
 func (c corefiles) Trace(ctx context.Context, owner intent.Path, cluster string, query corefile.Query) (corefile.Way, error) {
 	return c.releases.Trace(ctx, owner, cluster, query)
+}
+
+// pasts is what the edge asks about what has happened.
+type pasts struct {
+	*history.History
+	names *namehistory.History
+}
+
+// OfName lists how a host name has changed.
+func (p pasts) OfName(ctx context.Context, host string, reads func(project string) bool) ([]intent.NameTurn, error) {
+	return p.names.Of(ctx, host, reads)
 }
 
 // openLinter makes the linter of Corefiles, and says whether it can work.

@@ -18,6 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/history"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/namehistory"
 )
 
 // stores are where Signpost keeps things: documents, and the keys of app
@@ -109,4 +110,17 @@ func openHistory(c Config, documents intent.Store, log *slog.Logger, metrics pro
 	})
 	metrics.MustRegister(lost)
 	return history.New(history.Options{Documents: documents, Count: c.HistoryCount, Lost: lost.Inc, Now: time.Now, Logger: log})
+}
+
+// openNames makes the history of host names.
+func openNames(c Config, documents intent.Store, log *slog.Logger, metrics prometheus.Registerer) *namehistory.History {
+	lost := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "signpost_name_history_lost_total", Help: "Changes of host names that could not be kept in their history.",
+	})
+	metrics.MustRegister(lost)
+	options := namehistory.Options{Documents: documents, Bytes: c.NameHistoryBytes, Lost: lost.Inc, Now: time.Now, Logger: log}
+	if c.NameHistoryLog {
+		options.Changes = log
+	}
+	return namehistory.New(options)
 }

@@ -53,3 +53,24 @@ func TestUnpublishWaitsUntilTheNameIsGone(t *testing.T) {
 	f.on("GET "+shopName, 404, "Problem", `{"type":"about:blank","title":"Not Found","status":404,"detail":"it does not exist"}`)
 	require.Equal(t, result{exitDone, "shop.lab.example is gone\n", ""}, signpost(t, f.url, "unpublish", "shop.lab.example", "--wait"))
 }
+
+// TestHistoryIsATable: what came and went, why, and by whom.
+func TestHistoryIsATable(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET names/www.shop.example/history", 200, "NameHistory", example(t, "nameHistory"))
+	got := signpost(t, f.url, "history", "WWW.shop.example.")
+	require.Equal(t, result{exitDone, `TIME                  PROJECT  CAUSE                    BY    TARGETS                        ANSWERED              MESSAGE
+2026-11-02T10:00:00Z  shop     Drain dc+one             olga  A -203.0.113.10                2026-11-02T10:00:07Z  the cluster is drained
+2026-11-02T09:31:07Z  shop     Release 1 (instantiate)  anna  A +203.0.113.10 +203.0.113.20  2026-11-02T09:31:14Z  -
+`, ""}, got)
+
+	f.on("GET names/a.example/history", 200, "NameHistory", `{"items":[{"time":"2026-11-02T10:00:00Z","project":"shop","cause":{"reason":"Readiness","message":"m","cluster":"dc+one"},
+		"changes":[{"name":"_https._tcp.a.example","type":"SRV","added":["b"],"leftOut":3}],"times":14,"lastTime":"2026-11-02T10:09:00Z","gap":true}]}`)
+	got = signpost(t, f.url, "history", "a.example")
+	require.Contains(t, got.out, "Readiness dc+one  -   _https._tcp.a.example SRV +b and 3 more  -         changes before it are lost; flapping, 14 times until 2026-11-02T10:09:00Z; m")
+	f.on("GET names/b.example/history", 200, "NameHistory", `{"items":[]}`)
+	require.Equal(t, result{exitDone, "There is no history of b.example.\n", ""}, signpost(t, f.url, "history", "b.example"))
+	require.Equal(t, exitUsage, signpost(t, f.url, "history", "a..example").code)
+	require.Equal(t, exitUsage, signpost(t, f.url, "history").code)
+}

@@ -565,6 +565,81 @@ func (e IntentHealthWhenAllUnhealthy) Valid() bool {
 	}
 }
 
+// Defines values for NameCauseAction.
+const (
+	NameCauseActionDrain       NameCauseAction = "drain"
+	NameCauseActionInstantiate NameCauseAction = "instantiate"
+	NameCauseActionRollback    NameCauseAction = "rollback"
+	NameCauseActionTerminate   NameCauseAction = "terminate"
+	NameCauseActionUndrain     NameCauseAction = "undrain"
+	NameCauseActionUpdate      NameCauseAction = "update"
+)
+
+// Valid indicates whether the value is a known member of the NameCauseAction enum.
+func (e NameCauseAction) Valid() bool {
+	switch e {
+	case NameCauseActionDrain:
+		return true
+	case NameCauseActionInstantiate:
+		return true
+	case NameCauseActionRollback:
+		return true
+	case NameCauseActionTerminate:
+		return true
+	case NameCauseActionUndrain:
+		return true
+	case NameCauseActionUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NameCauseReason.
+const (
+	NameCauseReasonAddress   NameCauseReason = "Address"
+	NameCauseReasonAnswers   NameCauseReason = "Answers"
+	NameCauseReasonCluster   NameCauseReason = "Cluster"
+	NameCauseReasonDrain     NameCauseReason = "Drain"
+	NameCauseReasonFailSafe  NameCauseReason = "FailSafe"
+	NameCauseReasonProvider  NameCauseReason = "Provider"
+	NameCauseReasonReadiness NameCauseReason = "Readiness"
+	NameCauseReasonRelease   NameCauseReason = "Release"
+	NameCauseReasonRouting   NameCauseReason = "Routing"
+	NameCauseReasonTakeover  NameCauseReason = "Takeover"
+	NameCauseReasonUndrain   NameCauseReason = "Undrain"
+)
+
+// Valid indicates whether the value is a known member of the NameCauseReason enum.
+func (e NameCauseReason) Valid() bool {
+	switch e {
+	case NameCauseReasonAddress:
+		return true
+	case NameCauseReasonAnswers:
+		return true
+	case NameCauseReasonCluster:
+		return true
+	case NameCauseReasonDrain:
+		return true
+	case NameCauseReasonFailSafe:
+		return true
+	case NameCauseReasonProvider:
+		return true
+	case NameCauseReasonReadiness:
+		return true
+	case NameCauseReasonRelease:
+		return true
+	case NameCauseReasonRouting:
+		return true
+	case NameCauseReasonTakeover:
+		return true
+	case NameCauseReasonUndrain:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NameRoutingPolicy.
 const (
 	NameRoutingPolicyFailover   NameRoutingPolicy = "failover"
@@ -2532,6 +2607,49 @@ type Metadata struct {
 // Example: lab
 type Name = string
 
+// NameCause Why a host name has changed.
+type NameCause struct {
+	// Action The action that was asked for.
+	Action NameCauseAction `json:"action,omitempty,omitzero"`
+
+	// Actor The subject that asked for it.
+	//
+	// Example: anna
+	Actor string `json:"actor,omitempty,omitzero"`
+
+	// Asked When it was asked for.
+	Asked time.Time `json:"asked,omitempty,omitzero"`
+
+	// Cluster The cluster that it is about, as provider+cluster.
+	//
+	// Example: dc+one
+	Cluster string `json:"cluster,omitempty,omitzero"`
+
+	// Message The cause in words; may be empty for a release.
+	//
+	// Example: Service web/frontend on dc+one offers 203.0.113.11
+	Message string `json:"message"`
+
+	// Reason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, so addresses stay. Answers: authoritative servers answer otherwise.
+	Reason NameCauseReason `json:"reason"`
+
+	// Release The number of the release.
+	//
+	// Example: 3
+	Release int64 `json:"release,omitempty,omitzero"`
+
+	// RequestID Of the request that asked.
+	//
+	// Example: 3YHG76DWVGM7BK5OIFHL5T42RP
+	RequestID string `json:"requestID,omitempty,omitzero"`
+}
+
+// NameCauseAction The action that was asked for.
+type NameCauseAction string
+
+// NameCauseReason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, so addresses stay. Answers: authoritative servers answer otherwise.
+type NameCauseReason string
+
 // NameChange A DNS name and type.
 type NameChange struct {
 	// Action The change to it.
@@ -2559,6 +2677,12 @@ type NameChange struct {
 	//
 	// Example: A
 	Type string `json:"type"`
+}
+
+// NameHistory The changes of a host name.
+type NameHistory struct {
+	// Items The newest first.
+	Items []NameTurn `json:"items"`
 }
 
 // NameRouting How answers are chosen among clusters.
@@ -2617,6 +2741,71 @@ type NameStatus struct {
 	//
 	// Example: A
 	Type string `json:"type"`
+}
+
+// NameTargetChange The targets of one type that came and went.
+type NameTargetChange struct {
+	// Added Targets that came.
+	Added []string `json:"added,omitempty,omitzero"`
+
+	// Answered Since when all authoritative servers were seen to answer so. Absent if that was not seen.
+	Answered time.Time `json:"answered,omitempty,omitzero"`
+
+	// LeftOut How many more targets came or went, beyond 50.
+	//
+	// Example: 3
+	LeftOut int `json:"leftOut,omitempty,omitzero"`
+
+	// Name The name of an SRV record. Absent for the host name itself.
+	//
+	// Example: _https._tcp.www.shop.example
+	Name string `json:"name,omitempty,omitzero"`
+
+	// Provider The provider by its name in the project.
+	//
+	// Example: lab
+	Provider string `json:"provider,omitempty,omitzero"`
+
+	// Removed Targets that went.
+	Removed []string `json:"removed,omitempty,omitzero"`
+
+	// Type The type of the record.
+	//
+	// Example: A
+	Type string `json:"type"`
+}
+
+// NameTurn A change of a host name.
+type NameTurn struct {
+	// Cause Why a host name has changed.
+	Cause NameCause `json:"cause"`
+
+	// Changes The targets that came and went. Empty for FailSafe, and if flapping has ended as it began.
+	Changes []NameTargetChange `json:"changes"`
+
+	// Gap Changes right before this one are not in the history.
+	Gap bool `json:"gap,omitempty,omitzero"`
+
+	// LastTime When it has happened last, if more than once.
+	LastTime time.Time `json:"lastTime,omitempty,omitzero"`
+
+	// Owner The deployment intent group or name that publishes it: its path below /v2. Absent if only the answers have changed.
+	//
+	// Example: projects/shop/names/www.shop.example
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Project The project that publishes the name.
+	//
+	// Example: shop
+	Project string `json:"project"`
+
+	// Time When it was published for external-dns, or noticed.
+	Time time.Time `json:"time"`
+
+	// Times How often it has happened, if more than once: changes of one cause that come back within five minutes are one.
+	//
+	// Example: 14
+	Times int `json:"times,omitempty,omitzero"`
 }
 
 // Namespace A Kubernetes namespace, an RFC 1123 label. Never kube-*, default or another project's.
@@ -5224,6 +5413,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v2/names (the `FindNames` operationId).
 	FindNames(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListNameHistory List how a host name has changed, and why
+	//
+	// The changes of what was published, the newest first: the cause of each, and when the change was answered. They are of all projects that the caller may read. Empty for a name without a history. Each project has at most 100 changes of 30 days. They are written within seconds after a change; `gap` marks lost ones. The role viewer in any project is enough.
+	//
+	// Corresponds with GET /v2/names/{host}/history (the `ListNameHistory` operationId).
+	ListNameHistory(ctx context.Context, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetOpenAPI This document
 	//
 	// The description of every request and response. Needs no token.
@@ -6739,6 +6935,23 @@ func (c *API) LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody
 // Corresponds with GET /v2/names (the `FindNames` operationId).
 func (c *API) FindNames(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFindNamesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNameHistory List how a host name has changed, and why
+//
+// The changes of what was published, the newest first: the cause of each, and when the change was answered. They are of all projects that the caller may read. Empty for a name without a history. Each project has at most 100 changes of 30 days. They are written within seconds after a change; `gap` marks lost ones. The role viewer in any project is enough.
+//
+// Corresponds with GET /v2/names/{host}/history (the `ListNameHistory` operationId).
+func (c *API) ListNameHistory(ctx context.Context, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNameHistoryRequest(c.Server, host)
 	if err != nil {
 		return nil, err
 	}
@@ -10497,6 +10710,40 @@ func NewFindNamesRequest(server string, params *FindNamesParams) (*http.Request,
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListNameHistoryRequest constructs an http.Request for the ListNameHistory method
+func NewListNameHistoryRequest(server string, host HostName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "host", host, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/names/%s/history", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -17953,6 +18200,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/names (the `FindNames` operationId).
 	FindNamesWithResponse(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*FindNamesResponse, error)
 
+	// ListNameHistoryWithResponse List how a host name has changed, and why
+	//
+	// The changes of what was published, the newest first: the cause of each, and when the change was answered. They are of all projects that the caller may read. Empty for a name without a history. Each project has at most 100 changes of 30 days. They are written within seconds after a change; `gap` marks lost ones. The role viewer in any project is enough.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/names/{host}/history (the `ListNameHistory` operationId).
+	ListNameHistoryWithResponse(ctx context.Context, host HostName, reqEditors ...RequestEditorFn) (*ListNameHistoryResponse, error)
+
 	// GetOpenAPIWithResponse This document
 	//
 	// The description of every request and response. Needs no token.
@@ -19691,6 +19947,29 @@ func (r FindNamesResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r FindNamesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListNameHistoryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NameHistory
+}
+
+// Status returns HTTPResponse.Status
+func (r ListNameHistoryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListNameHistoryResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -22728,6 +23007,21 @@ func (c *ClientWithResponses) FindNamesWithResponse(ctx context.Context, params 
 	return ParseFindNamesResponse(rsp)
 }
 
+// ListNameHistoryWithResponse List how a host name has changed, and why
+//
+// The changes of what was published, the newest first: the cause of each, and when the change was answered. They are of all projects that the caller may read. Empty for a name without a history. Each project has at most 100 changes of 30 days. They are written within seconds after a change; `gap` marks lost ones. The role viewer in any project is enough.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/names/{host}/history (the `ListNameHistory` operationId).
+func (c *ClientWithResponses) ListNameHistoryWithResponse(ctx context.Context, host HostName, reqEditors ...RequestEditorFn) (*ListNameHistoryResponse, error) {
+	rsp, err := c.ListNameHistory(ctx, host, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListNameHistoryResponse(rsp)
+}
+
 // GetOpenAPIWithResponse This document
 //
 // The description of every request and response. Needs no token.
@@ -25338,6 +25632,32 @@ func ParseFindNamesResponse(rsp *http.Response) (*FindNamesResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest FoundNamePage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListNameHistoryResponse parses an HTTP response from a ListNameHistoryWithResponse call
+func ParseListNameHistoryResponse(rsp *http.Response) (*ListNameHistoryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListNameHistoryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NameHistory
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -63,6 +63,7 @@ type Options struct {
 	RequireDomains         bool                                                                                              // only names in domains that are granted to a project are published
 	OrchestratedNamespaces grant.Namespaces                                                                                  // in which app contexts may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
 	TakeBytes              func(ctx context.Context, project intent.Path, bytes int) error                                   // before a release of so many is written; nil: no project is bounded
+	Names                  state.NameRecorder                                                                                // of the past of host names; nil: nobody
 	Installation           string                                                                                            // generated id
 	ControllerCluster      *intent.ClusterRef                                                                                // the server's default home of external-dns
 	ImageRegistry          string                                                                                            // replaces registry.k8s.io in default images
@@ -102,7 +103,7 @@ func New(options Options) *Service {
 	contexts := emco.NewStore(options.KV, options.Now)
 	store := &state.Store{
 		Documents: options.Documents, KV: options.KV, Contexts: options.Contexts, Ledger: options.Ledger, Observed: options.Observed,
-		Forget: []func(string) kv.Op{handover.Forget}, Recorder: options.Recorder, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
+		Forget: []func(string) kv.Op{handover.Forget}, Recorder: options.Recorder, Names: options.Names, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
 		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Wakeups: &state.Wakeups{},
 	}
 	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, DelegatedContexts: options.DelegatedContexts}

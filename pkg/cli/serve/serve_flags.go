@@ -16,17 +16,19 @@ const ConfigFlag = "config"
 
 // The defaults of the flags.
 const (
-	historyAge     = 90 * 24 * time.Hour
-	historyCount   = 2000 // of each project and cluster provider
-	maxRecords     = 10_000
-	maxNames       = 100_000
-	maxExternalDNS = 1000
-	maxObjects     = 20_000
-	rateLimit      = 1000 // requests of a subject in a second
-	maxDocuments   = 100_000
-	maxBytes       = 512 << 20
-	maxConnections = 2048 // of the REST listener at once
-	clusterMemory  = 48   // MiB
+	historyAge   = 90 * 24 * time.Hour
+	historyCount = 2000 // of each project and cluster provider
+
+	nameHistoryBytes = 16 << 20 // of each project
+	maxRecords       = 10_000
+	maxNames         = 100_000
+	maxExternalDNS   = 1000
+	maxObjects       = 20_000
+	rateLimit        = 1000 // requests of a subject in a second
+	maxDocuments     = 100_000
+	maxBytes         = 512 << 20
+	maxConnections   = 2048 // of the REST listener at once
+	clusterMemory    = 48   // MiB
 )
 
 // ServeFlags adds the flags of signpost serve, which fill c.
@@ -70,6 +72,8 @@ func keptFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringSliceVar(&c.LostSecretKeys, "lost-secret-key", nil, "the `IDS` of keys that are lost: start without the values that they encrypted")
 	flags.DurationVar(&c.HistoryAge, "history-age", historyAge, "the `TIME` after which events are deleted; 0 keeps them")
 	flags.IntVar(&c.HistoryCount, "history-count", historyCount, "the `NUMBER` of events to keep for each project and cluster provider; 0 keeps all")
+	flags.IntVar(&c.NameHistoryBytes, "name-history-bytes", nameHistoryBytes, "the `BYTES` of the history of host names to keep for each project; 0 sets no bound")
+	flags.BoolVar(&c.NameHistoryLog, "name-history-log", false, "also write each change of a host name to the log")
 }
 
 // clusterFlags adds those that say what is beyond: EMCO, clusters, images, DNS.

@@ -6,9 +6,14 @@ import "fmt"
 // for it are in one place, so that the two cannot part.
 type code string
 
-// Standby is the code of what is not published as long as nothing fails, as was
-// asked for.
-const Standby = "Standby"
+// Codes of targets that are not published for a time.
+const (
+	Standby     = "Standby"     // as long as nothing fails, as was asked for
+	NoWeight    = "NoWeight"    // as long as the cluster has no weight
+	Drained     = "Drained"     // the cluster is drained
+	NotReady    = "NotReady"    // the Service has no ready endpoint
+	Unreachable = "Unreachable" // the cluster cannot be reached
+)
 
 // The reasons.
 const (
@@ -29,12 +34,12 @@ const (
 	insideCluster code = "InsideCluster" // beside the scope and the name
 	otherType     code = "OtherType"
 
-	drained     code = "Drained" // health
-	notReady    code = "NotReady"
-	unreachable code = "Unreachable"
+	drained     code = Drained // health
+	notReady    code = NotReady
+	unreachable code = Unreachable
 
 	standby  code = Standby // routing
-	noWeight code = "NoWeight"
+	noWeight code = NoWeight
 
 	unresolved code = "Unresolved" // host names
 	waiting    code = "Waiting"

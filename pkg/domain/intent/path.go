@@ -103,6 +103,7 @@ func (p Path) shape() string {
 //     cluster and an id)
 //   - notes about documents that another system keeps (named by their paths)
 //   - events (named by the top document, its identity and the time)
+//   - the past of host names (named by the host name, the project and its identity)
 const (
 	LifecycleCollection    = "lifecycle"
 	SecretCollection       = "secrets"
@@ -112,6 +113,7 @@ const (
 	OfferCollection        = "autopath-offers"
 	NoteCollection         = "notes"
 	HistoryCollection      = "history"
+	NameHistoryCollection  = "name-history"
 )
 
 // Internal tells whether the API does not show a document.
@@ -122,7 +124,7 @@ func Internal(p Path) bool {
 
 func internal(collection string) bool {
 	switch collection {
-	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection, NoteCollection, HistoryCollection:
+	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection, NoteCollection, HistoryCollection, NameHistoryCollection:
 		return true
 	}
 	return false

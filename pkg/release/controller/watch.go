@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -54,6 +55,7 @@ func (c *Controller) watch(ctx context.Context) error {
 			if err := c.followReached(ctx, change); err != nil {
 				return err
 			}
+			c.hear(change.Answers)
 			if change.Lost {
 				c.scan(ctx)
 			}
@@ -71,6 +73,25 @@ func (c *Controller) follow(owners *interest, change appcontext.Change) {
 	}
 	for _, t := range change.Touches {
 		c.pace.heard(work{intent.Path(t.Owner), t.Service}, time.Now())
+	}
+}
+
+// hear has answers of authoritative servers recorded in the past of names, if they have
+// changed lately.
+func (c *Controller) hear(all []observed.Answers) {
+	const lately = 10 * time.Minute
+	if c.service.Store.Names == nil {
+		return
+	}
+	for _, answers := range all {
+		for _, n := range answers.Names {
+			verdict := verify.Verdict(n.Verdict)
+			right := verdict == verify.Matches || verdict == verify.Gone
+			if !right && verdict.Status() != "False" || c.service.Now().Sub(n.Since) > lately {
+				continue
+			}
+			c.service.Store.Names.Heard(intent.NameHeard{Project: answers.Project, Host: n.Name, Type: n.Type, Right: right, Message: n.Message, Since: n.Since})
+		}
 	}
 }
 

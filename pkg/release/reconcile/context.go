@@ -45,6 +45,9 @@ func (s *Reconciler) context(ctx context.Context, on *step) (state.Outcome, erro
 	if err != nil {
 		return state.Onward, err
 	}
+	if is.Revision() != was.Revision() {
+		state.RecordNames(s.Names, on.next.Turns(on.group, on.read, on.before, is.ContextID != was.ContextID, s.Now().UTC()))
+	}
 	s.Renderer.Inputs.Keep(on.group, on.next.Ground, is)
 	on.pointer, on.wrote = is, is.Revision() != was.Revision()
 	err = s.Follower.Adopt(ctx, on.group, on.lifecycle, on.lifecycle.AppContext, on.next.ID)

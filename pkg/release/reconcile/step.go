@@ -37,7 +37,8 @@ func (s *Reconciler) reconcilers() []state.Reconciler[step] {
 		{Name: "retained", Reconcile: s.retained, Release: true}, // before a name loses its last address
 		{Name: "context", Reconcile: s.context, Release: true},
 		{Name: "drained clusters", Reconcile: s.drainedClusters}, // when their addresses are out, or in again
-		{Name: "leaving", Reconcile: s.leaving},                  // when the context relies on them no longer
+		{Name: "fail-safe", Reconcile: s.failSafe},
+		{Name: "leaving", Reconcile: s.leaving}, // when the context relies on them no longer
 		{Name: "draining", Reconcile: s.draining},
 		{Name: "removed clusters", Reconcile: s.removedClusters},
 		{Name: "completion", Reconcile: s.completion},

@@ -31,6 +31,7 @@ type Contents struct {
 	due      time.Time                // when other addresses may be chosen though nothing else is
 	DNS      []DNSReport              // of the logical cloud's clusters, in their order
 	Unread   []string                 // reports of an orchestrator that cannot be read
+	frozen   string                   // why no cluster is removed for being unreachable; empty: clusters may be
 	services map[string][]string      // cluster to the Services to watch
 
 	placements map[string][]placement.Placement // cluster to those that its nodes are to be held against
@@ -178,6 +179,7 @@ func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 	if err != nil {
 		return nil, err
 	}
+	c.frozen = standings.frozen
 	for _, cluster := range b.Sources {
 		offer := address.Offer{Service: address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}}
 		if resolve.Directory(g, cluster) {

@@ -9,6 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -64,6 +65,9 @@ func (s *Renderer) trySelect(ctx context.Context, group intent.Path, service str
 		within, end := s.Tracer.Start(ctx, "follow addresses", "owner", string(group), "service", service)
 		err = s.Contexts.Replace(within, on.pointer, held, read, changed, appcontext.Touch{Service: service, Cause: s.cause(latest)})
 		end(err)
+		if err == nil {
+			state.RecordNames(s.Names, turning{owner: group, now: s.Now().UTC(), list: on.Drained, contents: c}.between(held.Objects, c.Objects))
+		}
 	}
 	return Selection{Wrote: len(changed) > 0, Due: c.due}, err
 }

@@ -18,6 +18,8 @@ type Desired struct {
 	Ground    *Inputs         // nil where nothing is to be in the clusters
 	Undecided bool            // something waits until its nodes are known
 	Losses    *removal.Result // of names that nothing offers an address any more
+
+	contents Contents // that the objects follow from
 }
 
 // Wanted is the context that the lifecycle asks for, one without an ID if nothing is to
@@ -47,7 +49,7 @@ func (s *Renderer) Wanted(ctx context.Context, l state.Lifecycle, before bundle.
 		s.WakeAt(on.Group.Path, contents.due)
 	}
 	undecided, err := s.undecided(ctx, contents.DNS)
-	return Desired{Ground: on, Undecided: undecided, Losses: lost, Context: appcontext.Context{
+	return Desired{Ground: on, Undecided: undecided, Losses: lost, contents: contents, Context: appcontext.Context{
 		ID: l.ContextID, Meta: meta(on.Group), Objects: contents.Objects,
 		Services: contents.services, Placements: contents.placements,
 	}}, err

@@ -42,7 +42,8 @@ type Lifecycle struct {
 	Transferred     []Transfer        `json:"yielded,omitempty"`  // names of the release that others have taken over
 	Retained        []RetainedNames   `json:"held,omitempty"`     // names that stay although nothing offers them an address, by record
 	Refs            []intent.Path     `json:"refs,omitempty"`
-	Drained         []string          `json:"drained,omitempty"` // clusters of its public names that were drained when it was last looked at
+	Drained         []string          `json:"drained,omitempty"`  // clusters of its public names that were drained when it was last looked at
+	FailSafe        bool              `json:"failSafe,omitempty"` // some of its addresses stay because most clusters fail at once
 	Leftovers       []intent.Leftover `json:"leftovers,omitempty"`
 	Events          []intent.Event    `json:"events"`
 

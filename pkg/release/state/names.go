@@ -91,3 +91,19 @@ func (s *Store) CurrentEndpoints(ctx context.Context, group intent.Path) (bundle
 // DefinitionKind is the kind of what makes a kind known. It may be in use by
 // others, so it is never deleted.
 const DefinitionKind = "CustomResourceDefinition"
+
+// NameRecorder keeps the past of host names. Its methods never wait, and several may call
+// them at once.
+type NameRecorder interface {
+	// Changed notes changes of what is published, after they were written.
+	Changed(changes ...intent.NameChanges)
+	// Heard notes what authoritative servers answer.
+	Heard(heard ...intent.NameHeard)
+}
+
+// RecordNames has changes of host names noted, unless nobody keeps them.
+func RecordNames(by NameRecorder, changes []intent.NameChanges) {
+	if by != nil && len(changes) > 0 {
+		by.Changed(changes...)
+	}
+}

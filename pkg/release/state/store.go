@@ -25,6 +25,7 @@ type Store struct {
 	Observed      *observed.Store
 	Forget        []func(cluster string) kv.Op                                         // what else goes when an abandoned cluster is forgotten
 	Recorder      func(ctx context.Context, owner intent.Path, events ...intent.Event) // of stored events; nil: nobody
+	Names         NameRecorder                                                         // of the past of host names; nil: nobody
 	Installation  string                                                               // generated id
 	ImageRegistry string                                                               // replaces registry.k8s.io in default images
 	Now           func() time.Time

@@ -73,6 +73,15 @@ func (s *Store) answers(ctx context.Context, under string) (map[string]Answers, 
 	return out, revision, nil
 }
 
+// parseAnswers reads the answers that an event tells of; ok is false for other events.
+func parseAnswers(event kv.Event) (a Answers, ok bool) {
+	_, what, _ := strings.Cut(strings.TrimPrefix(event.Key, prefix), "/")
+	if event.Deleted || !strings.HasPrefix(what, answerFolder+"/") {
+		return a, false
+	}
+	return a, json.Unmarshal(event.Value, &a) == nil
+}
+
 // largestAnswers is how much is stored of one DNSEndpoint's answers. Of more, what
 // each server said is left out; what does not fit even so is not known.
 const largestAnswers = 256 << 10 // bytes

@@ -227,9 +227,10 @@ func Forget(cluster string) kv.Op { return kv.DeletePrefix(clusterPrefix(cluster
 // missing: the reader looks at everything again.
 type Change struct {
 	Services   []address.Service
-	Placements []string // clusters of which a verdict changed, each once
-	Reached    []string // clusters whose reachability changed, each once
-	Clusters   []string // clusters of which anything changed, each once
+	Placements []string  // clusters of which a verdict changed, each once
+	Reached    []string  // clusters whose reachability changed, each once
+	Answers    []Answers // of DNSEndpoints whose names are answered otherwise
+	Clusters   []string  // clusters of which anything changed, each once
 	Lost       bool
 }
 
@@ -247,6 +248,9 @@ func changeOf(batch kv.Batch) Change {
 		}
 		if cluster, _, ok := parsePlacement(event.Key); ok && !slices.Contains(change.Placements, cluster) {
 			change.Placements = append(change.Placements, cluster)
+		}
+		if answers, ok := parseAnswers(event); ok {
+			change.Answers = append(change.Answers, answers)
 		}
 		cluster, what, _ := strings.Cut(strings.TrimPrefix(event.Key, prefix), "/")
 		if what == reachability && !slices.Contains(change.Reached, cluster) {

@@ -1,0 +1,119 @@
+package publish
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+const historyHelp = `Shows how a host name has changed in the last 30 days, and why: in all projects that you may
+read, the newest first. TARGETS are those that came (+) and went (-).`
+
+// HistoryCommand makes `signpost history`.
+func HistoryCommand(p terminal.Program) *cobra.Command {
+	var server connect.Connection
+	var output terminal.Format
+	cmd := &cobra.Command{
+		Use:     "history HOST",
+		Short:   "Show how a host name has changed, and why",
+		Long:    historyHelp,
+		Example: "  signpost history www.shop.example",
+		Args:    terminal.Exactly(1, "one host name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return printHistory(cmd.Context(), p, &server, &output, args[0])
+		},
+	}
+	output.Flag(cmd.Flags())
+	server.Flags(cmd.Flags())
+	return cmd
+}
+
+func printHistory(ctx context.Context, p terminal.Program, server *connect.Connection, output *terminal.Format, host string) error {
+	canonical, err := hostname.Canonical(host)
+	if err != nil {
+		return terminal.Usagef("%q %w", host, err)
+	}
+	api, err := server.Dial()
+	if err != nil {
+		return err
+	}
+	answer, err := api.Do(ctx, http.MethodGet, "names/"+url.PathEscape(canonical)+"/history", nil, nil)
+	if err != nil {
+		return err
+	}
+	return output.Print(p.Out, answer.Body, func(w io.Writer, _ bool) error { return printTurns(w, canonical, answer.Body) })
+}
+
+func printTurns(w io.Writer, host string, body []byte) error {
+	var history struct{ Items []intent.NameTurn }
+	if err := json.Unmarshal(body, &history); err != nil {
+		return err
+	}
+	if len(history.Items) == 0 {
+		terminal.Printf(w, "There is no history of %s.\n", host)
+		return nil
+	}
+	t := terminal.NewTable("TIME", "PROJECT", "CAUSE", "BY", "TARGETS", "ANSWERED", "MESSAGE")
+	for _, turn := range history.Items {
+		var targets, answered []string
+		for _, c := range turn.Changes {
+			targets = append(targets, targetsCell(c))
+			if !c.Answered.IsZero() {
+				answered = append(answered, terminal.Moment(c.Answered))
+			}
+		}
+		t.Add(terminal.Moment(turn.Time), turn.Project, causeCell(turn.Cause), turn.Cause.Actor, strings.Join(targets, " "), strings.Join(answered, " "), messageCell(turn))
+	}
+	return t.Write(w)
+}
+
+// targetsCell is what came and went of a type, as in "A +192.0.2.1 -192.0.2.2".
+func targetsCell(c intent.TargetChange) string {
+	parts := []string{c.Type}
+	if c.Name != "" {
+		parts = []string{c.Name, c.Type}
+	}
+	for _, target := range c.Added {
+		parts = append(parts, "+"+target)
+	}
+	for _, target := range c.Removed {
+		parts = append(parts, "-"+target)
+	}
+	if c.LeftOut > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", c.LeftOut))
+	}
+	return strings.Join(parts, " ")
+}
+
+// causeCell is a reason with what it is about.
+func causeCell(c intent.Cause) string {
+	if c.Release > 0 {
+		return fmt.Sprintf("%s %d (%s)", c.Reason, c.Release, c.Action)
+	}
+	return c.Reason + strings.TrimSuffix(" "+c.Cluster, " ")
+}
+
+func messageCell(turn intent.NameTurn) string {
+	var parts []string
+	if turn.Gap {
+		parts = append(parts, "changes before it are lost")
+	}
+	if turn.Times > 1 {
+		parts = append(parts, fmt.Sprintf("flapping, %d times until %s", turn.Times, terminal.Moment(turn.Last)))
+	}
+	if turn.Cause.Message != "" {
+		parts = append(parts, turn.Cause.Message)
+	}
+	return strings.Join(parts, "; ")
+}

@@ -1,0 +1,276 @@
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// turning is one write of an owner's DNSEndpoints, from which the turns of its host names
+// follow.
+type turning struct {
+	owner    intent.Path
+	now      time.Time
+	release  *intent.Cause // of a release that becomes current by it; nil: the release stays
+	drained  []string      // clusters that were drained before
+	transfer []state.Transfer
+	list     state.DrainedList
+	contents Contents
+}
+
+// targets are those of a host name, by name, type and provider.
+type targets map[state.NameKey][]string
+
+// Turns are the host names of an owner that change when the context becomes current, each
+// with its causes. The step has read the lifecycle l. The context replaces the objects
+// before, which belong to another release if released says so.
+func (d Desired) Turns(owner intent.Path, l state.Lifecycle, before bundle.Bundle, released bool, now time.Time) []intent.NameChanges {
+	t := turning{owner: owner, now: now, drained: l.Drained, transfer: l.Transferred, contents: d.contents}
+	if d.Ground != nil {
+		t.list = d.Ground.Drained
+	}
+	if released {
+		t.release = releaseCause(l)
+	}
+	return t.between(before, d.Objects)
+}
+
+// FailSafe are the host names of which addresses stay because most clusters fail at once.
+func (d Desired) FailSafe(owner intent.Path, now time.Time) []intent.NameChanges {
+	if d.contents.frozen == "" {
+		return nil
+	}
+	published := targetsOf(d.Objects)
+	var out []intent.NameChanges
+	for _, host := range slices.Sorted(maps.Keys(published)) {
+		held := func(c address.Choice) bool { return slices.Contains(c.Health, d.contents.frozen) }
+		if !slices.ContainsFunc(d.contents.choicesOf(host), held) {
+			continue
+		}
+		same := published[host].digest()
+		out = append(out, intent.NameChanges{Host: host, Before: same, After: same, Turns: []intent.NameTurn{{
+			Time: now, Project: state.ProjectName(owner), Owner: owner, Changes: []intent.TargetChange{},
+			Cause: intent.Cause{Reason: intent.CauseFailSafe, Message: d.contents.frozen},
+		}}})
+	}
+	return out
+}
+
+// releaseCause is the request that a lifecycle has accepted last.
+func releaseCause(l state.Lifecycle) *intent.Cause {
+	cause := &intent.Cause{Reason: intent.CauseRelease, Action: l.Wanted, Release: l.Seq, Asked: l.Since}
+	for _, e := range slices.Backward(l.Events) {
+		if e.Outcome == "accepted" && e.Revision == l.Seq && e.Action == l.Wanted {
+			cause.Actor, cause.RequestID, cause.Message = e.Actor, e.RequestID, e.Message
+			break
+		}
+	}
+	return cause
+}
+
+// between are the changes from one render to the next, ordered by host name.
+func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
+	was, is := targetsOf(before), targetsOf(after)
+	hosts := maps.Clone(was)
+	maps.Copy(hosts, is)
+	var out []intent.NameChanges
+	for _, host := range slices.Sorted(maps.Keys(hosts)) {
+		changes := intent.NameChanges{Host: host, Before: was[host].digest(), After: is[host].digest()}
+		if changes.Before != changes.After {
+			changes.Turns = t.turns(host, was[host], is[host])
+			out = append(out, changes)
+		}
+	}
+	return out
+}
+
+// targetsOf is what objects publish, by host name.
+func targetsOf(objects bundle.Bundle) map[string]targets {
+	all := map[string]targets{}
+	for _, o := range objects {
+		if o.Published == nil {
+			continue
+		}
+		for _, n := range o.Published.Names {
+			if all[n.Host] == nil {
+				all[n.Host] = targets{}
+			}
+			key := state.NameKey{Name: n.Name, Kind: n.Type, Record: o.Published.Record}
+			all[n.Host][key] = slices.Compact(slices.Sorted(slices.Values(append(all[n.Host][key], n.Targets...))))
+		}
+	}
+	return all
+}
+
+// digest stands for the targets, empty for none.
+func (t targets) digest() string {
+	if len(t) == 0 {
+		return ""
+	}
+	sum := sha256.New()
+	for _, key := range slices.SortedFunc(maps.Keys(t), state.CompareNames) {
+		_, _ = fmt.Fprintln(sum, key.Name, key.Kind, key.Record, t[key])
+	}
+	const enough = 8 // bytes
+	return hex.EncodeToString(sum.Sum(nil)[:enough])
+}
+
+// turns are those of one host name, one for each cause.
+func (t turning) turns(host string, was, is targets) []intent.NameTurn {
+	choices := t.contents.choicesOf(host)
+	by := &byCause{of: map[string]*intent.NameTurn{}}
+	keys := targets{}
+	maps.Copy(keys, was)
+	maps.Copy(keys, is)
+	ordered := slices.SortedFunc(maps.Keys(keys), state.CompareNames)
+	for _, key := range ordered {
+		for _, target := range without(was[key], is[key]) {
+			c := by.change(t.removed(choices, target), host, key)
+			c.Removed = append(c.Removed, target)
+		}
+	}
+	instead := by.only()
+	for _, key := range ordered {
+		for _, target := range without(is[key], was[key]) {
+			cause := t.added(choices, target)
+			if cause.Reason == intent.CauseAddress && instead != nil && instead.Reason != intent.CauseAddress {
+				cause = *instead // it takes the place of what has gone
+			}
+			c := by.change(cause, host, key)
+			c.Added = append(c.Added, target)
+		}
+	}
+	out := make([]intent.NameTurn, 0, len(by.order))
+	for _, turn := range by.order {
+		turn.Time, turn.Project, turn.Owner = t.now, state.ProjectName(t.owner), t.owner
+		out = append(out, *turn)
+	}
+	return out
+}
+
+// without are the targets of one list that the other has not.
+func without(list, other []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(target string) bool { return slices.Contains(other, target) })
+}
+
+// byCause collects the turns of a host name, one for each cause.
+type byCause struct {
+	order []*intent.NameTurn
+	of    map[string]*intent.NameTurn
+}
+
+// change is where a target of a key is noted that has come or gone for a cause.
+func (b *byCause) change(cause intent.Cause, host string, key state.NameKey) *intent.TargetChange {
+	id := cause.Reason
+	if cause.Reason != intent.CauseAddress { // an address of one cluster may take the place of another's
+		id += " " + cause.Cluster
+	}
+	turn := b.of[id]
+	if turn == nil {
+		turn = &intent.NameTurn{Cause: cause}
+		b.order, b.of[id] = append(b.order, turn), turn
+	}
+	if turn.Cause.Cluster == "" { // what is offered says more than what is not
+		turn.Cause = cause
+	}
+	name := key.Name
+	if name == host {
+		name = ""
+	}
+	at := slices.IndexFunc(turn.Changes, func(c intent.TargetChange) bool {
+		return c.Name == name && c.Type == key.Kind && c.Provider == key.Record
+	})
+	if at < 0 {
+		at = len(turn.Changes)
+		turn.Changes = append(turn.Changes, intent.TargetChange{Name: name, Type: key.Kind, Provider: key.Record})
+	}
+	return &turn.Changes[at]
+}
+
+// only is the cause, if there is one, and no other.
+func (b *byCause) only() *intent.Cause {
+	if len(b.order) != 1 {
+		return nil
+	}
+	return &b.order[0].Cause
+}
+
+// choicesOf are the choices for a host name, of all its bindings.
+func (c *Contents) choicesOf(host string) []address.Choice {
+	var out []address.Choice
+	for n, b := range c.bindings {
+		for m, h := range b.Hosts {
+			if h.Name == host {
+				out = append(out, c.Choices[n][m])
+			}
+		}
+	}
+	return out
+}
+
+// removed is why a target is published no longer.
+func (t turning) removed(choices []address.Choice, target string) intent.Cause {
+	if t.release != nil {
+		return *t.release
+	}
+	for _, choice := range choices {
+		for _, r := range choice.Rejected {
+			if r.Target == target {
+				return t.rejected(r)
+			}
+		}
+	}
+	if len(choices) == 0 && len(t.transfer) > 0 {
+		return intent.Cause{Reason: intent.CauseTakeover, Message: "another owner publishes the name by now"}
+	}
+	return intent.Cause{Reason: intent.CauseAddress, Message: "no cluster offers " + target + " any more"}
+}
+
+// rejected is the cause that a rejection stands for.
+func (t turning) rejected(r intent.Rejection) intent.Cause {
+	cause := intent.Cause{Cluster: r.Cluster, Message: r.Reason}
+	switch r.Code {
+	case address.Drained:
+		by := t.list.Clusters[r.Cluster]
+		cause.Reason, cause.Actor, cause.Action, cause.Asked = intent.CauseDrain, by.Actor, intent.Drain, by.Since
+	case address.NotReady:
+		cause.Reason = intent.CauseReadiness
+	case address.Unreachable:
+		cause.Reason = intent.CauseCluster
+	case address.Standby, address.NoWeight:
+		cause.Reason = intent.CauseRouting
+	default:
+		cause.Reason = intent.CauseProvider
+	}
+	return cause
+}
+
+// added is why a target is published from now on.
+func (t turning) added(choices []address.Choice, target string) intent.Cause {
+	if t.release != nil {
+		return *t.release
+	}
+	for _, choice := range choices {
+		for _, s := range choice.Sources {
+			if s.Target != target {
+				continue
+			}
+			if by, undrained := t.list.Undrained[s.Cluster]; undrained && slices.Contains(t.drained, s.Cluster) {
+				return intent.Cause{
+					Reason: intent.CauseUndrain, Cluster: s.Cluster, Message: "the cluster is drained no longer",
+					Actor: by.Undrained.Actor, Action: intent.Undrain, Asked: by.Undrained.Since,
+				}
+			}
+			return intent.Cause{Reason: intent.CauseAddress, Cluster: s.Cluster, Message: s.Object + " on " + s.Cluster + " offers " + target}
+		}
+	}
+	return intent.Cause{Reason: intent.CauseAddress, Message: target + " is offered"}
+}

@@ -1,0 +1,274 @@
+package namehistory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// The rhythm and the bounds of a History in one process.
+const (
+	writeEvery  = time.Second
+	lastWrites  = 5 * time.Second // at the end of the process
+	mostPending = 20_000          // names that wait to be written
+	mostWaiting = 20              // writes of one name that wait
+	tries       = 5               // of one write, against other replicas
+)
+
+// Options say what a History works with.
+type Options struct {
+	Documents intent.Store
+	// Bytes is how much of each project is kept; 0: no bound.
+	Bytes   int
+	Lost    func()       // is told of each change that is not kept
+	Changes *slog.Logger // gets each change, for those who keep it for longer; nil: nobody
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+// History keeps the past of host names. Changes wait in a bounded queue, which Run
+// writes. It is safe for concurrent use.
+type History struct {
+	Options
+
+	mu      sync.Mutex
+	pending map[key]*waiting
+
+	grown map[string]int // by project: bytes since the last pruning here; of Flush alone
+}
+
+// key names a host name of a project.
+type key struct{ project, host string }
+
+// waiting is what is to be written of one name.
+type waiting struct {
+	changes []intent.NameChanges
+	heard   map[string]intent.NameHeard // by type, the last
+}
+
+// New makes a History.
+func New(options Options) *History {
+	return &History{Options: options, pending: map[key]*waiting{}, grown: map[string]int{}}
+}
+
+// Changed notes changes of host names. It never waits.
+func (h *History) Changed(all ...intent.NameChanges) {
+	for _, changes := range all {
+		h.log(changes)
+		h.mu.Lock()
+		at := h.waitingOf(key{changes.Turns[0].Project, changes.Host})
+		if at == nil || len(at.changes) >= mostWaiting {
+			h.Lost() // the next change shows the gap
+		} else {
+			at.changes = append(at.changes, changes)
+		}
+		h.mu.Unlock()
+	}
+}
+
+// Heard notes what authoritative servers answer. It never waits.
+func (h *History) Heard(all ...intent.NameHeard) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, heard := range all {
+		if at := h.waitingOf(key{heard.Project, heard.Host}); at != nil {
+			at.heard[heard.Type] = heard
+		}
+	}
+}
+
+// waitingOf is what waits of a name; nil if there are too many of them.
+func (h *History) waitingOf(name key) *waiting {
+	at := h.pending[name]
+	if at == nil && len(h.pending) < mostPending {
+		at = &waiting{heard: map[string]intent.NameHeard{}}
+		h.pending[name] = at
+	}
+	return at
+}
+
+// log writes changes to the log that is kept for longer.
+func (h *History) log(changes intent.NameChanges) {
+	if h.Changes == nil {
+		return
+	}
+	for _, turn := range changes.Turns {
+		h.Changes.Info("a host name has changed", "name", changes.Host, "project", turn.Project, "owner", turn.Owner, "cause", turn.Cause, "changes", turn.Changes)
+	}
+}
+
+// Run writes what waits, until ctx ends, and then what is left.
+func (h *History) Run(ctx context.Context) error {
+	tick := time.NewTicker(writeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			h.finish(ctx)
+			return nil
+		case <-tick.C:
+			h.Flush(ctx)
+		}
+	}
+}
+
+// finish writes what waits at the end of the process.
+func (h *History) finish(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWrites)
+	defer cancel()
+	h.Flush(ctx)
+}
+
+// Flush writes what waits. Changes that cannot be written now wait on. Two calls at once
+// are not allowed.
+func (h *History) Flush(ctx context.Context) {
+	defer h.boundGrowth(ctx)
+	h.mu.Lock()
+	todo := h.pending
+	h.pending = map[key]*waiting{}
+	h.mu.Unlock()
+	uids := map[string]string{}
+	for name, what := range todo {
+		err := ctx.Err()
+		if err == nil {
+			err = h.write(ctx, uids, name, what)
+		}
+		if err != nil {
+			h.postpone(name, what)
+			h.Logger.WarnContext(ctx, "the history of a name cannot be written yet", "name", name.host, "project", name.project, "error", err)
+		}
+		if intent.CodeOf(err) == intent.Unavailable || ctx.Err() != nil {
+			h.postponeAll(todo, name)
+			return
+		}
+		delete(todo, name)
+	}
+}
+
+// boundGrowth prunes once a project has grown by a tenth of its bound.
+func (h *History) boundGrowth(ctx context.Context) {
+	const tenth = 10
+	for _, bytes := range h.grown {
+		if h.Bytes == 0 || bytes < h.Bytes/tenth {
+			continue
+		}
+		h.grown = map[string]int{}
+		if err := h.Prune(ctx); err != nil && ctx.Err() == nil {
+			h.Logger.WarnContext(ctx, "the history of names is not bounded, until it is pruned", "error", err)
+		}
+		return
+	}
+}
+
+// postponeAll has all wait on but one.
+func (h *History) postponeAll(todo map[key]*waiting, but key) {
+	for name, what := range todo {
+		if name != but {
+			h.postpone(name, what)
+		}
+	}
+}
+
+// postpone puts what could not be written before what came since.
+func (h *History) postpone(name key, what *waiting) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at := h.waitingOf(name)
+	if at == nil {
+		h.Lost()
+		return
+	}
+	at.changes = slices.Concat(what.changes, at.changes)
+	for len(at.changes) > mostWaiting {
+		at.changes = at.changes[1:]
+		h.Lost()
+	}
+	for kind, heard := range what.heard {
+		if _, newer := at.heard[kind]; !newer {
+			at.heard[kind] = heard
+		}
+	}
+}
+
+// write adds what waits of a name to its document. Without its project, nobody could
+// read it.
+func (h *History) write(ctx context.Context, uids map[string]string, name key, what *waiting) error {
+	uid, known := uids[name.project]
+	if !known {
+		project, err := h.Documents.Get(ctx, intent.Join("projects", name.project))
+		if intent.CodeOf(err) == intent.NotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		uid = project.UID
+		uids[name.project] = uid
+	}
+	var err error
+	for range tries {
+		if err = h.tryWrite(ctx, at(name.host, name.project, uid), what); !lostRace(err) {
+			return err
+		}
+	}
+	return err
+}
+
+func (h *History) tryWrite(ctx context.Context, path intent.Path, what *waiting) error {
+	stored, d, err := h.read(ctx, path)
+	if err != nil {
+		return err
+	}
+	news := len(what.changes) > 0
+	for _, changes := range what.changes {
+		d.add(changes)
+	}
+	for _, heard := range what.heard {
+		news = d.hear(heard) || news
+	}
+	if !news {
+		return nil
+	}
+	write := intent.Write{Path: path, Condition: intent.IfAbsent()}
+	if stored.Revision > 0 {
+		write.Condition = intent.IfRevision(stored.Revision)
+	}
+	if write.Body, err = d.encode(h.Now()); err != nil {
+		return err
+	}
+	if _, err = h.Documents.Put(ctx, write); err == nil {
+		_, project, _ := parse(path)
+		h.grown[project] += len(write.Body) - len(stored.Body)
+	}
+	return err
+}
+
+// read reads the document at a path, an empty one of revision 0 for none.
+func (h *History) read(ctx context.Context, path intent.Path) (intent.Document, document, error) {
+	var d document
+	stored, err := h.Documents.Get(ctx, path)
+	if intent.CodeOf(err) == intent.NotFound {
+		return intent.Document{}, d, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(stored.Body, &d)
+	}
+	return stored, d, err
+}
+
+func lostRace(err error) bool {
+	var missing *intent.MissingReference
+	code := intent.CodeOf(err)
+	return code == intent.PreconditionFailed || code == intent.Conflict && !errors.As(err, &missing)
+}
+
+// at is where the history of a host name in a project is.
+func at(host, project, uid string) intent.Path {
+	return intent.Join(intent.NameHistoryCollection, host, project, uid)
+}
