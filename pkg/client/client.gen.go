@@ -5614,7 +5614,7 @@ type ClientInterface interface {
 
 	// CreateGroupDNSIntentWithBody Create a DNS intent in the default traffic group
 	//
-	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5623,7 +5623,7 @@ type ClientInterface interface {
 
 	// CreateGroupDNSIntent Create a DNS intent in the default traffic group
 	//
-	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5646,7 +5646,7 @@ type ClientInterface interface {
 
 	// PutGroupDNSIntentWithBody Create or replace a DNS intent of the default traffic group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5655,7 +5655,7 @@ type ClientInterface interface {
 
 	// PutGroupDNSIntent Create or replace a DNS intent of the default traffic group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5770,7 +5770,7 @@ type ClientInterface interface {
 
 	// CreateDNSIntentWithBody Create a DNS intent
 	//
-	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5779,7 +5779,7 @@ type ClientInterface interface {
 
 	// CreateDNSIntent Create a DNS intent
 	//
-	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -5802,7 +5802,7 @@ type ClientInterface interface {
 
 	// PutDNSIntentWithBody Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5811,7 +5811,7 @@ type ClientInterface interface {
 
 	// PutDNSIntent Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7396,7 +7396,7 @@ func (c *API) ListGroupDNSIntents(ctx context.Context, project ProjectName, comp
 
 // CreateGroupDNSIntentWithBody Create a DNS intent in the default traffic group
 //
-// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7415,7 +7415,7 @@ func (c *API) CreateGroupDNSIntentWithBody(ctx context.Context, project ProjectN
 
 // CreateGroupDNSIntent Create a DNS intent in the default traffic group
 //
-// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7468,7 +7468,7 @@ func (c *API) GetGroupDNSIntent(ctx context.Context, project ProjectName, compos
 
 // PutGroupDNSIntentWithBody Create or replace a DNS intent of the default traffic group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7487,7 +7487,7 @@ func (c *API) PutGroupDNSIntentWithBody(ctx context.Context, project ProjectName
 
 // PutGroupDNSIntent Create or replace a DNS intent of the default traffic group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7752,7 +7752,7 @@ func (c *API) ListDNSIntents(ctx context.Context, project ProjectName, composite
 
 // CreateDNSIntentWithBody Create a DNS intent
 //
-// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7771,7 +7771,7 @@ func (c *API) CreateDNSIntentWithBody(ctx context.Context, project ProjectName, 
 
 // CreateDNSIntent Create a DNS intent
 //
-// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7824,7 +7824,7 @@ func (c *API) GetDNSIntent(ctx context.Context, project ProjectName, compositeAp
 
 // PutDNSIntentWithBody Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7843,7 +7843,7 @@ func (c *API) PutDNSIntentWithBody(ctx context.Context, project ProjectName, com
 
 // PutDNSIntent Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -18427,7 +18427,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateGroupDNSIntentWithBodyWithResponse Create a DNS intent in the default traffic group
 	//
-	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18436,7 +18436,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateGroupDNSIntentWithResponse Create a DNS intent in the default traffic group
 	//
-	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18463,7 +18463,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutGroupDNSIntentWithBodyWithResponse Create or replace a DNS intent of the default traffic group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18472,7 +18472,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutGroupDNSIntentWithResponse Create or replace a DNS intent of the default traffic group
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18607,7 +18607,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSIntentWithBodyWithResponse Create a DNS intent
 	//
-	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18616,7 +18616,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateDNSIntentWithResponse Create a DNS intent
 	//
-	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+	// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18643,7 +18643,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSIntentWithBodyWithResponse Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18652,7 +18652,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutDNSIntentWithResponse Create or replace a DNS intent
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23384,7 +23384,7 @@ func (c *ClientWithResponses) ListGroupDNSIntentsWithResponse(ctx context.Contex
 
 // CreateGroupDNSIntentWithBodyWithResponse Create a DNS intent in the default traffic group
 //
-// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23399,7 +23399,7 @@ func (c *ClientWithResponses) CreateGroupDNSIntentWithBodyWithResponse(ctx conte
 
 // CreateGroupDNSIntentWithResponse Create a DNS intent in the default traffic group
 //
-// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent in the traffic group called default, which is made with its first intent. The answer's Location has the whole path. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23444,7 +23444,7 @@ func (c *ClientWithResponses) GetGroupDNSIntentWithResponse(ctx context.Context,
 
 // PutGroupDNSIntentWithBodyWithResponse Create or replace a DNS intent of the default traffic group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23459,7 +23459,7 @@ func (c *ClientWithResponses) PutGroupDNSIntentWithBodyWithResponse(ctx context.
 
 // PutGroupDNSIntentWithResponse Create or replace a DNS intent of the default traffic group
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23684,7 +23684,7 @@ func (c *ClientWithResponses) ListDNSIntentsWithResponse(ctx context.Context, pr
 
 // CreateDNSIntentWithBodyWithResponse Create a DNS intent
 //
-// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23699,7 +23699,7 @@ func (c *ClientWithResponses) CreateDNSIntentWithBodyWithResponse(ctx context.Co
 
 // CreateDNSIntentWithResponse Create a DNS intent
 //
-// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no record serves, and those that are another project's.
+// Creates a DNS intent. 409: it exists already, or refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer tells of host names that these would refuse now: those that no provider serves, and those that are another project's. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23744,7 +23744,7 @@ func (c *ClientWithResponses) GetDNSIntentWithResponse(ctx context.Context, proj
 
 // PutDNSIntentWithBodyWithResponse Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23759,7 +23759,7 @@ func (c *ClientWithResponses) PutDNSIntentWithBodyWithResponse(ctx context.Conte
 
 // PutDNSIntentWithResponse Create or replace a DNS intent
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 404: its parent does not exist. Nothing changes before instantiate or update. `status.warnings` of this answer lists host names that these would refuse now: names that no provider serves, and names of another project. It also warns of an app without clusters, and of a Service that none of them has.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

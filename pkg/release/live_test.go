@@ -13,6 +13,7 @@ import (
 // liveState is what clusters answer to plans. Nil functions know nothing.
 type liveState struct {
 	service        func(address.Service) (*address.Observation, error)
+	services       map[string][]string // names, by namespace
 	nodes          func(cluster string) []placement.Node
 	resolverUsers  func(cluster string, addresses []string) ([]string, error)
 	foreignObjects func(cluster string, ids []bundle.ID) []bundle.ID
@@ -24,6 +25,10 @@ func (l liveState) ReadService(_ context.Context, service address.Service) (*add
 		return nil, nil
 	}
 	return l.service(service)
+}
+
+func (l liveState) ReadServiceNames(_ context.Context, _, namespace string) ([]string, error) {
+	return l.services[namespace], nil
 }
 
 func (l liveState) ReadNodes(_ context.Context, cluster string) ([]placement.Node, error) {

@@ -42,6 +42,20 @@ func FromManifests(manifests []json.RawMessage, namespace, service string) *Obse
 	return o
 }
 
+// ServicesOf are the names of the Services that manifests have in a namespace, which is
+// that of manifests without one.
+func ServicesOf(manifests []json.RawMessage, namespace string) []string {
+	var names []string
+	for _, raw := range manifests {
+		for _, m := range flatten(raw, namespace) {
+			if m.is("v1", "Service") && m.Metadata.Namespace == namespace {
+				names = append(names, m.Metadata.Name)
+			}
+		}
+	}
+	return names
+}
+
 // manifest is what matters of an object, or of a List of such.
 type manifest struct {
 	APIVersion string `json:"apiVersion"`

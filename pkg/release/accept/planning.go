@@ -163,6 +163,9 @@ func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Ch
 			return nil, err
 		}
 		explain(p.Draft, contents)
+		if p.AppContext == "" && len(p.Draft.Errors) == 0 { // an orchestrator's calls wait for no cluster
+			suggestServices(ctx, s, p.Draft, contents)
+		}
 		if err := s.Sharing.CheckSharing(ctx, p.Draft); err != nil {
 			return nil, err
 		}

@@ -15,6 +15,8 @@ import (
 type LiveState interface {
 	// ReadService returns what a Service offers.
 	ReadService(ctx context.Context, service address.Service) (*address.Observation, error)
+	// ReadServiceNames returns the names of the Services in a namespace.
+	ReadServiceNames(ctx context.Context, cluster, namespace string) ([]string, error)
 	// ReadNodes returns the nodes of a cluster; nil if they cannot be known.
 	ReadNodes(ctx context.Context, cluster string) ([]placement.Node, error)
 	// ReadResolverUsers returns what is seen to ask nameservers in a cluster.

@@ -165,9 +165,22 @@ func (d *Draft) app(app intent.App) plan.App {
 		d.Fail(d.In.Owner.Path, "/spec/apps", "app %q names cluster %s, which is no cluster reference of logical cloud %q", app.Name, outside, d.In.Group.Spec.LogicalCloud)
 	})
 	if len(out.Clusters) == 0 {
-		d.Warn("app %q runs on no cluster: no cluster of logical cloud %q matches", app.Name, d.In.Group.Spec.LogicalCloud)
+		d.Warn("%s", d.NoClusters(app.Name))
 	}
 	return out
+}
+
+// NoClusters warns that an app runs on no cluster, and lists the labels that there are.
+func (d *Draft) NoClusters(app string) string {
+	var have []string
+	for _, member := range d.In.Members {
+		for key, value := range d.In.Clusters[member].Spec.Labels {
+			have = append(have, key+"="+value)
+		}
+	}
+	slices.Sort(have)
+	return fmt.Sprintf("app %q runs on no cluster: no cluster of logical cloud %q matches; its clusters have the labels %s",
+		app, d.In.Group.Spec.LogicalCloud, cmp.Or(state.Few(slices.Compact(have)), "none"))
 }
 
 // DraftRecords pins each associated record: as it is deployed, or as it would

@@ -244,6 +244,16 @@ func (c *Pool) ReadService(ctx context.Context, service address.Service) (*addre
 	return seen, nil
 }
 
+// ReadServiceNames returns, for a plan, the names of the Services in a namespace of a
+// cluster, in order.
+func (c *Pool) ReadServiceNames(ctx context.Context, name, namespace string) (services []string, err error) {
+	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+		services, err = target.ServiceNames(ctx, namespace)
+		return err
+	})
+	return services, err
+}
+
 // ReadNodes returns a cluster's nodes for a plan, ordered by name; nil where
 // there is no API server to ask.
 func (c *Pool) ReadNodes(ctx context.Context, name string) (nodes []placement.Node, err error) {

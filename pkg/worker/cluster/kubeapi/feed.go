@@ -428,6 +428,13 @@ func (f *feed) all() ([]entry, error) {
 	return slices.Collect(maps.Values(f.entries)), nil
 }
 
+// keys answers the keys of all entries, in order.
+func (f *feed) keys() ([]string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(maps.Keys(f.entries)), f.unknown()
+}
+
 // unknown says why the picture is not complete, nil if it is. The feed is locked.
 func (f *feed) unknown() error {
 	switch {

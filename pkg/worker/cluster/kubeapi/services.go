@@ -91,6 +91,21 @@ func (k *Kubernetes) Offer(ctx context.Context, namespace, name string) (address
 	return w.observe(namespace, name)
 }
 
+// ServiceNames looks at the Services of a namespace, once, and answers their names in order.
+func (k *Kubernetes) ServiceNames(ctx context.Context, namespace string) ([]string, error) {
+	f := k.serviceFeed(namespace, cluster.Notify{Addresses: func() {}})
+	f.budget = k.budget
+	defer f.forget()
+	if err := f.relist(ctx); err != nil {
+		return nil, err
+	}
+	keys, err := f.keys()
+	for n := range keys {
+		keys[n] = strings.TrimPrefix(keys[n], cluster.FeedKey(namespace, ""))
+	}
+	return keys, err
+}
+
 // observe answers what a Service offers, or why that is not known.
 func (w *watches) observe(namespace, name string) (address.Observation, error) {
 	w.mu.Lock()
