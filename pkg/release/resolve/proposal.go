@@ -25,7 +25,7 @@ type Proposal struct {
 	Objects   int                               // that it would have in clusters
 	TooLarge  bool                              // it has more objects than it may, which are not made: its errors say so
 	Bytes     int                               // of the owner's objects on all clusters, as they would be stored
-	Requests      []ClaimRequest                    // the names and namespaces of the draft
+	Requests  []ClaimRequest                    // the names and namespaces of the draft
 	Claims    map[nameclaim.Key]nameclaim.Claim // of the names and namespaces asked for, as they were read
 }
 
