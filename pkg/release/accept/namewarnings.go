@@ -37,7 +37,7 @@ func (s *Planner) NameWarnings(ctx context.Context, path intent.Path) ([]intent.
 		return nil, err
 	}
 	refused := d.Errors
-	warnings, err := targetWarnings(ctx, s, p, in.Intents[0].Spec)
+	warnings, err := targetWarnings(ctx, s, p, asks.Spec)
 	if err != nil {
 		return nil, err
 	}
