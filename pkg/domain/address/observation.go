@@ -15,27 +15,6 @@ type Service struct {
 	Name      string
 }
 
-// Kind says what a candidate is an address of.
-type Kind string
-
-// The kinds of candidates.
-const (
-	LoadBalancer Kind = "loadBalancer" // of the Service's load balancer
-	External     Kind = "external"     // an external IP of the Service
-	Ingress      Kind = "ingress"      // of an Ingress that leads to the Service
-	Gateway      Kind = "gateway"      // of a Gateway with an HTTPRoute that leads to the Service
-	Node         Kind = "node"         // an external address of a node, for a NodePort
-	NodeInternal Kind = "nodeInternal" // an internal address of a node, for a NodePort
-	ClusterIP    Kind = "clusterIP"    // of the Service inside its cluster
-	Endpoint     Kind = "endpoint"     // of a ready endpoint of a headless Service
-	Fixed        Kind = "fixed"        // none: the document of the name gives it
-)
-
-// Kinds are all kinds, in the order of candidates.
-func Kinds() []Kind {
-	return []Kind{LoadBalancer, External, Ingress, Gateway, Node, NodeInternal, ClusterIP, Endpoint, Fixed}
-}
-
 // Candidate is an address or host name that leads to a Service.
 type Candidate struct {
 	Target   string   `json:"target"`             // an IP address or a host name, as found
