@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 func TestADrainedClusterSaysSo(t *testing.T) {
@@ -25,6 +27,22 @@ func TestADrainedClusterSaysSo(t *testing.T) {
 
 	require.JSONEq(t, `{}`, w.send("POST", hub+"/undrain", nil).want(http.StatusAccepted).Body.String())
 	require.NotContains(t, w.send("GET", hub, nil).want(http.StatusOK).Body.String(), "drained")
+}
+
+// TestAClusterSaysWhenItsCredentialsEnd, also if it is drained.
+func TestAClusterSaysWhenItsCredentialsEnd(t *testing.T) {
+	t.Parallel()
+	const hub, ends = "/v2/cluster-providers/edge/clusters/hub", `"credentialsExpire":"2026-12-02T09:30:00Z"`
+	w := newWorld(t).fill("")
+	stored := `{"metadata":{"name":"hub"},"spec":{"kubeconfigRef":"v1","expires":"2026-12-02T09:30:00Z"}}`
+	_, err := w.store.Put(t.Context(), intent.Write{Path: "cluster-providers/edge/clusters/hub", Body: []byte(stored), Condition: intent.Always()})
+	require.NoError(t, err)
+	require.Contains(t, w.send("GET", hub, nil).want(http.StatusOK).Body.String(), ends)
+	w.send("POST", hub+"/drain", nil).want(http.StatusAccepted)
+	body := w.send("GET", hub, nil).want(http.StatusOK).Body.String()
+	require.Contains(t, body, ends)
+	require.Contains(t, body, `"drained":`)
+	require.NotContains(t, body, "v1")
 }
 
 func TestAnAbandonedClusterSaysSo(t *testing.T) {

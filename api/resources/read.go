@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -60,7 +61,7 @@ func (h *Handlers) documentStatus(ctx context.Context, path intent.Path, own *re
 	case isRecord(path):
 		return h.recordView(ctx, path, own)
 	case intent.KindOf(path).One == "Cluster":
-		return h.clusterView(ctx, path)
+		return h.clusterView(ctx, path, own)
 	}
 	return own, nil
 }
@@ -76,16 +77,18 @@ func (h *Handlers) recordView(ctx context.Context, path intent.Path, own *review
 }
 
 // clusterView is a cluster's status, nil when there is nothing to say.
-func (h *Handlers) clusterView(ctx context.Context, path intent.Path) (*review.Status, error) {
+func (h *Handlers) clusterView(ctx context.Context, path intent.Path, own *review.Status) (*review.Status, error) {
 	drained, err := h.Clusters.Drained(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	abandoned, err := h.Clusters.Abandoned(ctx, path)
 	if err != nil || drained == nil && abandoned == nil {
-		return nil, err
+		return own, err
 	}
-	return &review.Status{Warnings: []intent.Warning{}, Drained: drained, Abandoned: abandoned}, nil
+	status := *cmp.Or(own, &review.Status{Warnings: []intent.Warning{}})
+	status.Drained, status.Abandoned = drained, abandoned
+	return &status, nil
 }
 
 // Get answers a document, or one value of it.

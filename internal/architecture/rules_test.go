@@ -148,7 +148,7 @@ func gates() []gate {
 		{"pkg/storage/documents/...", []string{app, "pkg/storage/documents/...", "pkg/emco/documents"}, "all others know intent.Store"},
 		{"pkg/storage/kv/etcd/...", []string{app, "pkg/storage/kv/etcd/..."}, "all others know kv.KV"},
 		{"pkg/worker/cluster/...", []string{app, "pkg/worker/..."}, "clusters are reached by their workers"},
-		{"pkg/worker/cluster/account", []string{cli, "pkg/worker/..."}, "accounts are made by the person who connects a cluster, and renewed by a worker"},
+		{"pkg/worker/cluster/account", []string{app, cli, "pkg/worker/..."}, "accounts are made by the person who connects a cluster, and renewed by a worker"},
 		{"pkg/worker/cluster/rights", []string{cli, "pkg/worker/..."}, "the person who connects a cluster grants the rights"},
 
 		{"go.mongodb.org/...", []string{"pkg/storage/documents/mongo"}, "behind intent.Store"},

@@ -89,8 +89,12 @@ func TestAKubeconfigIsTakenOutAndKept(t *testing.T) {
 	assert.Equal(t, []string{"seal1"}, admission.SealedValues(doc), "a reference is never taken from a body")
 	doc = w.must(newCluster, `{"kubeconfig":"`+kubeconfig+`"}`)
 	assert.Equal(t, []string{"seal2"}, admission.SealedValues(doc))
+	assert.Contains(t, w.shown(newCluster), `"credentialsExpire":"2026-12-02T09:30:00Z"`)
+	doc = w.must(newCluster, `{"labels":{"a":"c"},"expires":"2030-01-01T00:00:00Z"}`)
+	assert.Contains(t, w.shown(newCluster), `"credentialsExpire":"2026-12-02T09:30:00Z"`, "a PUT without a kubeconfig keeps it, and takes none from a body")
 	doc = w.must(newCluster, `{"directory":"new"}`)
 	assert.Empty(t, admission.SealedValues(doc), "a directory takes its place")
+	assert.NotContains(t, w.shown(newCluster), "credentialsExpire")
 
 	write, err := w.admit("cluster-providers/edge/clusters/thief", `{"kubeconfigRef":"seal1"}`)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -50,11 +51,11 @@ func newWorldOn(t *testing.T, documents intent.Store) *world {
 	t.Helper()
 	return &world{T: t, store: documents, sealed: map[string]string{}, admitter: admission.New(documents, review.Rules{
 		ImageRegistry: "mirror.example:5000",
-		Kubeconfig: func(yaml []byte) error {
+		Kubeconfig: func(yaml []byte) (expires time.Time, err error) {
 			if !bytes.HasPrefix(yaml, []byte("apiVersion:")) {
-				return errors.New("it is not a Config of apiVersion v1")
+				return time.Time{}, errors.New("it is not a Config of apiVersion v1")
 			}
-			return nil
+			return time.Date(2026, 12, 2, 9, 30, 0, 0, time.UTC), nil
 		},
 	})}
 }

@@ -28,8 +28,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/replicas"
 	"github.com/signpost-dns/signpost/pkg/storage/seal"
 	"github.com/signpost-dns/signpost/pkg/storage/vault"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/account"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
+	"github.com/signpost-dns/signpost/pkg/worker/renewal"
 	"github.com/signpost-dns/signpost/pkg/worker/syncer"
 )
 
@@ -73,6 +75,7 @@ type service struct {
 	releases *release.Service
 	worker   *syncer.Worker
 	gc       *gc
+	renewer  *renewal.Renewer
 	clusters *connections.Pool
 	replicas *replicas.Registry
 	index    *nameindex.Feed
@@ -95,7 +98,8 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	documents, values, err := openDocuments(ctx, c, names.New(stores.documents), sealer, log, metrics)
+	own := names.New(stores.documents)
+	documents, values, err := openDocuments(ctx, c, own, sealer, log, metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +129,9 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
 	s := &service{
 		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry, names: pastNames,
-		index: &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch},
-		gc:    newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
+		index:   &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch},
+		renewer: renewal.New(own, values, pool, time.Now, log, metrics),
+		gc:      newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
 	c.measureReleases(releases, s.index.Index, metrics)
 	s.worker = syncer.New(syncer.Options{
@@ -197,8 +202,12 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 	return err
 }
 
-// checkKubeconfig judges a kubeconfig without connecting anywhere.
-func checkKubeconfig(raw []byte) error {
-	_, err := kubeapi.ParseKubeconfig(raw)
-	return err
+// checkKubeconfig judges a kubeconfig without connecting anywhere, and returns when its
+// credentials end.
+func checkKubeconfig(raw []byte) (expires time.Time, err error) {
+	config, err := kubeapi.ParseKubeconfig(raw)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return account.CredentialsOf(config).Expires, nil
 }

@@ -93,5 +93,6 @@ func (s *service) parts() map[string]func(context.Context) error {
 	parts["history of names"] = s.names.Run
 	parts["garbage collection"] = s.gc.run
 	parts["clusters"] = s.clusters.Run
+	parts["tokens of clusters"] = s.renewer.Run
 	return parts
 }

@@ -2179,6 +2179,11 @@ type DocumentStatus struct {
 	// Abandoned Since when a cluster is abandoned; absent when it is not.
 	Abandoned Abandoned `json:"abandoned,omitempty,omitzero"`
 
+	// CredentialsExpire When the credentials of a cluster's kubeconfig end; absent if they do not, or if that is not known. Signpost renews the token of a ServiceAccount before it ends.
+	//
+	// Example: 2026-12-02T09:30:00Z
+	CredentialsExpire time.Time `json:"credentialsExpire,omitempty,omitzero"`
+
 	// Deployments Each external-dns of it, once used.
 	Deployments []Deployment `json:"deployments,omitempty,omitzero"`
 

@@ -52,4 +52,13 @@ func TestAnAccountIsMadeByAnAdminsKubeconfig(t *testing.T) {
 	}
 	wait.For(t, patience, "all checks to pass", passes(intent.UseAddresses, true))
 	require.NoError(t, passes(intent.UseHome, false)())
+
+	renewed, err := kubeapi.RenewToken(t.Context(), target)
+	require.NoError(t, err, "the account renews its own token")
+	again, err := account.WithToken(made, renewed)
+	require.NoError(t, err)
+	config, err = kubeapi.ParseKubeconfig(again)
+	require.NoError(t, err)
+	require.Equal(t, account.Credentials{Issued: renewed.Expires.Add(-account.TokenLasts), Expires: renewed.Expires, Namespace: rights.Account, Name: rights.Account}, account.CredentialsOf(config))
+	require.False(t, account.CredentialsOf(config).Due(time.Now()))
 }

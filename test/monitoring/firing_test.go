@@ -54,6 +54,12 @@ func TestAlertsFireAndEnd(t *testing.T) {
 		{"SignpostHistoryLost", "one event is lost", []string{`signpost_history_lost_total 0x10 1x110`}, 11, 69},
 		{"SignpostStoreUnavailable", "etcd is away", []string{`signpost_store_request_duration_seconds_count{store="etcd",outcome="unavailable"} _x10 0+60x110`}, 16, 120},
 		{"SignpostClusterUnreachable", "one is, and comes back", []string{`signpost_sync_cluster_reachable{cluster="a"} 1x10 0x20 1x90`}, 21, 31},
+		{"SignpostCredentialsEnd", "nobody renews them", []string{
+			`signpost_cluster_credentials_expiry_timestamp_seconds{cluster="a"} 7200x120`, `signpost_cluster_credentials_lifetime_seconds{cluster="a"} 14400x120`,
+		}, 66, 120},
+		{"SignpostCredentialsEnd", "they are renewed in time", []string{
+			`signpost_cluster_credentials_expiry_timestamp_seconds{cluster="a"} 7200x60 18000x60`, `signpost_cluster_credentials_lifetime_seconds{cluster="a"} 14400x120`,
+		}, never, never},
 		{"SignpostConflicts", "one counts that is served already", []string{`signpost_sync_conflicts_total{cluster="a"} 0x10 1x110`}, 11, 24},
 		{"SignpostConflicts", "it is the first thing that is seen of a cluster", []string{`signpost_sync_conflicts_total{cluster="a"} _x10 1x110`}, 10, 24},
 		{"SignpostConflicts", "another worker takes the cluster over", []string{

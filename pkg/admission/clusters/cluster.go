@@ -46,10 +46,10 @@ const kubeconfigField review.Pointer = review.Spec + "/kubeconfig"
 func checkKubeconfig(a *review.Checker, r *review.Review, in, old *intent.Cluster) {
 	const at = kubeconfigField
 	given := in.Kubeconfig
-	in.Kubeconfig, in.KubeconfigRef = "", ""
+	in.Kubeconfig, in.KubeconfigRef, in.Expires = "", "", nil
 	if given == "" {
 		if old != nil && old.KubeconfigRef != "" && in.Directory == "" {
-			in.KubeconfigRef = old.KubeconfigRef
+			in.KubeconfigRef, in.Expires = old.KubeconfigRef, old.Expires
 			r.Keep(in.KubeconfigRef)
 		}
 		return
@@ -63,9 +63,13 @@ func checkKubeconfig(a *review.Checker, r *review.Review, in, old *intent.Cluste
 		return
 	}
 	if a.Rules.Kubeconfig != nil {
-		if err := a.Rules.Kubeconfig(yaml); err != nil {
+		expires, err := a.Rules.Kubeconfig(yaml)
+		if err != nil {
 			r.Refusef(at, "is not usable: %s", err)
 			return
+		}
+		if !expires.IsZero() {
+			in.Expires = &expires
 		}
 	}
 	r.Take(at, yaml, func(id string) { in.KubeconfigRef = id })
@@ -279,8 +283,12 @@ func AllowedClusters(ctx context.Context, a *review.Checker, r *review.Review, a
 	return nil
 }
 
-// ShowCluster hides where the kubeconfig is kept.
+// ShowCluster hides where the kubeconfig is kept, and shows when its credentials end.
 func ShowCluster(in *intent.Cluster) *review.Status {
-	in.KubeconfigRef = ""
-	return nil
+	expires := in.Expires
+	in.KubeconfigRef, in.Expires = "", nil
+	if expires == nil {
+		return nil
+	}
+	return &review.Status{Warnings: []intent.Warning{}, Expires: expires}
 }

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -23,9 +24,10 @@ type Rules struct {
 	// Quotas are those of projects that have none of their own.
 	Quotas intent.Quotas
 
-	// Kubeconfig judges a kubeconfig (YAML); nil finds nothing wrong with any.
-	// Its errors are shown to the user, so they may not quote secrets.
-	Kubeconfig func(yaml []byte) error
+	// Kubeconfig judges a kubeconfig (YAML), and returns when its credentials end, zero if
+	// they do not; nil finds nothing wrong with any. Its errors are shown to the user, so
+	// they may not quote secrets.
+	Kubeconfig func(yaml []byte) (expires time.Time, err error)
 
 	// Claim has a cluster's document stand for the cluster that a kubeconfig leads to. A
 	// cluster that does not answer soon is accepted. It answers a Conflict for a cluster

@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -21,8 +22,9 @@ type Status struct {
 	OwnerID     string              `json:"ownerID,omitempty"`
 	Version     string              `json:"version,omitempty"`
 	Deployments []intent.Deployment `json:"deployments,omitempty"`
-	Drained     *intent.Drained     `json:"drained,omitempty"`   // of a cluster
-	Abandoned   *intent.Abandoned   `json:"abandoned,omitempty"` // of a cluster
+	Drained     *intent.Drained     `json:"drained,omitempty"`           // of a cluster
+	Abandoned   *intent.Abandoned   `json:"abandoned,omitempty"`         // of a cluster
+	Expires     *time.Time          `json:"credentialsExpire,omitempty"` // of a cluster
 }
 
 // Glance looks up what documents are shown with, each other document once: there

@@ -96,6 +96,7 @@ func columnsOf(collection string) []column {
 			of("LABELS", func(s intent.Cluster) string { return pairs(s.Labels) }),
 			of("PROJECTS", func(s intent.Cluster) string { return strings.Join(s.Projects, ",") }),
 			{"OUT OF SERVICE", outOfService},
+			{"CREDENTIALS END", func(i item) string { return terminal.Moment(i.Status.CredentialsExpire) }},
 		}
 	case "dns-update-records":
 		return recordColumns()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Kind is a kind of documents that users write.
@@ -103,6 +104,7 @@ type ClusterProvider struct{}
 type Cluster struct {
 	Kubeconfig    string            `json:"kubeconfig,omitempty"`    // base64, write-only; never stored here
 	KubeconfigRef string            `json:"kubeconfigRef,omitempty"` // stored form: the id of the sealed value
+	Expires       *time.Time        `json:"expires,omitempty"`       // stored form: when the kubeconfig's credentials end, UTC; nil: never, or not known
 	Directory     string            `json:"directory,omitempty"`     // relative to the server's --directory-root
 	Uses          []ClusterUse      `json:"uses,omitempty"`          // what it is for; none: all
 	Labels        map[string]string `json:"labels,omitempty"`        // selected by clusterLabels

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -163,6 +164,24 @@ func TestPreflightAsksForTheRightsOfTheUsesAlone(t *testing.T) {
 	says := failed(g.preflightFor(t, []intent.ClusterUse{intent.UseAddresses}))["can watch ingresses"]
 	require.Contains(t, says, "without it only load balancers")
 	require.Contains(t, says, "apply deploy/target-cluster/addresses.yaml")
+}
+
+// TestPreflightAsksWhetherATokenCanBeRenewed, where it has an end.
+func TestPreflightAsksWhetherATokenCanBeRenewed(t *testing.T) {
+	t.Parallel()
+	g := &gatekeeper{denies: func(a authorizationv1.ResourceAttributes) bool { return a.Subresource == "token" }}
+	server := httptest.NewServer(g)
+	t.Cleanup(server.Close)
+	claims := `{"iat":1,"exp":2,"kubernetes.io":{"namespace":"ours","serviceaccount":{"name":"s"}}}`
+	config := &rest.Config{Host: server.URL, BearerToken: "e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".c2ln"}
+	config.ContentType = "application/json"
+	k, err := kubeapi.NewKubernetes(config, cluster.Options{Installation: installation, Version: "1.2.3"})
+	require.NoError(t, err)
+	t.Cleanup(k.Close)
+	fails := failed(k.Preflight(t.Context(), intent.Cluster{Uses: []intent.ClusterUse{intent.UseAddresses}}, []string{"shop-dns"}))
+	require.Len(t, fails, 1)
+	require.Contains(t, fails["can create serviceaccounts/token s in ours"], "loses the cluster when the token ends")
+	require.Contains(t, g.asked, authorizationv1.ResourceAttributes{Verb: "create", Resource: "serviceaccounts", Subresource: "token", Name: "s", Namespace: "ours"})
 }
 
 func TestPreflightWantsEndpointsDefinedOrDefinable(t *testing.T) {

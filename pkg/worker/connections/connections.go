@@ -19,6 +19,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/account"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/directory"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 )
@@ -302,6 +303,38 @@ func (c *Pool) ReadNamespaceMaker(ctx context.Context, name, namespace string) (
 	return is, err
 }
 
+// RenewToken gets a new token of the ServiceAccount whose token a cluster's kubeconfig
+// has. Nothing is asked of a cluster that is abandoned, or that the name does not stand
+// for.
+func (c *Pool) RenewToken(ctx context.Context, path intent.Path, kubeconfig []byte) (account.Token, error) {
+	name := clusterName(path)
+	abandoned, err := c.Identities.Ledger.Abandoned(ctx, name)
+	if err != nil {
+		return account.Token{}, err
+	}
+	if abandoned != nil {
+		return account.Token{}, fmt.Errorf("cluster %s is abandoned", name)
+	}
+	target, source, err := c.parsed(name, kubeconfig)
+	if err != nil {
+		return account.Token{}, err
+	}
+	defer target.Close()
+	if err := c.judge(ctx, target, name, source); err != nil {
+		return account.Token{}, err
+	}
+	return kubeapi.RenewToken(ctx, target)
+}
+
+// judge fails if what answers is not the cluster that a name stands for.
+func (c *Pool) judge(ctx context.Context, target *kubeapi.Kubernetes, name, source string) error {
+	uid, err := target.Identity(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Identities.Ledger.Judge(ctx, ledger.Claim{Cluster: name, UID: uid, Source: source})
+}
+
 // readLive connects to a cluster to read once, if it is an API server. Another server in
 // the cluster's place is not looked at.
 func (c *Pool) readLive(ctx context.Context, name string, look func(ctx context.Context, target *kubeapi.Kubernetes) error) error {
@@ -316,11 +349,7 @@ func (c *Pool) readLive(ctx context.Context, name string, look func(ctx context.
 		return err
 	}
 	defer target.Close()
-	uid, err := target.Identity(ctx)
-	if err != nil {
-		return err
-	}
-	if err := c.Identities.Ledger.Judge(ctx, ledger.Claim{Cluster: name, UID: uid, Source: source}); err != nil {
+	if err := c.judge(ctx, target, name, source); err != nil {
 		return err
 	}
 	return look(ctx, target)

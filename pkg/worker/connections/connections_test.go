@@ -2,7 +2,10 @@ package connections
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -99,4 +103,34 @@ func TestNodesThatCannotBeSeenAreNotNone(t *testing.T) {
 	c, _ := registered(t, intent.Cluster{})
 	_, err = c.ReadNodes(t.Context(), "edge+other")
 	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+}
+
+// TestATokenIsRenewedByTheClusterThatTheNameStandsFor, and by no other.
+func TestATokenIsRenewedByTheClusterThatTheNameStandsFor(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	c, _ := registered(t, intent.Cluster{})
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/namespaces/kube-system" {
+			identify(w, "a")
+			return
+		}
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"kind":"TokenRequest","apiVersion":"authentication.k8s.io/v1","status":{"token":"new","expirationTimestamp":"2026-12-02T09:30:00Z"}}`))
+	}))
+	t.Cleanup(server.Close)
+	claims := base64.RawURLEncoding.EncodeToString([]byte(`{"iat":1,"exp":2,"kubernetes.io":{"namespace":"ours","serviceaccount":{"name":"s"}}}`))
+	kubeconfig := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],
+		"clusters":[{"name":"c","cluster":{"server":%q,"insecure-skip-tls-verify":true}}],"users":[{"name":"u","user":{"token":"e30.%s.c2ln"}}]}`, server.URL, claims)
+	token, err := c.RenewToken(t.Context(), hub, kubeconfig)
+	require.NoError(t, err)
+	require.Equal(t, "new", token.Value)
+	require.Equal(t, []string{"POST /api/v1/namespaces/ours/serviceaccounts/s/token"}, asked)
+
+	require.NoError(t, c.Identities.claim(t.Context(), ledger.Claim{Cluster: "edge+alias", UID: "a", Source: "elsewhere"}))
+	asked = nil
+	_, err = c.RenewToken(t.Context(), hub, kubeconfig)
+	require.ErrorContains(t, err, "registered as edge+alias already")
+	require.Empty(t, asked)
 }

@@ -96,15 +96,17 @@ func (c *Cluster) Apply(ctx context.Context, manifest []byte) ([]string, error) 
 
 // Token gets a token of Signpost's account.
 func (c *Cluster) Token(ctx context.Context) (Token, error) {
-	return request(ctx, c.config, rights.Account, rights.Account)
-}
-
-// request gets a token of a ServiceAccount.
-func request(ctx context.Context, config *rest.Config, namespace, name string) (Token, error) {
-	client, err := coreclient.NewForConfig(config)
+	client, err := coreclient.NewForConfig(c.config)
 	if err != nil {
 		return Token{}, err
 	}
+	return Request(ctx, client, rights.Account, rights.Account)
+}
+
+// Request gets a token of a ServiceAccount.
+func Request(ctx context.Context, client coreclient.ServiceAccountsGetter, namespace, name string) (Token, error) {
+	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
+	defer cancel()
 	seconds := int64(TokenLasts.Seconds())
 	answer, err := client.ServiceAccounts(namespace).CreateToken(ctx, name,
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}, metav1.CreateOptions{})

@@ -29,6 +29,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/account"
 )
 
 // FieldManager is the name under which Signpost owns fields.
@@ -58,6 +59,7 @@ type Kubernetes struct {
 	discovery  discoveryclient.DiscoveryV1Interface
 	access     accessclient.AuthorizationV1Interface
 	kinds      *catalogue
+	shows      account.Credentials
 }
 
 var _ cluster.Target = (*Kubernetes)(nil)
@@ -78,7 +80,7 @@ func NewKubernetes(config *rest.Config, options cluster.Options) (*Kubernetes, e
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
 	client.Transport = traced{answersIn(budget, client.Transport)}
-	k := &Kubernetes{options: options, http: client, budget: budget}
+	k := &Kubernetes{options: options, http: client, budget: budget, shows: account.CredentialsOf(config)}
 	brief := &http.Client{Transport: shortened{client.Transport, cluster.LongestMetrics + 1}}
 	hurried := &http.Client{Transport: client.Transport, Timeout: cluster.RequestDeadline}
 	var wrong [9]error
@@ -246,6 +248,12 @@ func (k *Kubernetes) definitionEstablished(ctx context.Context, name string) (bo
 	return false, nil
 }
 
+// RenewToken gets a new token of the ServiceAccount whose token a connection shows.
+func RenewToken(ctx context.Context, k *Kubernetes) (account.Token, error) {
+	return account.Request(ctx, k.core, k.shows.Namespace, k.shows.Name)
+}
+
+// Close implements Target.
 func (k *Kubernetes) Close() { utilnet.CloseIdleConnectionsFor(k.http.Transport) }
 
 // resource is the client for the object's kind, in the version of the object, or in the

@@ -33,7 +33,11 @@ func (k *Kubernetes) Preflight(ctx context.Context, of intent.Cluster, namespace
 		return report
 	}
 	report.Reachable, report.Version = true, version
-	report.Checks = k.review(ctx, rights.Of(of.AllUses()), namespaces)
+	needed := rights.Of(of.AllUses())
+	if k.shows.Renewable() {
+		needed = append(needed, rights.OwnToken(k.shows.Namespace, k.shows.Name))
+	}
+	report.Checks = k.review(ctx, needed, namespaces)
 	if of.For(intent.UseHome) {
 		report.Checks = append(report.Checks, k.knowsEndpoints(ctx))
 	}
@@ -78,6 +82,10 @@ func (k *Kubernetes) review(ctx context.Context, all []rights.Right, namespaces 
 }
 
 func (k *Kubernetes) reviewRight(ctx context.Context, r rights.Right, namespaces []string) []intent.Check {
+	if r.Namespace != "" {
+		ok, why := k.allowed(ctx, r, r.Namespace)
+		return []intent.Check{cluster.Checked(r.In(r.Namespace), ok, why)}
+	}
 	ok, why := k.allowed(ctx, r, metav1.NamespaceAll)
 	if r.Wide() || len(namespaces) == 0 {
 		return []intent.Check{cluster.Checked(r.In(""), ok, why)}

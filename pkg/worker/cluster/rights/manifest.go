@@ -74,7 +74,25 @@ func account() []object {
 			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
 			ObjectMeta: metav1.ObjectMeta{Name: Account, Namespace: Account},
 		}},
+		{comment: "# serviceaccounts/token: Signpost renews its own token before it ends.\n", content: &rbacv1.Role{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
+			ObjectMeta: metav1.ObjectMeta{Name: Account, Namespace: Account},
+			Rules: []rbacv1.PolicyRule{{
+				APIGroups: []string{""}, Resources: []string{"serviceaccounts/token"}, ResourceNames: []string{Account}, Verbs: []string{"create"},
+			}},
+		}},
+		{content: &rbacv1.RoleBinding{
+			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},
+			ObjectMeta: metav1.ObjectMeta{Name: Account, Namespace: Account},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: Account},
+			Subjects:   subjects(),
+		}},
 	}
+}
+
+// subjects are the account alone.
+func subjects() []rbacv1.Subject {
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Account, Namespace: Account}}
 }
 
 // objects are the ClusterRole and its binding.
@@ -97,7 +115,7 @@ func (r Role) objects() []object {
 			TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRoleBinding"},
 			ObjectMeta: metav1.ObjectMeta{Name: r.Name},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: r.Name},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: Account, Namespace: Account}},
+			Subjects:   subjects(),
 		}},
 	}
 }

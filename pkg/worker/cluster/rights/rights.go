@@ -29,6 +29,7 @@ type Rule struct {
 type Right struct {
 	Verb, Group, Resource string // Resource is the plural, with "/status" and the like; "*" for all
 	Name                  string // of the one object that it is about; empty: any
+	Namespace             string // in which alone it is needed; empty: in those of the objects
 	Lost                  string // what cannot be done without it; empty: the use cannot do without it
 	Use                   intent.ClusterUse
 }
@@ -71,6 +72,14 @@ func add(all []Right, rule rbacv1.PolicyRule, like Right) []Right {
 // same tells whether two rights allow the same.
 func (r Right) same(as Right) bool {
 	return r.Verb == as.Verb && r.Group == as.Group && r.Resource == as.Resource && r.Name == as.Name
+}
+
+// OwnToken is the right of a ServiceAccount to renew its own token.
+func OwnToken(namespace, name string) Right {
+	return Right{
+		Verb: "create", Resource: "serviceaccounts/token", Name: name, Namespace: namespace, Use: intent.UseAddresses,
+		Lost: "without it Signpost cannot renew the token of the kubeconfig, and loses the cluster when the token ends",
+	}
 }
 
 // Wide tells whether the right is needed in the whole cluster at once. Objects outside
