@@ -75,3 +75,22 @@ func TestAQuestionForNamesIsJudged(t *testing.T) {
 	w.lifecycle.err = &intent.Error{Code: intent.Unavailable, Detail: "the index of names is being filled", RetryAfter: 5e9}
 	require.Equal(t, "5", w.send("GET", "/v2/names", nil).want(http.StatusServiceUnavailable).Header().Get("Retry-After"))
 }
+
+// TestANameIsExplainedToEveryCaller, who learns of other projects' names only that they
+// are taken.
+func TestANameIsExplainedToEveryCaller(t *testing.T) {
+	t.Parallel()
+	_, authenticator := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
+	w.lifecycle.found = found()
+	w.token = "pv"
+	own := w.send("GET", "/v2/names/www.lab.example", nil).want(http.StatusOK).json()
+	require.Equal(t, "projects/shop/names/www.lab.example", own["owners"].([]any)[0].(map[string]any)["owner"])
+	require.Equal(t, false, own["others"])
+	others := w.send("GET", "/v2/names/bread.lab.example", nil).want(http.StatusOK)
+	require.Equal(t, true, others.json()["others"])
+	require.Empty(t, others.json()["owners"])
+	require.NotContains(t, others.Body.String(), "bakery")
+	w.lifecycle.err = intent.ErrNotFound("names/none.example")
+	w.send("GET", "/v2/names/none.example", nil).want(http.StatusNotFound)
+}

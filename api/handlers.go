@@ -50,7 +50,7 @@ func (o Options) handlers(documents *resources.Handlers) map[string]operation.Ha
 	published := names.Handlers{Handlers: documents, Names: o.Lifecycle}
 	maps.Copy(all, map[string]operation.Handler{
 		"createName": published.Create, "getName": published.Get, "putName": published.Put, "deleteName": published.Delete,
-		"listNameEvents": lifecycle.Events, "findNames": published.Search,
+		"listNameEvents": lifecycle.Events, "findNames": published.Search, "explainName": published.Explain,
 	})
 	return all
 }

@@ -466,3 +466,20 @@ func (l *lifecycle) FindNames(q intent.NameQuery) (intent.NamePage, error) {
 	}
 	return page, l.err
 }
+
+func (l *lifecycle) ExplainName(_ context.Context, host string, sees func(project string) bool) (intent.NameExplanation, error) {
+	out := intent.NameExplanation{Name: host, Summary: "it is told", Owners: []intent.NameOwner{}}
+	for _, name := range l.found {
+		switch {
+		case name.Name != host:
+		case sees(name.Project):
+			out.Owners = append(out.Owners, intent.NameOwner{
+				Owner: name.Owner, Project: name.Project, State: name.State, Release: 1, Documents: []intent.NameSource{}, ExternalDNS: []intent.ProviderStatus{},
+				Records: []intent.NameStatus{{Name: host, Type: "A", Record: "lab", Scope: intent.Public}},
+			})
+		default:
+			out.Others = true
+		}
+	}
+	return out, l.err
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/signpost-dns/signpost/api/actions"
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/response"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -26,6 +27,18 @@ func (h *Handlers) Search(_ context.Context, c *operation.Call) (response.Answer
 		asPaths(page.Items[n].Clusters)
 	}
 	return response.Answer{Status: http.StatusOK, Body: page}, nil
+}
+
+// Explain answers all that the caller may know of a host name.
+func (h *Handlers) Explain(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	explained, err := h.Names.ExplainName(ctx, c.Vars["host"], c.Actor.Sees)
+	if err != nil {
+		return response.Answer{}, err
+	}
+	for n := range explained.Owners {
+		explained.Owners[n].Records = actions.WholeNames(explained.Owners[n].Records)
+	}
+	return response.Answer{Status: http.StatusOK, Body: explained}, nil
 }
 
 // asPaths writes clusters as users do in names: provider/cluster.

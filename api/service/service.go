@@ -93,6 +93,10 @@ type Names interface {
 	// FindNames returns names of all owners and projects. Its errors: Invalid for an After
 	// that no page had, Unavailable while it is not known which names there are.
 	FindNames(query intent.NameQuery) (intent.NamePage, error)
+	// ExplainName returns all that a caller may know of a host name. sees tells which
+	// projects the caller may read. Its errors: NotFound if no project publishes the host
+	// name, Unavailable while it is not known which do.
+	ExplainName(ctx context.Context, host string, sees func(project string) bool) (intent.NameExplanation, error)
 }
 
 // History keeps what has happened.

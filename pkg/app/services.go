@@ -9,6 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/linter"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/explain"
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/history"
@@ -23,6 +24,12 @@ type lifecycle struct {
 	history *history.History
 	idle    func() bool // whether no worker is running, as far as is known
 	*nameindex.Index
+	*explain.Explainer
+}
+
+// explainer explains host names.
+func (s *service) explainer() *explain.Explainer {
+	return &explain.Explainer{Reader: s.releases.Reader, Ownership: s.releases.Registry, Index: s.index.Index, Idle: s.replicas.Idle}
 }
 
 // Events lists what happened to a group or a logical cloud, and which documents

@@ -38,3 +38,23 @@ api.lab.example  shop     name                lab       Updating      Unknown   
 	require.Equal(t, exitUsage, signpost(t, f.url, "find", "--limit", "-1").code)
 	require.Equal(t, exitUsage, signpost(t, f.url, "find", "a", "b").code)
 }
+
+// TestWhoisExplainsAName by the sentence of the server, and tables of all else.
+func TestWhoisExplainsAName(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET names/shop.lab.example", 200, "NameExplanation", example(t, "nameExplanation"))
+	got := signpost(t, f.url, "whois", "Shop.lab.example.")
+	require.Equal(t, exitDone, got.code)
+	first, rest, _ := strings.Cut(got.out, "\n")
+	require.Equal(t, `shop.lab.example of projects/shop/names/shop.lab.example is published by provider "lab", and its servers answer 203.0.113.10.`, first)
+	for _, says := range []string{
+		"OWNER                                 STATE         RELEASE  ACCEPTED              BY    MESSAGE", "Service web/frontend status.loadBalancer.ingress[0].ip",
+		"private address in a public name", "DOCUMENT                              DEPLOYED  CURRENT", "each of 2 servers answers 203.0.113.10", "EXTERNAL-DNS OF",
+	} {
+		require.Contains(t, rest, says)
+	}
+	f.on("GET names/taken.example", 200, "NameExplanation", `{"name":"taken.example","summary":"taken.example is taken by another project.","others":true,"owners":[]}`)
+	require.Equal(t, result{exitDone, "taken.example is taken by another project.\n", ""}, signpost(t, f.url, "whois", "taken.example"))
+	require.Equal(t, exitUsage, signpost(t, f.url, "whois", "a..example").code)
+}

@@ -640,6 +640,33 @@ func (e NameCauseReason) Valid() bool {
 	}
 }
 
+// Defines values for NameOwnerState.
+const (
+	NameOwnerStateFailed        NameOwnerState = "Failed"
+	NameOwnerStateInstantiated  NameOwnerState = "Instantiated"
+	NameOwnerStateInstantiating NameOwnerState = "Instantiating"
+	NameOwnerStateTerminating   NameOwnerState = "Terminating"
+	NameOwnerStateUpdating      NameOwnerState = "Updating"
+)
+
+// Valid indicates whether the value is a known member of the NameOwnerState enum.
+func (e NameOwnerState) Valid() bool {
+	switch e {
+	case NameOwnerStateFailed:
+		return true
+	case NameOwnerStateInstantiated:
+		return true
+	case NameOwnerStateInstantiating:
+		return true
+	case NameOwnerStateTerminating:
+		return true
+	case NameOwnerStateUpdating:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NameRoutingPolicy.
 const (
 	NameRoutingPolicyFailover   NameRoutingPolicy = "failover"
@@ -2684,11 +2711,76 @@ type NameChange struct {
 	Type string `json:"type"`
 }
 
+// NameExplanation All that is known of a host name.
+type NameExplanation struct {
+	// Name The host name.
+	//
+	// Example: shop.lab.example
+	Name string `json:"name"`
+
+	// Others Whether a project has the name that the caller may not read.
+	Others bool `json:"others"`
+
+	// Owners Its owners that the caller may read, ordered by path.
+	Owners []NameOwner `json:"owners"`
+
+	// Summary The same in a sentence or two.
+	//
+	// Example: shop.lab.example of projects/shop/names/shop.lab.example is published by provider "lab", and its servers answer 203.0.113.10.
+	Summary string `json:"summary"`
+}
+
 // NameHistory The changes of a host name.
 type NameHistory struct {
 	// Items The newest first.
 	Items []NameTurn `json:"items"`
 }
+
+// NameOwner An owner of a host name, and the state of the name there.
+type NameOwner struct {
+	// Accepted When the release was accepted.
+	Accepted time.Time `json:"accepted"`
+
+	// Actor The subject that asked for it; empty if its event is not kept any more.
+	//
+	// Example: anna
+	Actor string `json:"actor"`
+
+	// Documents The name document, or the DNS intents that give the name.
+	Documents []NameSource `json:"documents"`
+
+	// ExternalDNS Each external-dns that publishes the name.
+	ExternalDNS []ProviderStatus `json:"externalDNS"`
+
+	// Message The reason that the owner is not as it should be; else empty.
+	//
+	// Example:
+	Message string `json:"message"`
+
+	// Owner The path of the name document or of the deployment intent group.
+	//
+	// Example: projects/shop/names/shop.lab.example
+	Owner string `json:"owner"`
+
+	// Project The project.
+	//
+	// Example: shop
+	Project string `json:"project"`
+
+	// Records Each type of record, with the reasons for its targets.
+	Records []NameStatus `json:"records"`
+
+	// Release The number of the release.
+	//
+	// Example: 1
+	Release int64 `json:"release"`
+
+	// State The state of the owner.
+	State NameOwnerState `json:"state"`
+}
+
+// NameOwnerState The state of the owner.
+type NameOwnerState string
 
 // NameRouting How answers are chosen among clusters.
 type NameRouting struct {
@@ -2708,6 +2800,24 @@ type NameRouting struct {
 
 // NameRoutingPolicy multivalue: all healthy clusters. failover: the first healthy cluster in order. weighted: one cluster by weight, if the DNS provider has set identifiers.
 type NameRoutingPolicy string
+
+// NameSource A document that gives a host name.
+type NameSource struct {
+	// Current The revision now. If it differs, a change is not deployed.
+	//
+	// Example: 1
+	Current int64 `json:"current"`
+
+	// Path Its path.
+	//
+	// Example: projects/shop/names/shop.lab.example
+	Path string `json:"path"`
+
+	// Revision The revision in the release.
+	//
+	// Example: 1
+	Revision int64 `json:"revision"`
+}
 
 // NameStatus A DNS name and type, with the reasons for its targets.
 type NameStatus struct {
@@ -5418,6 +5528,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v2/names (the `FindNames` operationId).
 	FindNames(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ExplainName Explain a host name
+	//
+	// All that is known of a host name: its owners, with the release and the documents behind it. Each target has its source, and each authoritative server its last answer. `summary` says it in a sentence. Of owners in projects that the caller may not read, only `others` tells. The owners' own state is read, at most 20 of them; 404 if no project publishes the name.
+	//
+	// Corresponds with GET /v2/names/{host} (the `ExplainName` operationId).
+	ExplainName(ctx context.Context, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListNameHistory List how a host name has changed, and why
 	//
 	// The changes of what was published, the newest first: the cause of each, and when the change was answered. They are of all projects that the caller may read. Empty for a name without a history. Each project has at most 100 changes of 30 days. They are written within seconds after a change; `gap` marks lost ones. The role viewer in any project is enough.
@@ -6940,6 +7057,23 @@ func (c *API) LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody
 // Corresponds with GET /v2/names (the `FindNames` operationId).
 func (c *API) FindNames(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewFindNamesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExplainName Explain a host name
+//
+// All that is known of a host name: its owners, with the release and the documents behind it. Each target has its source, and each authoritative server its last answer. `summary` says it in a sentence. Of owners in projects that the caller may not read, only `others` tells. The owners' own state is read, at most 20 of them; 404 if no project publishes the name.
+//
+// Corresponds with GET /v2/names/{host} (the `ExplainName` operationId).
+func (c *API) ExplainName(ctx context.Context, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExplainNameRequest(c.Server, host)
 	if err != nil {
 		return nil, err
 	}
@@ -10715,6 +10849,40 @@ func NewFindNamesRequest(server string, params *FindNamesParams) (*http.Request,
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExplainNameRequest constructs an http.Request for the ExplainName method
+func NewExplainNameRequest(server string, host HostName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "host", host, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/names/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -18205,6 +18373,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/names (the `FindNames` operationId).
 	FindNamesWithResponse(ctx context.Context, params *FindNamesParams, reqEditors ...RequestEditorFn) (*FindNamesResponse, error)
 
+	// ExplainNameWithResponse Explain a host name
+	//
+	// All that is known of a host name: its owners, with the release and the documents behind it. Each target has its source, and each authoritative server its last answer. `summary` says it in a sentence. Of owners in projects that the caller may not read, only `others` tells. The owners' own state is read, at most 20 of them; 404 if no project publishes the name.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/names/{host} (the `ExplainName` operationId).
+	ExplainNameWithResponse(ctx context.Context, host HostName, reqEditors ...RequestEditorFn) (*ExplainNameResponse, error)
+
 	// ListNameHistoryWithResponse List how a host name has changed, and why
 	//
 	// The changes of what was published, the newest first: the cause of each, and when the change was answered. They are of all projects that the caller may read. Empty for a name without a history. Each project has at most 100 changes of 30 days. They are written within seconds after a change; `gap` marks lost ones. The role viewer in any project is enough.
@@ -19952,6 +20129,29 @@ func (r FindNamesResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r FindNamesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ExplainNameResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *NameExplanation
+}
+
+// Status returns HTTPResponse.Status
+func (r ExplainNameResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ExplainNameResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -23012,6 +23212,21 @@ func (c *ClientWithResponses) FindNamesWithResponse(ctx context.Context, params 
 	return ParseFindNamesResponse(rsp)
 }
 
+// ExplainNameWithResponse Explain a host name
+//
+// All that is known of a host name: its owners, with the release and the documents behind it. Each target has its source, and each authoritative server its last answer. `summary` says it in a sentence. Of owners in projects that the caller may not read, only `others` tells. The owners' own state is read, at most 20 of them; 404 if no project publishes the name.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/names/{host} (the `ExplainName` operationId).
+func (c *ClientWithResponses) ExplainNameWithResponse(ctx context.Context, host HostName, reqEditors ...RequestEditorFn) (*ExplainNameResponse, error) {
+	rsp, err := c.ExplainName(ctx, host, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseExplainNameResponse(rsp)
+}
+
 // ListNameHistoryWithResponse List how a host name has changed, and why
 //
 // The changes of what was published, the newest first: the cause of each, and when the change was answered. They are of all projects that the caller may read. Empty for a name without a history. Each project has at most 100 changes of 30 days. They are written within seconds after a change; `gap` marks lost ones. The role viewer in any project is enough.
@@ -25637,6 +25852,32 @@ func ParseFindNamesResponse(rsp *http.Response) (*FindNamesResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest FoundNamePage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseExplainNameResponse parses an HTTP response from a ExplainNameWithResponse call
+func ParseExplainNameResponse(rsp *http.Response) (*ExplainNameResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ExplainNameResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest NameExplanation
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

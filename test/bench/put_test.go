@@ -27,6 +27,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/explain"
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
@@ -249,6 +250,7 @@ func (noSecrets) Store(context.Context, intent.Path, string, []byte) (string, er
 type lifecycle struct {
 	*release.Service
 	*nameindex.Index
+	*explain.Explainer
 	still bool
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,6 +21,10 @@ func (w *world) read(all []document) {
 	paths := []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml", "/v2/names"}
 	for _, d := range all {
 		paths = append(paths, d.collection, d.item())
+		if strings.HasSuffix(d.collection, "/names") {
+			host := "/v2/names/" + path.Base(d.item())
+			paths = append(paths, host, host+"/history")
+		}
 		for _, word := range []string{"events", "status", "users", "preflight"} {
 			paths = append(paths, d.item()+"/"+word)
 		}

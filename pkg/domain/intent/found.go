@@ -53,3 +53,32 @@ type Changed struct {
 	Revision int64 // of the store
 	Lost     bool  // history is missing: the reader looks at all documents again
 }
+
+// NameExplanation is all that is known of a host name, for a caller.
+type NameExplanation struct {
+	Name    string      `json:"name"`
+	Summary string      `json:"summary"` // in a sentence or two
+	Others  bool        `json:"others"`  // a project has the name that the caller may not read
+	Owners  []NameOwner `json:"owners"`  // never nil
+}
+
+// NameOwner is an owner of a host name, and what has come of the name there.
+type NameOwner struct {
+	Owner       Path             `json:"owner"` // the name document, or the deployment intent group
+	Project     string           `json:"project"`
+	State       State            `json:"state"`
+	Release     int64            `json:"release"`  // the number of the release
+	Accepted    time.Time        `json:"accepted"` // when it was accepted
+	Actor       string           `json:"actor"`    // who asked for it; empty: that is not kept any more
+	Message     string           `json:"message"`  // what stands in the way of the whole owner; else empty
+	Documents   []NameSource     `json:"documents"`
+	Records     []NameStatus     `json:"records"`
+	ExternalDNS []ProviderStatus `json:"externalDNS"`
+}
+
+// NameSource is a document that gives a host name.
+type NameSource struct {
+	Path     Path  `json:"path"`
+	Revision int64 `json:"revision"` // that the release follows from
+	Current  int64 `json:"current"`  // of the document now; another one is not deployed yet
+}

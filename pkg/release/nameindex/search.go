@@ -85,6 +85,20 @@ func (x *Index) FindNames(q intent.NameQuery) (intent.NamePage, error) {
 // retryAfter is how long a caller waits while there is no answer.
 const retryAfter = 5 * time.Second
 
+// Owners returns the owners that publish a host name, in all projects, ordered. The error
+// is as of FindNames.
+func (x *Index) Owners(host string) ([]intent.Path, error) {
+	const most = 1000 // of one host name
+	page, err := x.FindNames(intent.NameQuery{Pattern: host, Limit: most, Sees: func(string) bool { return true }})
+	var owners []intent.Path
+	for _, name := range page.Items {
+		if name.Name == host { // and no other one that a wildcard stands for
+			owners = append(owners, name.Owner)
+		}
+	}
+	return slices.Compact(owners), err
+}
+
 // order brings the rows into order if they are not.
 func (x *Index) order() {
 	x.mu.RLock()

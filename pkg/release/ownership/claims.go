@@ -17,6 +17,19 @@ import (
 // Names is the store of claims.
 func (s *Registry) Names() nameclaim.Store { return nameclaim.Store{KV: s.KV} }
 
+// ClaimHolders returns the owners that claim a host name in public zones, and their project,
+// empty if there is no claim. A claim may outlast its owner.
+func (s *Registry) ClaimHolders(ctx context.Context, host string) (project string, owners []intent.Path, err error) {
+	key := state.PublicKey(host)
+	claims, err := s.Names().Read(ctx, []nameclaim.Key{key})
+	for _, entry := range claims[key].Entries {
+		if !entry.Stays {
+			owners = append(owners, entry.Group)
+		}
+	}
+	return claims[key].Project, owners, err
+}
+
 // CheckNames refuses names that are another project's, or that the group
 // cannot share with others of its own.
 func (s *Registry) CheckNames(ctx context.Context, p *resolve.Proposal) error {

@@ -27,6 +27,7 @@ type Snapshot struct {
 	Lifecycle  state.Lifecycle
 	AppContext *AppContextReport        // nil: no orchestrator has ever deployed it
 	Group      plan.Group               // of the wanted release; zero before the first
+	Inputs     []state.Input            // that the wanted release follows from
 	Committed  bool                     // the wanted release's context is current
 	Current    time.Time                // since when it is; zero while it is not
 	Idle       bool                     // no worker is running: all is as it was last seen, and nothing goes on; set by who knows
@@ -154,7 +155,7 @@ func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot) error {
 	if snap.AppContext, err = s.reportAppContext(ctx, &snap.Lifecycle); err != nil {
 		return err
 	}
-	snap.Group = snap.Lifecycle.Placed(release.Group)
+	snap.Group, snap.Inputs = snap.Lifecycle.Placed(release.Group), release.Inputs
 	if snap.GivenUp, err = s.Sharing.GivenUp(ctx, snap.Lifecycle, release.Group); err != nil {
 		return err
 	}

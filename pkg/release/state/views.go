@@ -26,6 +26,9 @@ func ZoneScopes(b plan.Binding) []string {
 // publicView is that of all zones that are not known to be private.
 const publicView = "public"
 
+// PublicKey is what a host name is claimed by in public zones.
+func PublicKey(host string) nameclaim.Key { return nameclaim.Key{View: publicView, Name: host} }
+
 // KeysIn are what a host name of a binding is claimed by: in each view the name, and
 // those that resolvers see in its place.
 func KeysIn(b plan.Binding, host string) []nameclaim.Key {

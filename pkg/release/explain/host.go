@@ -1,0 +1,111 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/release/status"
+)
+
+// ownerOf projects what the snapshot of an owner says of a host name; false if the owner
+// has nothing to do with it any more. Documents are those that give the name.
+func ownerOf(snap query.Snapshot, host string, documents []intent.NameSource) (intent.NameOwner, bool) {
+	l := snap.Lifecycle
+	owner := intent.Path(snap.Owner)
+	all := status.Of(snap)
+	gives := func(b plan.Binding) bool {
+		return slices.ContainsFunc(b.Hosts, func(h plan.Host) bool { return h.Name == host })
+	}
+	if l.Seq == 0 || all.State == intent.Terminated || !slices.ContainsFunc(snap.Group.Bindings, gives) {
+		return intent.NameOwner{}, false
+	}
+	out := intent.NameOwner{
+		Owner: owner, Project: owner.Segment("projects"), State: all.State, Release: l.Seq, Accepted: l.Since, Message: all.Message,
+		Documents: documents, Records: []intent.NameStatus{}, ExternalDNS: []intent.ProviderStatus{},
+	}
+	for _, e := range l.Events {
+		if e.Revision == l.Seq && e.Outcome == "accepted" {
+			out.Actor = e.Actor
+		}
+	}
+	for _, n := range all.Names {
+		if n.Name == host {
+			out.Records = append(out.Records, n)
+		}
+	}
+	for _, p := range all.Providers {
+		if slices.ContainsFunc(snap.Group.Bindings, func(b plan.Binding) bool {
+			return gives(b) && b.Record == p.Record && b.Scope == p.Scope && b.Cluster == p.Cluster
+		}) {
+			out.ExternalDNS = append(out.ExternalDNS, p)
+		}
+	}
+	return out, true
+}
+
+// summarize sums up what is known of a host name. others tells that a project has it that
+// the caller may not read.
+func summarize(host string, owners []intent.NameOwner, others bool) intent.NameExplanation {
+	out := intent.NameExplanation{Name: host, Owners: owners, Others: others}
+	if len(owners) == 0 {
+		out.Summary = host + " is taken by another project."
+		return out
+	}
+	worst := slices.MinFunc(owners, func(a, b intent.NameOwner) int { return sound(a) - sound(b) })
+	out.Summary = sentence(host, worst)
+	if len(owners) > 1 {
+		out.Summary += fmt.Sprintf(" %d owners give it.", len(owners))
+	}
+	if others {
+		out.Summary += " Another project has it, too."
+	}
+	return out
+}
+
+// sound is how well a host name does at an owner: the more, the better.
+func sound(o intent.NameOwner) int {
+	switch {
+	case len(o.Records) == 0:
+		return 0
+	case lacks(o, "Published") != nil:
+		return 1
+	case lacks(o, "Verified") != nil:
+		return 2
+	}
+	return 3
+}
+
+// lacks is the first condition of a type that is not True.
+func lacks(o intent.NameOwner, kind string) *intent.StatusCondition {
+	for _, record := range o.Records {
+		for _, c := range record.Conditions {
+			if c.Type == kind && c.Status != "True" {
+				return &c
+			}
+		}
+	}
+	return nil
+}
+
+// sentence says how a host name does at an owner.
+func sentence(host string, o intent.NameOwner) string {
+	if len(o.Records) == 0 {
+		return strings.TrimSuffix(fmt.Sprintf("%s belongs to %s, which is %s: %s", host, o.Owner, o.State, o.Message), ": ") + "."
+	}
+	through := fmt.Sprintf("provider %q", o.Records[0].Record)
+	if c := lacks(o, "Published"); c != nil {
+		return fmt.Sprintf("%s of %s was not seen to be published by %s: %s.", host, o.Owner, through, c.Message)
+	}
+	if c := lacks(o, "Verified"); c != nil {
+		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, c.Message)
+	}
+	var targets []string
+	for _, record := range o.Records {
+		targets = append(targets, record.Targets...)
+	}
+	return fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(targets, ", "))
+}

@@ -1,0 +1,135 @@
+package release_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/explain"
+	"github.com/signpost-dns/signpost/pkg/release/nameindex"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// explainer is an Explainer with an index of the world as it is now.
+func (w *world) explainer() *explain.Explainer {
+	w.Helper()
+	now := w.clock.Now()
+	index := nameindex.New(func() time.Time { return now }) // so that it never gets too old to answer
+	ctx, end := context.WithCancel(w.Context())
+	defer end()
+	feed := &nameindex.Feed{Store: w.service.Store, Index: index}
+	go func() { _ = feed.Run(ctx) }()
+	require.Eventually(w, func() bool {
+		_, err := index.Owners("any.example")
+		return err == nil
+	}, 10*time.Second, time.Millisecond)
+	return &explain.Explainer{Reader: w.service.Reader, Ownership: w.service.Registry, Index: index, Idle: func() bool { return false }}
+}
+
+// explained is what everybody may know of a host name.
+func (w *world) explained(host string) intent.NameExplanation {
+	w.Helper()
+	out, err := w.explainer().ExplainName(w.Context(), host, func(string) bool { return true })
+	require.NoError(w, err)
+	return out
+}
+
+// answered has external-dns publish a name, and its servers answer it by a verdict.
+func (w *world) answered(owner intent.Path, verdict, message string) {
+	w.Helper()
+	snap := w.snapshot(owner)
+	g, b := snap.Group, snap.Group.Bindings[0]
+	id := endpoints.ID(g, b)
+	entry, _, err := w.ledger.Get(w.Context(), id)
+	require.NoError(w, err)
+	writer, err := w.observed.Writer(w.Context(), b.Cluster, fence)
+	require.NoError(w, err)
+	require.NoError(w, writer.SetReachability(w.Context(), observed.Reachability{Reachable: true}))
+	require.NoError(w, writer.SetDeployment(w.Context(), id.Namespace, "external-dns-lab", observed.Deployment{Available: true, Sync: &observed.Sync{}}))
+	at := id.Namespace + "/" + id.Name
+	require.NoError(w, writer.SetPublished(w.Context(), map[string]bool{at: true}, map[string]observed.Published{at: {UID: entry.UID, Generation: entry.Generation}}))
+	answers := &observed.Answers{}
+	for n, host := range b.Hosts {
+		for _, set := range snap.Choices[n][0].Sets {
+			answers.Names = append(answers.Names, observed.NameAnswer{
+				Name: host.Name, Type: set.Type, Targets: set.Targets, Verdict: verdict, Message: message, Answers: []intent.Answer{{Server: "192.0.2.53:53", Rcode: "NOERROR", Targets: set.Targets}},
+			})
+		}
+	}
+	require.NoError(w, writer.SetAnswers(w.Context(), map[string]*observed.Answers{at: answers}))
+}
+
+// TestANameIsExplainedOnOnePage: its owner, the release and the documents behind it, the
+// source of each target, external-dns, the answers, and a sentence.
+func TestANameIsExplainedOnOnePage(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	is := w.explained("bakery.lab.example")
+	require.Contains(t, is.Summary, `bakery.lab.example of projects/shop/names/bakery.lab.example was not seen to be published by provider "lab": external-dns cannot be observed on edge+hub`)
+
+	w.answered(bakery, "Differs", "a server answers 203.0.113.9")
+	is = w.explained("bakery.lab.example")
+	require.Equal(t, `bakery.lab.example of projects/shop/names/bakery.lab.example is published by provider "lab", but not verified: a server answers 203.0.113.9.`, is.Summary)
+
+	w.answered(bakery, "Matches", "the server answers them")
+	is = w.explained("bakery.lab.example")
+	require.Equal(t, `bakery.lab.example of projects/shop/names/bakery.lab.example is published by provider "lab", and its servers answer 203.0.113.11, 203.0.113.21.`, is.Summary)
+	require.False(t, is.Others)
+	require.Len(t, is.Owners, 1)
+	owner := is.Owners[0]
+	require.Equal(t, []any{bakery, "shop", intent.Instantiated, int64(1), "ann"}, []any{owner.Owner, owner.Project, owner.State, owner.Release, owner.Actor})
+	require.Equal(t, []intent.NameSource{{Path: bakery, Revision: 1, Current: 1}}, owner.Documents)
+	require.Equal(t, "status.loadBalancer.ingress[0].ip", owner.Records[0].Sources[0].Field)
+	require.Equal(t, "192.0.2.53:53", owner.Records[0].Answers[0].Server)
+	require.Equal(t, hub, owner.ExternalDNS[0].Cluster)
+}
+
+// TestANameOfAnIntentIsExplained by the DNS intent that lists it, and the revision of the
+// intent that is deployed.
+func TestANameOfAnIntentIsExplained(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["www.lab.example"],"ttl":30}`)
+	is := w.explained("www.lab.example")
+	require.Equal(t, prod, is.Owners[0].Owner)
+	require.Equal(t, []intent.NameSource{{Path: www(prod), Revision: 1, Current: 2}}, is.Owners[0].Documents)
+}
+
+// TestANameIsExplainedOnlyToWhoMayReadIt: others learn that it is taken, by the index or
+// by the claim; and of a name that nobody publishes everybody learns that.
+func TestANameIsExplainedOnlyToWhoMayReadIt(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	explainer := w.explainer()
+	require.NoError(t, w.publish(bakery, ofFront)) // the index does not know it yet
+	w.settle(bakery)
+	for _, explainer := range []*explain.Explainer{explainer, w.explainer()} {
+		is, err := explainer.ExplainName(t.Context(), "bakery.lab.example", func(project string) bool { return project == "garage" })
+		require.NoError(t, err)
+		require.Equal(t, intent.NameExplanation{Name: "bakery.lab.example", Summary: "bakery.lab.example is taken by another project.", Others: true, Owners: []intent.NameOwner{}}, is)
+		is, err = explainer.ExplainName(t.Context(), "bakery.lab.example", func(string) bool { return true })
+		require.NoError(t, err)
+		require.Len(t, is.Owners, 1)
+		_, err = explainer.ExplainName(t.Context(), "none.lab.example", func(string) bool { return true })
+		require.Equal(t, intent.NotFound, intent.CodeOf(err))
+	}
+	stale := w.explainer()
+	_, err := w.service.UnpublishName(ann(bakery), bakery, intent.NameRequest{Actor: "ann"})
+	require.NoError(t, err)
+	is, err := stale.ExplainName(t.Context(), "bakery.lab.example", func(string) bool { return true })
+	require.NoError(t, err)
+	require.Equal(t, "bakery.lab.example belongs to projects/shop/names/bakery.lab.example, which is Terminating.", is.Summary)
+	w.outlive()
+	w.outlive()
+	require.NoError(t, w.rest())
+	_, err = stale.ExplainName(t.Context(), "bakery.lab.example", func(string) bool { return false })
+	require.Equal(t, intent.NotFound, intent.CodeOf(err), "the owner's own state counts, and not the index")
+}
