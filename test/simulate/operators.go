@@ -80,11 +80,13 @@ func (u *users) stored(path intent.Path) (now version) {
 
 // drained are the clusters that the stored list says are drained.
 func (w *world) drained() map[string]bool {
-	var list map[string]any
+	var list state.DrainedClusters
 	w.read(drainedList, &list)
 	out := map[string]bool{}
-	for name := range list {
-		out[name] = true
+	for name, cluster := range list {
+		if cluster.Undrained == nil {
+			out[name] = true
+		}
 	}
 	return out
 }
