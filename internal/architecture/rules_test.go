@@ -41,6 +41,11 @@ func leaves() []leaf {
 		{"pkg/domain/hostname", []string{"golang.org/x/net/idna"}, "which names a template makes follows from the values alone"},
 		{"pkg/domain/address", []string{"pkg/domain/intent"}, "which address is published follows from observations alone"},
 		{
+			"pkg/domain/source",
+			[]string{"pkg/domain/address", "k8s.io/api/core/v1", "k8s.io/api/discovery/v1", "k8s.io/api/networking/v1", "k8s.io/apimachinery/pkg/apis/meta/v1"},
+			"the addresses of an object follow from the object alone, whether a cluster or a manifest has it",
+		},
+		{
 			"pkg/domain/placement",
 			[]string{"pkg/domain/intent", "github.com/go-logr/logr", "k8s.io/api/core/v1", "k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity"},
 			"which nodes suit follows from the nodes and Kubernetes' own functions alone",
@@ -155,7 +160,7 @@ func gates() []gate {
 		{"go.etcd.io/...", []string{"pkg/storage/kv/etcd/..."}, "behind kv.KV"},
 		{"go.uber.org/zap/...", []string{"pkg/storage/kv/etcd/..."}, "etcd logs with it; all others with slog"},
 
-		{"k8s.io/...", []string{"pkg/plan/...", "pkg/worker/cluster/...", "pkg/domain/placement"}, "Kubernetes' structs stay in renderers, at the edge to clusters, and where its own functions match nodes"},
+		{"k8s.io/...", []string{"pkg/plan/...", "pkg/worker/cluster/...", "pkg/domain/placement", "pkg/domain/source"}, "Kubernetes' structs stay in renderers, at the edge to clusters, where its own functions match nodes, and where addresses are read"},
 		{"k8s.io/client-go/...", []string{"pkg/worker/cluster/..."}, "connections are made in one place"},
 		{"k8s.io/client-go/util/workqueue", []string{"pkg/release/controller"}, "a queue, without anything of Kubernetes"},
 		{"k8s.io/apimachinery/pkg/util/wait", []string{"pkg/release/controller"}, "loops that begin again, without anything of Kubernetes"},

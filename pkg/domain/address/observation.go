@@ -1,6 +1,6 @@
-// Package address decides which addresses a name gets. It reads candidates out of
-// Services and the objects that lead to them. It combines a release with the observations
-// of clusters into targets, and explains each choice and rejection. All of it is pure.
+// Package address decides which addresses a name gets. It combines a release with the
+// observations of clusters into targets, and explains each choice and rejection. All of it
+// is pure.
 package address
 
 import (

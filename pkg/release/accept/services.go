@@ -9,6 +9,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/nearest"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
@@ -17,7 +18,7 @@ import (
 // serviceWarning warns that none of an app's clusters has a Service, and names the nearest
 // one. It is empty if a cluster has the Service, or if that is not known of a cluster.
 func serviceWarning(ctx context.Context, s *Planner, d *resolve.Draft, app plan.App, namespace, service string) (string, error) {
-	if len(app.Clusters) == 0 || slices.Contains(address.ServicesOf(app.Manifests, namespace), service) {
+	if len(app.Clusters) == 0 || slices.Contains(source.ServicesOf(app.Manifests, namespace), service) {
 		return "", nil
 	}
 	for _, cluster := range app.Clusters {
@@ -57,7 +58,7 @@ func suggestServices(ctx context.Context, s *Planner, d *resolve.Draft, c render
 // knows the Services of the manifests, and those of the first clusters.
 func nearestService(ctx context.Context, s *Planner, manifests []json.RawMessage, namespace, service string, clusters []string) string {
 	const most = 3 // clusters to look at
-	names := address.ServicesOf(manifests, namespace)
+	names := source.ServicesOf(manifests, namespace)
 	if s.Live == nil {
 		clusters = nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/poddns"
@@ -183,7 +184,7 @@ func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 	for _, cluster := range b.Sources {
 		offer := address.Offer{Service: address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}}
 		if resolve.Directory(g, cluster) {
-			offer.Observation = address.FromManifests(manifests(g, b.App), b.Namespace, b.Service)
+			offer.Observation = source.FromManifests(manifests(g, b.App), b.Namespace, b.Service)
 			out = append(out, offer)
 			continue
 		}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -39,9 +40,9 @@ type entry struct {
 	availability *cluster.Availability
 	pod          *cluster.Pod
 	node         *node
-	service      *cluster.Service
-	slice        *cluster.Slice
-	ingress      *cluster.Ingress
+	service      *source.Service
+	slice        *source.Slice
+	ingress      *source.Ingress
 	route        *route
 	gateway      *gateway
 }
@@ -191,7 +192,7 @@ func (d *drawing) add(object runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	key := cluster.FeedKey(head.GetNamespace(), head.GetName())
+	key := source.Key(head.GetNamespace(), head.GetName())
 	size := sizeOf(key, kept)
 	if err := d.feed.budget.Keep(size); err != nil {
 		return cluster.Classify(err, cluster.Reading)
@@ -359,7 +360,7 @@ func (f *feed) take(event watch.Event) error {
 	if err != nil {
 		return err
 	}
-	key := cluster.FeedKey(head.GetNamespace(), head.GetName())
+	key := source.Key(head.GetNamespace(), head.GetName())
 	f.mu.Lock()
 	f.version = head.GetResourceVersion()
 	before, had := f.entries[key]
@@ -412,7 +413,7 @@ func (f *feed) look(namespace, name, atLeast string) (e *entry, known bool) {
 	if !f.synced || older(f.version, atLeast) {
 		return nil, false
 	}
-	if found, ok := f.entries[cluster.FeedKey(namespace, name)]; ok {
+	if found, ok := f.entries[source.Key(namespace, name)]; ok {
 		return &found, true
 	}
 	return nil, true

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -21,7 +22,7 @@ type route struct {
 // routeOf reads an HTTPRoute. An object without the types that its definition prescribes
 // leads nowhere.
 func routeOf(object *unstructured.Unstructured) *route {
-	var content address.HTTPRoute
+	var content source.HTTPRoute
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &content) != nil {
 		return &route{}
 	}
@@ -32,9 +33,9 @@ func routeOf(object *unstructured.Unstructured) *route {
 type gateway struct{ offers []address.Candidate }
 
 func gatewayOf(object *unstructured.Unstructured) *gateway {
-	var content address.GatewayObject
+	var content source.GatewayObject
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &content) != nil {
 		return &gateway{}
 	}
-	return &gateway{offers: content.Offers(cluster.FeedKey(object.GetNamespace(), object.GetName()))}
+	return &gateway{offers: content.Offers(source.Key(object.GetNamespace(), object.GetName()))}
 }

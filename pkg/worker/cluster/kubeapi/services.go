@@ -15,24 +15,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 func (k *Kubernetes) serviceFeed(namespace string, notify cluster.Notify) *feed {
 	return feedOf(k.core.Services(namespace), "", notify.Addresses, keeping(func(s *corev1.Service) entry {
-		return entry{service: cluster.ServiceOf(s)}
+		return entry{service: source.ServiceOf(s)}
 	}))
 }
 
 func (k *Kubernetes) sliceFeed(namespace string, notify cluster.Notify) *feed {
 	return spare(feedOf(k.discovery.EndpointSlices(namespace), discoveryv1.LabelServiceName, notify.Addresses, keeping(func(s *discoveryv1.EndpointSlice) entry {
-		return entry{slice: cluster.SliceOf(s)}
+		return entry{slice: source.SliceOf(s)}
 	})))
 }
 
 func (k *Kubernetes) ingressFeed(namespace string, notify cluster.Notify) *feed {
 	return spare(feedOf(k.networking.Ingresses(namespace), "", notify.Addresses, keeping(func(i *networkingv1.Ingress) entry {
-		return entry{ingress: cluster.IngressOf(i)}
+		return entry{ingress: source.IngressOf(i)}
 	})))
 }
 
@@ -101,7 +102,7 @@ func (k *Kubernetes) ServiceNames(ctx context.Context, namespace string) ([]stri
 	}
 	keys, err := f.keys()
 	for n := range keys {
-		keys[n] = strings.TrimPrefix(keys[n], cluster.FeedKey(namespace, ""))
+		keys[n] = strings.TrimPrefix(keys[n], source.Key(namespace, ""))
 	}
 	return keys, err
 }
@@ -131,7 +132,7 @@ func (w *watches) observe(namespace, name string) (address.Observation, error) {
 // gather adds what leads to a Service, or answers why that is not known yet.
 // The watches are locked.
 func (w *watches) gather(s *sources, namespace, name string) error {
-	to := cluster.FeedKey(namespace, name)
+	to := source.Key(namespace, name)
 	found, err := w.slices[namespace].feed.leadingTo(to)
 	for _, e := range found {
 		s.slices = append(s.slices, e.slice)

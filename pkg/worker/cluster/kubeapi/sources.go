@@ -8,14 +8,14 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 )
 
 // sources are a Service and what leads to it, each list in the order of names.
 type sources struct {
-	service   *cluster.Service
-	slices    []*cluster.Slice
-	ingresses []*cluster.Ingress
+	service   *source.Service
+	slices    []*source.Slice
+	ingresses []*source.Ingress
 	gateways  []*gateway
 	nodes     []*node
 	unseen    map[address.Kind]string

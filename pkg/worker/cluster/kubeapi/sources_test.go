@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 )
 
 // parsed reads an object as an API server would answer it.
@@ -34,12 +34,12 @@ type manifests struct {
 
 // seen is what the watches would make of them.
 func (m manifests) seen(t *testing.T) address.Observation {
-	s := sources{service: cluster.ServiceOf(parsed[corev1.Service](t, m.service))}
+	s := sources{service: source.ServiceOf(parsed[corev1.Service](t, m.service))}
 	for _, text := range m.slices {
-		s.slices = append(s.slices, cluster.SliceOf(parsed[discoveryv1.EndpointSlice](t, text)))
+		s.slices = append(s.slices, source.SliceOf(parsed[discoveryv1.EndpointSlice](t, text)))
 	}
 	for _, text := range m.ingresses {
-		s.ingresses = append(s.ingresses, cluster.IngressOf(parsed[networkingv1.Ingress](t, text)))
+		s.ingresses = append(s.ingresses, source.IngressOf(parsed[networkingv1.Ingress](t, text)))
 	}
 	for _, text := range m.gateways {
 		s.gateways = append(s.gateways, gatewayOf(loose(t, text)))
@@ -108,7 +108,7 @@ func TestIngressesLeadToServices(t *testing.T) {
 		spec: {defaultBackend: {service: {name: home}}, rules: [{host: a.example}, {http: {paths: [
 			{path: /, pathType: Prefix, backend: {service: {name: web}}}, {path: /b, pathType: Prefix, backend: {resource: {kind: Bucket, name: b}}}]}}]},
 		status: {loadBalancer: {ingress: [{ip: 203.0.113.20}, {hostname: ingress.example}]}}}`
-	assert.Equal(t, []string{"shop/home", "shop/web"}, cluster.IngressOf(parsed[networkingv1.Ingress](t, web)).Services)
+	assert.Equal(t, []string{"shop/home", "shop/web"}, source.IngressOf(parsed[networkingv1.Ingress](t, web)).Services)
 	o := manifests{service: `{status: {loadBalancer: {ingress: [{ip: 203.0.113.10}]}}}`, ingresses: []string{web}}.seen(t)
 	assert.Equal(t, append([]address.Candidate{lb("203.0.113.10", "[0].ip")}, of(address.Ingress, "Ingress shop/web",
 		"203.0.113.20", "status.loadBalancer.ingress[0].ip", "ingress.example", "status.loadBalancer.ingress[1].hostname")...), o.Candidates)
@@ -266,9 +266,9 @@ func TestReadinessIsCountedOverSlices(t *testing.T) {
 // An answer of DNS holds so much, and etcd's values do, too.
 func TestEndpointsAndNodesAreBounded(t *testing.T) {
 	t.Parallel()
-	s := sources{service: &cluster.Service{Headless: true, NodePorts: true}, slices: []*cluster.Slice{{Endpoints: make([]cluster.Endpoint, 3*offersAtMost)}}}
+	s := sources{service: &source.Service{Headless: true, NodePorts: true}, slices: []*source.Slice{{Endpoints: make([]source.Endpoint, 3*offersAtMost)}}}
 	for n := range s.slices[0].Endpoints {
-		s.slices[0].Endpoints[n] = cluster.Endpoint{Addresses: []string{"10.1.0.1"}, Ready: true}
+		s.slices[0].Endpoints[n] = source.Endpoint{Addresses: []string{"10.1.0.1"}, Ready: true}
 	}
 	s.nodes = []*node{{offers: of(address.Node, "Node a", make([]string, 6*offersAtMost)...)}}
 	assert.Len(t, s.observation().Candidates, 2*offersAtMost)
@@ -302,7 +302,7 @@ func TestWhatAServiceOffersFitsIntoTheStore(t *testing.T) {
 		many.Status.LoadBalancer.Ingress = append(many.Status.LoadBalancer.Ingress, corev1.LoadBalancerIngress{Hostname: host})
 		leading.Status.LoadBalancer.Ingress = append(leading.Status.LoadBalancer.Ingress, networkingv1.IngressLoadBalancerIngress{Hostname: host})
 	}
-	all := sources{service: cluster.ServiceOf(&many), ingresses: []*cluster.Ingress{cluster.IngressOf(&leading)}}
+	all := sources{service: source.ServiceOf(&many), ingresses: []*source.Ingress{source.IngressOf(&leading)}}
 	o := all.observation()
 	raw, err := json.Marshal(o)
 	require.NoError(t, err)

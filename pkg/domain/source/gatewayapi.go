@@ -1,9 +1,11 @@
-package address
+package source
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 )
 
 // HTTPRoute is what matters of an HTTPRoute of the Gateway API.
@@ -102,21 +104,21 @@ type gatewayAddress struct {
 }
 
 // Offers are the addresses that a Gateway ("namespace/name") has.
-func (g GatewayObject) Offers(name string) []Candidate {
+func (g GatewayObject) Offers(name string) []address.Candidate {
 	return offersOf(g.Status.Addresses, "status", name)
 }
 
 // wishes are the addresses that a Gateway asks for.
-func (g GatewayObject) wishes(name string) []Candidate {
+func (g GatewayObject) wishes(name string) []address.Candidate {
 	return offersOf(g.Spec.Addresses, "spec", name)
 }
 
-func offersOf(addresses []gatewayAddress, field, name string) []Candidate {
-	var out []Candidate
+func offersOf(addresses []gatewayAddress, field, name string) []address.Candidate {
+	var out []address.Candidate
 	for i, a := range addresses {
 		if known := a.Type == nil || *a.Type == "IPAddress" || *a.Type == "Hostname"; known && a.Value != "" {
-			out = append(out, Candidate{
-				Kind: Gateway, Object: "Gateway " + name, Target: a.Value, Field: fmt.Sprintf("%s.addresses[%d].value", field, i),
+			out = append(out, address.Candidate{
+				Kind: address.Gateway, Object: "Gateway " + name, Target: a.Value, Field: fmt.Sprintf("%s.addresses[%d].value", field, i),
 			})
 		}
 	}

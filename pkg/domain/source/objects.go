@@ -1,4 +1,6 @@
-package cluster
+// Package source reads the sources of addresses: Services, and the objects that lead to
+// them. These are objects of an API server, or manifests.
+package source
 
 import (
 	"fmt"
@@ -73,7 +75,7 @@ func IngressOf(i *networkingv1.Ingress) *Ingress {
 	kept := &Ingress{}
 	lead := func(to *networkingv1.IngressServiceBackend) {
 		if to != nil {
-			kept.Services = append(kept.Services, FeedKey(i.Namespace, to.Name))
+			kept.Services = append(kept.Services, Key(i.Namespace, to.Name))
 		}
 	}
 	if i.Spec.DefaultBackend != nil {
@@ -87,7 +89,7 @@ func IngressOf(i *networkingv1.Ingress) *Ingress {
 			lead(path.Backend.Service)
 		}
 	}
-	object := "Ingress " + FeedKey(i.Namespace, i.Name)
+	object := "Ingress " + Key(i.Namespace, i.Name)
 	for n, at := range i.Status.LoadBalancer.Ingress {
 		kept.Offers = append(kept.Offers, balanced(address.Ingress, object, n, at.IP, at.Hostname)...)
 	}
@@ -112,8 +114,8 @@ type Endpoint struct {
 // SliceOf reads an EndpointSlice.
 func SliceOf(s *discoveryv1.EndpointSlice) *Slice {
 	kept := &Slice{
-		Object:  "EndpointSlice " + FeedKey(s.Namespace, s.Name),
-		Service: FeedKey(s.Namespace, s.Labels[discoveryv1.LabelServiceName]),
+		Object:  "EndpointSlice " + Key(s.Namespace, s.Name),
+		Service: Key(s.Namespace, s.Labels[discoveryv1.LabelServiceName]),
 		Family:  string(s.AddressType),
 	}
 	for _, e := range s.Endpoints {
@@ -126,5 +128,5 @@ func SliceOf(s *discoveryv1.EndpointSlice) *Slice {
 	return kept
 }
 
-// FeedKey is the key of an object in what a watch keeps.
-func FeedKey(namespace, name string) string { return namespace + "/" + name }
+// Key names an object: "namespace/name".
+func Key(namespace, name string) string { return namespace + "/" + name }

@@ -1,4 +1,4 @@
-package address
+package source
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 )
 
 func TestWhatManifestsOffer(t *testing.T) {
@@ -14,32 +16,32 @@ func TestWhatManifestsOffer(t *testing.T) {
 	for _, c := range []struct {
 		reason   string
 		manifest string
-		want     *Observation
+		want     *address.Observation
 	}{
 		{"status, in the order of its fields", head + `,"status":{"loadBalancer":{"ingress":[{"ip":"203.0.113.1"},{"hostname":"lb.example"},{"ip":"2001:db8::1","hostname":"b.example"}]}}}`,
-			&Observation{Found: true, Candidates: []Candidate{
-				{Kind: LoadBalancer, Target: "203.0.113.1", Field: "status.loadBalancer.ingress[0].ip"}, {Kind: LoadBalancer, Target: "lb.example", Field: "status.loadBalancer.ingress[1].hostname"},
-				{Kind: LoadBalancer, Target: "2001:db8::1", Field: "status.loadBalancer.ingress[2].ip"}, {Kind: LoadBalancer, Target: "b.example", Field: "status.loadBalancer.ingress[2].hostname"}}}},
+			&address.Observation{Found: true, Candidates: []address.Candidate{
+				{Kind: address.LoadBalancer, Target: "203.0.113.1", Field: "status.loadBalancer.ingress[0].ip"}, {Kind: address.LoadBalancer, Target: "lb.example", Field: "status.loadBalancer.ingress[1].hostname"},
+				{Kind: address.LoadBalancer, Target: "2001:db8::1", Field: "status.loadBalancer.ingress[2].ip"}, {Kind: address.LoadBalancer, Target: "b.example", Field: "status.loadBalancer.ingress[2].hostname"}}}},
 		{"external IPs", head + `,"spec":{"externalIPs":["203.0.113.1","203.0.113.2"]}}`,
-			&Observation{Found: true, Candidates: []Candidate{{Kind: External, Target: "203.0.113.1", Field: "spec.externalIPs[0]"}, {Kind: External, Target: "203.0.113.2", Field: "spec.externalIPs[1]"}}}},
+			&address.Observation{Found: true, Candidates: []address.Candidate{{Kind: address.External, Target: "203.0.113.1", Field: "spec.externalIPs[0]"}, {Kind: address.External, Target: "203.0.113.2", Field: "spec.externalIPs[1]"}}}},
 		{"loadBalancerIP without status", head + `,"spec":{"loadBalancerIP":"203.0.113.1"},"status":{"loadBalancer":{}}}`,
-			&Observation{Found: true, Candidates: []Candidate{{Kind: LoadBalancer, Target: "203.0.113.1", Field: "spec.loadBalancerIP"}}}},
+			&address.Observation{Found: true, Candidates: []address.Candidate{{Kind: address.LoadBalancer, Target: "203.0.113.1", Field: "spec.loadBalancerIP"}}}},
 		{"loadBalancerIP with status", head + `,"spec":{"loadBalancerIP":"203.0.113.1"},"status":{"loadBalancer":{"ingress":[{"ip":"203.0.113.2"}]}}}`,
-			&Observation{Found: true, Candidates: []Candidate{{Kind: LoadBalancer, Target: "203.0.113.2", Field: "status.loadBalancer.ingress[0].ip"}}}},
+			&address.Observation{Found: true, Candidates: []address.Candidate{{Kind: address.LoadBalancer, Target: "203.0.113.2", Field: "status.loadBalancer.ingress[0].ip"}}}},
 		{"status and external IPs together", head + `,"spec":{"externalIPs":["203.0.113.1"]},"status":{"loadBalancer":{"ingress":[{"ip":"203.0.113.2"}]}}}`,
-			&Observation{Found: true, Candidates: []Candidate{{Kind: LoadBalancer, Target: "203.0.113.2", Field: "status.loadBalancer.ingress[0].ip"}, {Kind: External, Target: "203.0.113.1", Field: "spec.externalIPs[0]"}}}},
+			&address.Observation{Found: true, Candidates: []address.Candidate{{Kind: address.LoadBalancer, Target: "203.0.113.2", Field: "status.loadBalancer.ingress[0].ip"}, {Kind: address.External, Target: "203.0.113.1", Field: "spec.externalIPs[0]"}}}},
 		{"external IPs and loadBalancerIP", head + `,"spec":{"externalIPs":["203.0.113.1"],"loadBalancerIP":"203.0.113.2"}}`,
-			&Observation{Found: true, Candidates: []Candidate{{Kind: LoadBalancer, Target: "203.0.113.2", Field: "spec.loadBalancerIP"}, {Kind: External, Target: "203.0.113.1", Field: "spec.externalIPs[0]"}}}},
-		{"not an address", head + `}`, &Observation{Found: true}},
-		{"fields of wrong types", head + `,"spec":7,"status":{"loadBalancer":[]}}`, &Observation{Found: true}},
-		{"not a namespace", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}`, &Observation{Found: true}},
-		{"in a List", `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod"},` + head + `}]}`, &Observation{Found: true}},
-		{"another namespace", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","namespace":"other"}}`, &Observation{}},
-		{"another name", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"api"}}`, &Observation{}},
-		{"another kind", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"}}`, &Observation{}},
-		{"another group's Service", `{"apiVersion":"serving.knative.dev/v1","kind":"Service","metadata":{"name":"web"}}`, &Observation{}},
-		{"no JSON", `{`, &Observation{}},
-		{"null", `null`, &Observation{}},
+			&address.Observation{Found: true, Candidates: []address.Candidate{{Kind: address.LoadBalancer, Target: "203.0.113.2", Field: "spec.loadBalancerIP"}, {Kind: address.External, Target: "203.0.113.1", Field: "spec.externalIPs[0]"}}}},
+		{"not an address", head + `}`, &address.Observation{Found: true}},
+		{"fields of wrong types", head + `,"spec":7,"status":{"loadBalancer":[]}}`, &address.Observation{Found: true}},
+		{"not a namespace", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}`, &address.Observation{Found: true}},
+		{"in a List", `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Pod"},` + head + `}]}`, &address.Observation{Found: true}},
+		{"another namespace", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","namespace":"other"}}`, &address.Observation{}},
+		{"another name", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"api"}}`, &address.Observation{}},
+		{"another kind", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"}}`, &address.Observation{}},
+		{"another group's Service", `{"apiVersion":"serving.knative.dev/v1","kind":"Service","metadata":{"name":"web"}}`, &address.Observation{}},
+		{"no JSON", `{`, &address.Observation{}},
+		{"null", `null`, &address.Observation{}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			assert.Equal(t, c.want, FromManifests([]json.RawMessage{json.RawMessage(c.manifest)}, "shop", "web"))
@@ -59,14 +61,14 @@ func TestManifestsLeadToServices(t *testing.T) {
 	)
 	for reason, c := range map[string]struct {
 		manifests []string
-		want      []Candidate
+		want      []address.Candidate
 	}{
-		"an Ingress": {[]string{web, ingress}, []Candidate{{Kind: Ingress, Object: "Ingress shop/front", Target: "203.0.113.20", Field: "status.loadBalancer.ingress[0].ip"}}},
-		"an Ingress by its default backend, whatever the order": {[]string{byDefault, web}, []Candidate{{Kind: Ingress, Object: "Ingress shop/all", Target: "in.example", Field: "status.loadBalancer.ingress[0].hostname"}}},
+		"an Ingress": {[]string{web, ingress}, []address.Candidate{{Kind: address.Ingress, Object: "Ingress shop/front", Target: "203.0.113.20", Field: "status.loadBalancer.ingress[0].ip"}}},
+		"an Ingress by its default backend, whatever the order": {[]string{byDefault, web}, []address.Candidate{{Kind: address.Ingress, Object: "Ingress shop/all", Target: "in.example", Field: "status.loadBalancer.ingress[0].hostname"}}},
 		"another namespace's Ingress":                           {[]string{web, strings.ReplaceAll(ingress, `"shop"`, `"other"`)}, nil},
 		"an Ingress that leads elsewhere":                       {[]string{web, strings.ReplaceAll(ingress, `"web"`, `"api"`)}, nil},
-		"a Gateway that a route asks for":                       {[]string{edge, route, web}, []Candidate{{Kind: Gateway, Object: "Gateway infra/edge", Target: "203.0.113.30", Field: "spec.addresses[0].value"}}},
-		"a Gateway with a status":                               {[]string{running, route, web}, []Candidate{{Kind: Gateway, Object: "Gateway infra/edge", Target: "gw.example", Field: "status.addresses[0].value"}}},
+		"a Gateway that a route asks for":                       {[]string{edge, route, web}, []address.Candidate{{Kind: address.Gateway, Object: "Gateway infra/edge", Target: "203.0.113.30", Field: "spec.addresses[0].value"}}},
+		"a Gateway with a status":                               {[]string{running, route, web}, []address.Candidate{{Kind: address.Gateway, Object: "Gateway infra/edge", Target: "gw.example", Field: "status.addresses[0].value"}}},
 		"a Gateway that has refused the route":                  {[]string{edge, refused, web}, nil},
 		"a Gateway without a route":                             {[]string{edge, web}, nil},
 		"a route to another Service":                            {[]string{edge, strings.ReplaceAll(route, `"web"`, `"api"`), web}, nil},
@@ -77,15 +79,15 @@ func TestManifestsLeadToServices(t *testing.T) {
 			for _, text := range c.manifests {
 				raw = append(raw, json.RawMessage(text))
 			}
-			want := &Observation{Found: true, Candidates: c.want, Ports: []Port{{"http", "TCP", 80}, {"sip", "UDP", 5060}}}
+			want := &address.Observation{Found: true, Candidates: c.want, Ports: []address.Port{{Name: "http", Protocol: "TCP", Number: 80}, {Name: "sip", Protocol: "UDP", Number: 5060}}}
 			assert.Equal(t, want, FromManifests(raw, "shop", "web"))
 		})
 	}
-	assert.Equal(t, &Observation{}, FromManifests([]json.RawMessage{json.RawMessage(ingress)}, "shop", "web"), "without a Service nothing leads to it")
+	assert.Equal(t, &address.Observation{}, FromManifests([]json.RawMessage{json.RawMessage(ingress)}, "shop", "web"), "without a Service nothing leads to it")
 }
 
 func TestManifestsAreAllThereIsToObserve(t *testing.T) {
-	assert.Equal(t, &Observation{}, FromManifests(nil, "shop", "web"), "absent, not unknown")
+	assert.Equal(t, &address.Observation{}, FromManifests(nil, "shop", "web"), "absent, not unknown")
 	service := json.RawMessage(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"externalIPs":["203.0.113.1"]}}`)
 	other := json.RawMessage(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","namespace":"other"},"spec":{"externalIPs":["203.0.113.2"]}}`)
 	o := FromManifests([]json.RawMessage{other, json.RawMessage(`[`), service}, "shop", "web")
