@@ -10,6 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gorilla/mux"
 
+	"github.com/signpost-dns/signpost/api/drafts"
 	"github.com/signpost-dns/signpost/api/limits"
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/resources"
@@ -49,7 +50,11 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.serving(doc, doc.Paths.InMatchingOrder(), options.handlers(e.resources))
+	planned, err := drafts.New(doc, options.Lifecycle.Draft)
+	if err != nil {
+		return nil, err
+	}
+	return e.serving(doc, doc.Paths.InMatchingOrder(), options.handlers(e.resources, planned))
 }
 
 // NewProbes builds the handler of a process that accepts no requests: /healthz,

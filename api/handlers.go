@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"github.com/signpost-dns/signpost/api/actions"
+	"github.com/signpost-dns/signpost/api/drafts"
 	"github.com/signpost-dns/signpost/api/names"
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/probes"
@@ -18,13 +19,15 @@ func (o Options) resources() *resources.Handlers {
 }
 
 // handlers maps each operation of openapi.yaml to its handler.
-func (o Options) handlers(documents *resources.Handlers) map[string]operation.Handler {
+func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers) map[string]operation.Handler {
 	lifecycle := actions.Lifecycle{Service: o.Lifecycle}
 	providers := o.providers()
 	corefiles := actions.Corefiles{Service: o.Corefiles}
 	all := map[string]operation.Handler{
 		"listDNSUpdateRecordUsers": providers.Users,
 		"getDNSUpdateRecordStatus": providers.Status,
+
+		"planDocuments": planned.Plan,
 
 		"preflightCluster": actions.Clusters{Service: o.Clusters}.Preflight,
 

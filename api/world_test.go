@@ -23,6 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/api/apitest"
 	"github.com/signpost-dns/signpost/api/probes"
+	"github.com/signpost-dns/signpost/api/service"
 	"github.com/signpost-dns/signpost/openapi"
 	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
@@ -30,6 +31,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/overlay"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
 
@@ -313,6 +315,11 @@ func reply[T any](ctx context.Context, l *lifecycle, owner intent.Path, example 
 	}
 	err = json.Unmarshal(raw, &value)
 	return value, err
+}
+
+func (l *lifecycle) Draft() service.Draft {
+	over := overlay.New(l.store)
+	return service.Draft{Store: over, Admitter: admission.New(over, review.Rules{}), Planner: &lifecycle{store: over, doc: l.doc}}
 }
 
 func (l *lifecycle) Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error) {

@@ -41,6 +41,9 @@ type Received struct {
 	raw   []byte
 }
 
+// JSON is a body that came as a part of another one.
+func JSON(raw []byte) Received { return Received{mediaJSON, raw} }
+
 // decoded is about how much memory the body takes as values.
 func (s Received) decoded() int64 {
 	if s.media != mediaYAML {

@@ -48,8 +48,7 @@ func (h *Handlers) verbs(one, many string) map[string]operation.Handler {
 // out.
 func inDefaultGroup(handle operation.Handler) operation.Handler {
 	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
-		group := c.Path.Parent()
-		c.Path = intent.DefaultTrafficGroup(group) + c.Path[len(group):]
+		c.Path = intent.InDefaultTrafficGroup(c.Path)
 		return handle(ctx, c)
 	}
 }

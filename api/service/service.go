@@ -20,6 +20,21 @@ type Admitter interface {
 	PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error)
 }
 
+// Draft judges documents that are laid over the stored ones, in memory. Nothing of it is
+// stored.
+type Draft struct {
+	Store    intent.Store
+	Admitter Admitter
+	Planner  Planner
+}
+
+// Planner tells what would be done. Its methods are those of Lifecycle.
+type Planner interface {
+	Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error)
+	PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error)
+	PlanName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Plan, error)
+}
+
 // Sealer keeps secret values apart from the documents that they belong to.
 type Sealer interface {
 	// Store encrypts and stores a value and answers the id under which it is
@@ -33,6 +48,9 @@ type Sealer interface {
 // PreconditionFailed: the plan has another token now than confirm.
 type Lifecycle interface {
 	Names
+
+	// Draft returns what judges documents that are not stored.
+	Draft() Draft
 
 	// Plan returns what an action on an owner would do. The empty action is
 	// instantiate if nothing is current, else update. to is the revision of a

@@ -5,6 +5,9 @@ import (
 	"log/slog"
 	"slices"
 
+	contracts "github.com/signpost-dns/signpost/api/service"
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/dns/corefile"
 	"github.com/signpost-dns/signpost/pkg/dns/linter"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -12,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/explain"
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/release/status"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/overlay"
 	"github.com/signpost-dns/signpost/pkg/storage/history"
 	"github.com/signpost-dns/signpost/pkg/storage/namehistory"
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
@@ -25,11 +29,24 @@ type lifecycle struct {
 	idle    func() bool // whether no worker is running, as far as is known
 	*nameindex.Index
 	*explain.Explainer
+	draft func() contracts.Draft
 }
 
 // explainer explains host names.
 func (s *service) explainer() *explain.Explainer {
 	return &explain.Explainer{Reader: s.releases.Reader, Ownership: s.releases.Registry, Index: s.index.Index, Idle: s.replicas.Idle}
+}
+
+// Draft returns what judges documents that are not stored.
+func (l lifecycle) Draft() contracts.Draft { return l.draft() }
+
+// drafts makes drafts over the documents: the same rules and the same plans.
+func drafts(documents intent.Store, rules review.Rules, releases *release.Service) func() contracts.Draft {
+	rules.Claim = nil // no cluster is asked, and none is claimed
+	return func() contracts.Draft {
+		over := overlay.New(documents)
+		return contracts.Draft{Store: over, Admitter: admission.New(over, rules), Planner: releases.Over(over)}
+	}
 }
 
 // Events lists what happened to a group or a logical cloud, and which documents

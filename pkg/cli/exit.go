@@ -12,6 +12,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitChanges     = 2 // of plan -f and apply --dry-run, which print the changes
 	exitUnreachable = 3
 	exitTimeout     = 4
 )
@@ -24,6 +25,8 @@ func exitCode(err error) int {
 		return exitDone
 	case terminal.IsUsage(err):
 		return exitUsage
+	case errors.As(err, &terminal.ChangesError{}):
+		return exitChanges
 	case errors.As(err, &timeout):
 		return exitTimeout
 	case connect.IsUnreachable(err):

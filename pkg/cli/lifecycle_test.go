@@ -226,7 +226,7 @@ func TestAPlanCountsWhatItDoesNotList(t *testing.T) {
 	f.on("POST "+prod+"/plan", 200, "Plan", strings.Replace(aPlan, `"token"`, `"objectsLeftOut":{"create":30000,"update":1,"delete":0,"unchanged":5},"token"`, 1))
 	got := signpost(t, f.url, "plan", "shop/store/v1/prod")
 	require.Equal(t, exitDone, got.code, got.err)
-	require.Contains(t, got.out, "Objects: 30000 to create, 2 to update, 0 to delete, 6 unchanged.\nThe plan does not list 30006 of these objects, because there are too many.")
+	require.Contains(t, got.out, "Objects: 30000 to create, 2 to update, 0 to delete, 6 unchanged.\nThe plan does not list 30001 of these changes, because there are too many.")
 }
 
 func TestAPlanWithErrorsFails(t *testing.T) {

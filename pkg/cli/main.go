@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -50,6 +51,8 @@ func Run(ctx context.Context, p terminal.Program, service func(context.Context, 
 	if command == root && len(args) > 0 && !strings.HasPrefix(args[0], "-") { // its flags are nobody's, too
 		err = unknownCommand(root, args[0])
 	}
-	report(p.Err, command, err)
+	if !errors.As(err, &terminal.ChangesError{}) { // the plan has told them
+		report(p.Err, command, err)
+	}
 	return exitCode(err)
 }

@@ -32,6 +32,7 @@ Exit codes:
   0  done.
   1  failed: the server refused, or something in the input is wrong.
   2  wrong usage: a command, a flag, an argument or the configuration.
+     For plan -f and apply --dry-run also: something would change.
   3  the server cannot be reached, or cannot answer now; try again later.
   4  timed out: --wait ended by --timeout.`
 

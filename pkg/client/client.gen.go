@@ -502,6 +502,30 @@ func (e DeployedAction) Valid() bool {
 	}
 }
 
+// Defines values for DocumentChangeAction.
+const (
+	DocumentChangeActionCreate    DocumentChangeAction = "create"
+	DocumentChangeActionRefused   DocumentChangeAction = "refused"
+	DocumentChangeActionUnchanged DocumentChangeAction = "unchanged"
+	DocumentChangeActionUpdate    DocumentChangeAction = "update"
+)
+
+// Valid indicates whether the value is a known member of the DocumentChangeAction enum.
+func (e DocumentChangeAction) Valid() bool {
+	switch e {
+	case DocumentChangeActionCreate:
+		return true
+	case DocumentChangeActionRefused:
+		return true
+	case DocumentChangeActionUnchanged:
+		return true
+	case DocumentChangeActionUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FoundNameState.
 const (
 	FoundNameStateCreated       FoundNameState = "Created"
@@ -2201,6 +2225,24 @@ type DeploymentIntentGroupSpec struct {
 	Suspend bool `json:"suspend,omitempty,omitzero"`
 }
 
+// DocumentChange The effect of a PUT on a document.
+type DocumentChange struct {
+	// Action The action of the PUT. Documents below a refused one are refused, too.
+	//
+	// Example: update
+	Action DocumentChangeAction `json:"action"`
+
+	// Path The document's path below /v2.
+	//
+	// Example: projects/shop/dns-update-records/lab
+	Path string `json:"path"`
+}
+
+// DocumentChangeAction The action of the PUT. Documents below a refused one are refused, too.
+//
+// Example: update
+type DocumentChangeAction string
+
 // DocumentStatus Fields that the server adds to a document. Ignored on input.
 type DocumentStatus struct {
 	// Abandoned Since when a cluster is abandoned; absent when it is not.
@@ -2232,6 +2274,52 @@ type DocumentStatus struct {
 
 	// Warnings Stored values without the effect that they seem to have.
 	Warnings []Warning `json:"warnings,omitempty,omitzero"`
+}
+
+// Draft Documents that are not stored.
+type Draft struct {
+	// Documents The documents, in any order.
+	Documents []DraftDocument `json:"documents"`
+}
+
+// DraftDocument A document with its collection. The rest is the body of its PUT.
+type DraftDocument struct {
+	// APIVersion Of an OpenShift DNS object.
+	APIVersion string `json:"apiVersion,omitempty,omitzero"`
+
+	// Kind Of an OpenShift DNS object.
+	Kind string `json:"kind,omitempty,omitzero"`
+
+	// Metadata Names and describes the document.
+	Metadata map[string]interface{} `json:"metadata"`
+
+	// Resource The collection below /v2.
+	//
+	// Example: projects/shop/dns-update-records
+	Resource string `json:"resource"`
+
+	// Spec Its content.
+	Spec map[string]interface{} `json:"spec,omitempty,omitzero"`
+
+	// Status Ignored.
+	Status map[string]interface{} `json:"status,omitempty,omitzero"`
+}
+
+// DraftPlan The effect of documents that are not stored.
+type DraftPlan struct {
+	// Changes Whether a document would change, or a deployment of an owner.
+	//
+	// Example: true
+	Changes bool `json:"changes"`
+
+	// Documents The documents, as they were given.
+	Documents []DocumentChange `json:"documents"`
+
+	// Errors Why documents would be refused, with pointers into the body.
+	Errors []FieldError `json:"errors"`
+
+	// Owners The plans of what the documents belong to; empty while a document would be refused.
+	Owners []OwnerPlan `json:"owners"`
 }
 
 // Drained Since when a cluster's addresses are kept out of public names; absent when they are not.
@@ -3022,6 +3110,22 @@ type ObjectCounts struct {
 	//
 	// Example: 0
 	Update int `json:"update"`
+}
+
+// OwnerPlan The plan to deploy what documents belong to.
+type OwnerPlan struct {
+	// Changes Whether the deployment would change a name or an object.
+	//
+	// Example: true
+	Changes bool `json:"changes"`
+
+	// Path The path of the deployment intent group, logical cloud, provider or name below /v2.
+	//
+	// Example: projects/shop/composite-apps/store/v1/deployment-intent-groups/prod
+	Path string `json:"path"`
+
+	// Plan The effect of an action.
+	Plan Plan `json:"plan"`
 }
 
 // ParameterValue A parameter's value: text, a number, a boolean, or a list of these where the flag repeats.
@@ -4838,6 +4942,9 @@ type PutClusterKVPairsJSONRequestBody = KVPairs
 // LintCorefileJSONRequestBody defines body for LintCorefile for application/json ContentType.
 type LintCorefileJSONRequestBody = Corefile
 
+// PlanDocumentsJSONRequestBody defines body for PlanDocuments for application/json ContentType.
+type PlanDocumentsJSONRequestBody = Draft
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = Project
 
@@ -5548,6 +5655,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v2/openapi.yaml (the `GetOpenAPI` operationId).
 	GetOpenAPI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanDocumentsWithBody Plan documents that are not stored
+	//
+	// Judges documents as if each were stored by PUT, in any order. Plans the deployment of the groups, logical clouds, providers and names that they belong to. Nothing is stored or deployed. The role viewer is enough in the projects of the documents. `errors` tells why documents would be refused; then no owner is planned. A secret value counts as a change.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/plan (the `PlanDocuments` operationId).
+	PlanDocumentsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanDocuments Plan documents that are not stored
+	//
+	// Judges documents as if each were stored by PUT, in any order. Plans the deployment of the groups, logical clouds, providers and names that they belong to. Nothing is stored or deployed. The role viewer is enough in the projects of the documents. `errors` tells why documents would be refused; then no owner is planned. A secret value counts as a change.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/plan (the `PlanDocuments` operationId).
+	PlanDocuments(ctx context.Context, body PlanDocumentsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProjects List the projects
 	//
@@ -7108,6 +7233,44 @@ func (c *API) ListNameHistory(ctx context.Context, host HostName, reqEditors ...
 // Corresponds with GET /v2/openapi.yaml (the `GetOpenAPI` operationId).
 func (c *API) GetOpenAPI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOpenAPIRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanDocumentsWithBody Plan documents that are not stored
+//
+// Judges documents as if each were stored by PUT, in any order. Plans the deployment of the groups, logical clouds, providers and names that they belong to. Nothing is stored or deployed. The role viewer is enough in the projects of the documents. `errors` tells why documents would be refused; then no owner is planned. A secret value counts as a change.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/plan (the `PlanDocuments` operationId).
+func (c *API) PlanDocumentsWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanDocumentsRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanDocuments Plan documents that are not stored
+//
+// Judges documents as if each were stored by PUT, in any order. Plans the deployment of the groups, logical clouds, providers and names that they belong to. Nothing is stored or deployed. The role viewer is enough in the projects of the documents. `errors` tells why documents would be refused; then no owner is planned. A secret value counts as a change.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/plan (the `PlanDocuments` operationId).
+func (c *API) PlanDocuments(ctx context.Context, body PlanDocumentsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanDocumentsRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10950,6 +11113,46 @@ func NewGetOpenAPIRequest(server string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewPlanDocumentsRequest calls the generic PlanDocuments builder with application/json body
+func NewPlanDocumentsRequest(server string, body PlanDocumentsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanDocumentsRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewPlanDocumentsRequestWithBody constructs an http.Request for the PlanDocuments method, with any body, and a specified content type
+func NewPlanDocumentsRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/plan")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -18400,6 +18603,24 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/openapi.yaml (the `GetOpenAPI` operationId).
 	GetOpenAPIWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetOpenAPIResponse, error)
 
+	// PlanDocumentsWithBodyWithResponse Plan documents that are not stored
+	//
+	// Judges documents as if each were stored by PUT, in any order. Plans the deployment of the groups, logical clouds, providers and names that they belong to. Nothing is stored or deployed. The role viewer is enough in the projects of the documents. `errors` tells why documents would be refused; then no owner is planned. A secret value counts as a change.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/plan (the `PlanDocuments` operationId).
+	PlanDocumentsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanDocumentsResponse, error)
+
+	// PlanDocumentsWithResponse Plan documents that are not stored
+	//
+	// Judges documents as if each were stored by PUT, in any order. Plans the deployment of the groups, logical clouds, providers and names that they belong to. Nothing is stored or deployed. The role viewer is enough in the projects of the documents. `errors` tells why documents would be refused; then no owner is planned. A secret value counts as a change.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/plan (the `PlanDocuments` operationId).
+	PlanDocumentsWithResponse(ctx context.Context, body PlanDocumentsJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanDocumentsResponse, error)
+
 	// ListProjectsWithResponse List the projects
 	//
 	// A page of the projects, ordered by name bytewise; an empty list is [].
@@ -20198,6 +20419,29 @@ func (r GetOpenAPIResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r GetOpenAPIResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type PlanDocumentsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DraftPlan
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanDocumentsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanDocumentsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -23257,6 +23501,36 @@ func (c *ClientWithResponses) GetOpenAPIWithResponse(ctx context.Context, reqEdi
 	return ParseGetOpenAPIResponse(rsp)
 }
 
+// PlanDocumentsWithBodyWithResponse Plan documents that are not stored
+//
+// Judges documents as if each were stored by PUT, in any order. Plans the deployment of the groups, logical clouds, providers and names that they belong to. Nothing is stored or deployed. The role viewer is enough in the projects of the documents. `errors` tells why documents would be refused; then no owner is planned. A secret value counts as a change.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/plan (the `PlanDocuments` operationId).
+func (c *ClientWithResponses) PlanDocumentsWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanDocumentsResponse, error) {
+	rsp, err := c.PlanDocumentsWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanDocumentsResponse(rsp)
+}
+
+// PlanDocumentsWithResponse Plan documents that are not stored
+//
+// Judges documents as if each were stored by PUT, in any order. Plans the deployment of the groups, logical clouds, providers and names that they belong to. Nothing is stored or deployed. The role viewer is enough in the projects of the documents. `errors` tells why documents would be refused; then no owner is planned. A secret value counts as a change.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/plan (the `PlanDocuments` operationId).
+func (c *ClientWithResponses) PlanDocumentsWithResponse(ctx context.Context, body PlanDocumentsJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanDocumentsResponse, error) {
+	rsp, err := c.PlanDocuments(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanDocumentsResponse(rsp)
+}
+
 // ListProjectsWithResponse List the projects
 //
 // A page of the projects, ordered by name bytewise; an empty list is [].
@@ -25934,6 +26208,32 @@ func ParseGetOpenAPIResponse(rsp *http.Response) (*GetOpenAPIResponse, error) {
 			return nil, err
 		}
 		response.YAML200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParsePlanDocumentsResponse parses an HTTP response from a PlanDocumentsWithResponse call
+func ParsePlanDocumentsResponse(rsp *http.Response) (*PlanDocumentsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanDocumentsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DraftPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
 
 	}
 

@@ -95,7 +95,8 @@ type Service struct {
 	*sharing.Judge
 	*reconcile.Reconciler
 
-	worker *controller.Worker
+	worker  *controller.Worker
+	options Options
 }
 
 // New makes a Service.
@@ -134,13 +135,24 @@ func New(options Options) *Service {
 	reconciler.SyncOrchestrated = following.SyncFromEMCO
 	names := accept.NewNames(planner)
 	return &Service{
-		Store: store, Planner: planner, Names: names, Updater: updater, Operator: operator, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
+		options: options,
+		Store:   store, Planner: planner, Names: names, Updater: updater, Operator: operator, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},
 		worker: &controller.Worker{
 			Store: store, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
 			Clusters: operator, Sync: following, Names: names, Metrics: options.Metrics, Orchestrates: orchestrates,
 		},
 	}
+}
+
+// Over is the Service for plans over other documents, such as ones that are not stored. It
+// shares the memory for plans.
+func (s *Service) Over(documents intent.Store) *Service {
+	options := s.options
+	options.Documents, options.Metrics = documents, nil
+	over := New(options)
+	over.Room = s.Room
+	return over
 }
 
 // NewController makes the controller of a Service's releases.

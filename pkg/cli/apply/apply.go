@@ -15,6 +15,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -40,6 +41,8 @@ dns-cr-intents of a logical cloud.`
 func Command(p terminal.Program) *cobra.Command {
 	var server connect.Connection
 	var from document.Source
+	var output terminal.Format
+	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
 		Short: "Create or replace documents",
@@ -48,6 +51,9 @@ func Command(p terminal.Program) *cobra.Command {
 			"  signpost apply -f dns.yaml --resource projects/shop/logical-clouds/eu/dns-cr-intents",
 		Args: terminal.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dryRun {
+				return lifecycle.PlanFiles(cmd.Context(), p, &server, &from, &output, false)
+			}
 			documents, err := from.Read(p.In, server.Timeout)
 			if err != nil {
 				return err
@@ -60,7 +66,9 @@ func Command(p terminal.Program) *cobra.Command {
 			return batch{api: api, whole: true, out: p.Out, err: p.Err}.run(cmd.Context(), documents, apply)
 		},
 	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, as plan -f does, and store nothing")
 	from.Flags(cmd.Flags())
+	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd
 }

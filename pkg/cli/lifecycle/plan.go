@@ -22,6 +22,10 @@ const planHelp = `Shows what an action would do to a deployment intent group or 
 object by object. For a provider (projects/…/dns-update-records/…), it shows what update would do.
 It changes nothing.
 
+With -f it plans the documents of files as if they were stored. It also plans the deployment of the groups,
+logical clouds, providers and names that they belong to. The role viewer is enough. The exit code is 0
+if nothing would change, 2 if something would, and 1 for errors.
+
 The plan ends with a token. With --confirm TOKEN, an action does exactly what the plan shows.
 A plan with errors would be refused: the exit code is 1.`
 
@@ -32,13 +36,22 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 	var action, takeover, adopt string
 	var to revision
 	var diffs bool
+	var from document.Source
 	cmd := &cobra.Command{
-		Use:     "plan GROUP",
+		Use:     "plan GROUP | -f FILE",
 		Short:   "Show what an action would do",
 		Long:    planHelp,
-		Example: "  signpost plan shop/store/v1/prod --for terminate\n  signpost plan projects/shop/dns-update-records/lab --diff",
-		Args:    terminal.Exactly(1, "one deployment intent group, logical cloud or provider"),
+		Example: "  signpost plan shop/store/v1/prod --for terminate\n  signpost plan projects/shop/dns-update-records/lab --diff\n  signpost plan -f dns/",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(from.Files) > 0 == (len(args) > 0) || len(args) > 1 {
+				return terminal.Usagef("takes one deployment intent group, logical cloud or provider, or files by -f")
+			}
+			if len(from.Files) > 0 {
+				if action+takeover+adopt != "" || to != 0 {
+					return terminal.Usagef("-f: files are planned for deploy; leave out --for, --to, --takeover and --adopt")
+				}
+				return PlanFiles(cmd.Context(), p, &server, &from, &output, diffs)
+			}
 			path, err := planPath(args[0], action, to)
 			if err == nil && takeover != "" {
 				path, err = asking(path, "takeover", takeover)
@@ -62,6 +75,7 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 	cmd.Flags().StringVar(&takeover, "takeover", "", takeoverHelp)
 	cmd.Flags().StringVar(&adopt, "adopt", "", adoptHelp)
 	cmd.Flags().BoolVar(&diffs, "diff", false, "show the objects' differences line by line")
+	from.Flags(cmd.Flags())
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	cmd.ValidArgsFunction = server.CompleteOwner
@@ -139,8 +153,8 @@ func refusal(plan client.Plan) error {
 // token. Objects that stay as they are come in wide tables alone.
 func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	terminal.Printf(w, "%s\n", summary(plan))
-	if left := plan.ObjectsLeftOut; left != (client.ObjectCounts{}) {
-		terminal.Printf(w, "The plan does not list %d of these objects, because there are too many.\n", left.Create+left.Update+left.Delete+left.Unchanged)
+	if left := plan.ObjectsLeftOut.Create + plan.ObjectsLeftOut.Update + plan.ObjectsLeftOut.Delete; left > 0 {
+		terminal.Printf(w, "The plan does not list %d of these changes, because there are too many.\n", left)
 	}
 	for _, e := range plan.Errors {
 		terminal.Printf(w, "error: %s: %s\n", terminal.Plain(connect.PointerWord(e.Pointer)), terminal.Plain(e.Detail))

@@ -25,5 +25,11 @@ func IsUsage(err error) bool {
 	return errors.As(err, &usage)
 }
 
+// ChangesError says that a plan would change something. That is a result, and no failure.
+type ChangesError struct{}
+
+// Error tells the result.
+func (ChangesError) Error() string { return "something would change" }
+
 // TimeoutError says that what a command waited for did not happen in time.
 type TimeoutError struct{ error }

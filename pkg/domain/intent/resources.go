@@ -216,6 +216,12 @@ type TrafficGroup struct{}
 // one. It is made with its first intent.
 func DefaultTrafficGroup(group Path) Path { return group.Child("traffic-group-intents", "default") }
 
+// InDefaultTrafficGroup is a path of intents that leaves out their traffic group, with it.
+func InDefaultTrafficGroup(short Path) Path {
+	group := short.Parent()
+	return DefaultTrafficGroup(group) + short[len(group):]
+}
+
 // IsDefaultTrafficGroup reports whether a path is that of a DefaultTrafficGroup.
 func IsDefaultTrafficGroup(p Path) bool {
 	return strings.HasSuffix(string(p), "/traffic-group-intents/default")

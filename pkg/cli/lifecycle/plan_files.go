@@ -1,0 +1,125 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+)
+
+// PlanFiles prints what the documents of files would do, without storing them. It is an
+// error if something would change, of its own kind, and if the server would refuse one.
+func PlanFiles(ctx context.Context, p terminal.Program, server *connect.Connection, from *document.Source, output *terminal.Format, diffs bool) error {
+	documents, err := from.Read(p.In, server.Timeout)
+	if err != nil {
+		return err
+	}
+	document.Order(documents)
+	planned, bodies, err := drafted(documents)
+	if err != nil {
+		return err
+	}
+	var answer json.RawMessage
+	if _, err := server.Ask(ctx, http.MethodPost, "plan", map[string]any{"documents": bodies}, &answer); err != nil {
+		return err
+	}
+	var plan client.DraftPlan
+	if err := json.Unmarshal(answer, &plan); err != nil {
+		return err
+	}
+	if err := output.Print(p.Out, answer, func(w io.Writer, wide bool) error { return printDraft(w, planned, plan, wide, diffs) }); err != nil {
+		return err
+	}
+	return verdict(plan)
+}
+
+// drafted are the documents that are planned, and how the server takes them. Requests such
+// as instantiate are left out.
+func drafted(documents []document.Document) (planned []document.Document, bodies []map[string]json.RawMessage, err error) {
+	for _, d := range documents {
+		if d.Service != nil {
+			return nil, nil, fmt.Errorf("%s (%s): EMCO keeps this document, and Signpost cannot plan it; leave it out", d, d.Path)
+		}
+		if d.Action != "" {
+			continue
+		}
+		body := map[string]json.RawMessage{}
+		if err := json.Unmarshal(d.Body, &body); err != nil {
+			return nil, nil, err
+		}
+		if body["resource"], err = json.Marshal(d.Path.Collection()); err != nil {
+			return nil, nil, err
+		}
+		planned, bodies = append(planned, d), append(bodies, body)
+	}
+	if len(planned) == 0 {
+		return nil, nil, terminal.Usagef("-f: there is no document to plan")
+	}
+	return planned, bodies, nil
+}
+
+// printDraft shows what becomes of each document, and then of each owner.
+func printDraft(w io.Writer, documents []document.Document, plan client.DraftPlan, wide, diffs bool) error {
+	t := terminal.NewTable("ACTION", "DOCUMENT")
+	for _, d := range plan.Documents {
+		if wide || d.Action != client.DocumentChangeAction(actionUnchanged) {
+			t.Add(string(d.Action), d.Path)
+		}
+	}
+	if err := terminal.WriteTables(w, t); err != nil {
+		return err
+	}
+	for _, e := range plan.Errors {
+		terminal.Printf(w, "error: %s: %s\n", place(documents, e.Pointer), terminal.Plain(e.Detail))
+	}
+	for _, owner := range plan.Owners {
+		if !wide && !owner.Changes && len(owner.Plan.Errors)+len(owner.Plan.Warnings) == 0 {
+			continue
+		}
+		terminal.Printf(w, "\n%s\n", owner.Path)
+		if err := printPlan(w, owner.Plan, wide, diffs); err != nil {
+			return err
+		}
+	}
+	if len(plan.Errors) == 0 && !plan.Changes {
+		terminal.Printf(w, "Nothing would change.\n")
+	}
+	return nil
+}
+
+// place is the place in a file that a pointer of the server's leads to.
+func place(documents []document.Document, pointer string) string {
+	number, within, _ := strings.Cut(strings.TrimPrefix(pointer, "/documents/"), "/")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || n >= len(documents) {
+		return terminal.Plain(pointer)
+	}
+	where := fmt.Sprintf("%s (%s)", documents[n], documents[n].Path)
+	if within != "" {
+		where += ": /" + terminal.Plain(within)
+	}
+	return where
+}
+
+// verdict is the error of a plan with errors, or with changes.
+func verdict(plan client.DraftPlan) error {
+	wrong := len(plan.Errors)
+	for _, owner := range plan.Owners {
+		wrong += len(owner.Plan.Errors)
+	}
+	switch {
+	case wrong > 0:
+		return fmt.Errorf("the plan has %s and would be refused", terminal.Count(wrong, "error"))
+	case plan.Changes:
+		return terminal.ChangesError{}
+	}
+	return nil
+}

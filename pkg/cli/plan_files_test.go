@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const aDraft = `resource: projects/shop/dns-update-records
+metadata: {name: lab}
+spec: {provider: coredns}
+---
+resource: projects
+metadata: {name: shop}
+`
+
+// aDraftPlan is a plan of aDraft, in the order in which it is sent.
+func aDraftPlan(changes, action, owners, faults string) string {
+	return `{"changes":` + changes + `,"documents":[{"path":"projects/shop","action":"unchanged"},{"path":"projects/shop/dns-update-records/lab","action":"` + action + `"}],"owners":[` + owners + `],"errors":[` + faults + `]}`
+}
+
+// TestTheExitCodeOfAPlanOfFiles tells a pipeline whether something would change; apply
+// --dry-run is the same.
+func TestTheExitCodeOfAPlanOfFiles(t *testing.T) {
+	t.Parallel()
+	file := write(t, "draft.yaml", aDraft)
+	owner := `{"path":"` + prod + `","changes":true,"plan":` + aPlan + `}`
+	for _, c := range []struct {
+		reason, answer string
+		code           int
+		out, err       string
+	}{
+		{"nothing changes", aDraftPlan("false", "unchanged", "", ""), exitDone, "Nothing would change.\n", ""},
+		{"a document changes", aDraftPlan("true", "update", "", ""), exitChanges, "ACTION  DOCUMENT\nupdate  projects/shop/dns-update-records/lab\n", ""},
+		{"a document is refused", aDraftPlan("false", "refused", "", `{"pointer":"/documents/1/spec/provider","detail":"is unknown"}`), exitFailed,
+			"error: " + file + ", document 1 (projects/shop/dns-update-records/lab): /spec/provider: is unknown\n", "the plan has 1 error and would be refused"},
+		{"an owner would be refused", aDraftPlan("true", "update", `{"path":"`+prod+`","changes":true,"plan":{"token":"","objects":[],"names":[],"warnings":[],"errors":[{"pointer":"x#/spec","detail":"no"}]}}`, ""), exitFailed,
+			prod + "\nObjects: 0 to create", "the plan has 1 error and would be refused"},
+		{"an owner changes", aDraftPlan("true", "unchanged", owner, ""), exitChanges, prod + "\nObjects: ", ""},
+	} {
+		f := newFake(t)
+		f.on("POST plan", 200, "DraftPlan", c.answer)
+		for _, args := range [][]string{{"plan", "-f", file}, {"apply", "--dry-run", "-f", file}} {
+			got := signpost(t, f.url, args...)
+			require.Equal(t, c.code, got.code, c.reason)
+			require.Contains(t, got.out, c.out, c.reason)
+			require.Contains(t, got.err, c.err, c.reason)
+			if c.err == "" {
+				require.Empty(t, got.err, c.reason)
+			}
+		}
+		require.Equal(t, []string{"POST plan", "POST plan"}, f.seen(), "nothing else is asked for")
+		require.JSONEq(t, c.answer, signpost(t, f.url, "plan", "-f", file, "-o", "json").out)
+	}
+}
+
+func TestWhatIsNoPlanOfFiles(t *testing.T) {
+	t.Parallel()
+	file := write(t, "draft.yaml", aDraft)
+	for part, args := range map[string][]string{
+		"takes one deployment intent group, logical cloud or provider, or files by -f": {"plan"},
+		"or files by -f":                {"plan", "shop/eu", "-f", file},
+		"files are planned for deploy":  {"plan", "-f", file, "--for", "terminate"},
+		"there is no document to plan":  {"plan", "-f", write(t, "only.yaml", "version: emco/v2\nresourceContext: {anchor: "+prod+"/instantiate}\n")},
+		"-f is missing: give a file, a": {"apply", "--dry-run"},
+	} {
+		got := signpost(t, "http://127.0.0.1:1", args...)
+		require.Equal(t, exitUsage, got.code, part)
+		require.Contains(t, got.err, part)
+	}
+}

@@ -1,0 +1,48 @@
+package release_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/overlay"
+)
+
+// TestAPlanOverDocumentsIsThatOfTheStoredOnes but for its token; nothing is written for it.
+func TestAPlanOverDocumentsIsThatOfTheStoredOnes(t *testing.T) {
+	t.Parallel()
+	for reason, c := range map[string]struct {
+		path       intent.Path
+		body       string
+		references []intent.Path
+	}{
+		"another name":            {www(prod), `{"app":"web","serviceName":"web","hostnames":["shop.lab.example"],"ttl":7}`, nil},
+		"a name that nobody owns": {www(prod), `{"app":"web","serviceName":"web","hostnames":["www.nobody.example"]}`, nil},
+		"one cluster less":        {prod, `{"logicalCloud":"eu","apps":[{"name":"web","clusters":[{"clusterProvider":"edge","cluster":"paris"}]}]}`, []intent.Path{eu}},
+		"another provider":        {lab, record("corp.example", ``), nil},
+		"nothing":                 {shop, `{"namespace":"shop-dns"}`, nil},
+	} {
+		w := running(t)
+		before := w.keys()
+		stored, err := w.documents.Get(t.Context(), c.path)
+		require.NoError(t, err)
+		over := overlay.New(w.documents)
+		_, err = over.Put(t.Context(), intent.Write{Path: c.path, Body: []byte(`{"metadata":{"name":"` + c.path.Name() + `"},"spec":` + c.body + `}`), Refs: stored.Refs})
+		require.NoError(t, err)
+		draft := w.service.Over(over)
+		planned, err := draft.Plan(ann(prod), prod, "", 0)
+		require.NoError(t, err, reason)
+		record, err := draft.PlanRecord(ann(lab), lab)
+		require.NoError(t, err, reason)
+		require.Equal(t, before, w.keys(), reason)
+
+		w.put(c.path, c.body, c.references...)
+		want := w.plan(prod, "")
+		wantRecord, err := w.service.PlanRecord(ann(lab), lab)
+		require.NoError(t, err)
+		planned.Token, want.Token, record.Token, wantRecord.Token = "", "", "", ""
+		require.Equal(t, want, planned, reason)
+		require.Equal(t, wantRecord, record, reason)
+	}
+}
