@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/signpost-dns/signpost/pkg/admission/projects"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -66,11 +67,10 @@ func openEMCO(ctx context.Context, c Config, own intent.Store, values *vault.Vau
 	if err != nil {
 		return nil, err
 	}
-	asked := prometheus.NewCounterVec(prometheus.CounterOpts{
+	asked := promauto.With(metrics).NewCounterVec(prometheus.CounterOpts{
 		Name: "signpost_emco_requests_total",
 		Help: "Requests to a service of EMCO, by what they came to: answered, refused or silent.",
 	}, []string{"service", "outcome"})
-	metrics.MustRegister(asked)
 	options.Namespace, options.Log = projects.OwnNamespace, log
 	options.Asked = func(service, outcome string) { asked.WithLabelValues(service, outcome).Inc() }
 	return emcodocuments.New(own, options), nil

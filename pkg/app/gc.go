@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
@@ -49,10 +50,9 @@ func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.V
 
 // sweepingClaims takes away claims that nobody holds, and counts the others.
 func sweepingClaims(releases *release.Service, metrics prometheus.Registerer) func(context.Context) error {
-	claimed := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	claimed := promauto.With(metrics).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "signpost_names_claimed", Help: "Names that projects have, by the kind of view of DNS, and namespaces of clusters.",
 	}, []string{"view"})
-	metrics.MustRegister(claimed)
 	return func(ctx context.Context) error {
 		counts, err := releases.SweepClaims(ctx)
 		if err != nil {

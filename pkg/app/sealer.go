@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/signpost-dns/signpost/pkg/storage/replicas"
 	"github.com/signpost-dns/signpost/pkg/storage/seal"
@@ -95,10 +96,9 @@ func openVault(ctx context.Context, c Config, values *vault.Vault) (*vault.Vault
 // resealing is the job of sealing anew what an old key has sealed, once no other
 // process seals with that any more, with its metric.
 func resealing(values *vault.Vault, registry *replicas.Registry, metrics prometheus.Registerer) func(context.Context) error {
-	sealed := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	sealed := promauto.With(metrics).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "signpost_sealed_values", Help: "Secret values at rest, by the id of the key that has sealed them.",
 	}, []string{"key"})
-	metrics.MustRegister(sealed)
 	return func(ctx context.Context) error {
 		others, err := registry.Others(ctx)
 		if err != nil {

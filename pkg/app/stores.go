@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/signpost-dns/signpost/pkg/app/measure"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -105,10 +106,9 @@ func (s *stores) close() error {
 
 // openHistory makes the history of what is done here.
 func openHistory(c Config, documents intent.Store, log *slog.Logger, metrics prometheus.Registerer) *history.History {
-	lost := prometheus.NewCounter(prometheus.CounterOpts{
+	lost := promauto.With(metrics).NewCounter(prometheus.CounterOpts{
 		Name: "signpost_history_lost_total", Help: "Events that could not be kept in the history.",
 	})
-	metrics.MustRegister(lost)
 	return history.New(history.Options{Documents: documents, Count: c.HistoryCount, Lost: lost.Inc, Now: time.Now, Logger: log})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -62,10 +63,9 @@ func openTracing(ctx context.Context, c Config, metrics prometheus.Registerer) (
 // newProvider has spans counted as they end, wait, and be counted as they are
 // exported. Its Shutdown exports what waits.
 func newProvider(c Config, exporter sdktrace.SpanExporter, metrics prometheus.Registerer) *sdktrace.TracerProvider {
-	spans := prometheus.NewCounterVec(
+	spans := promauto.With(metrics).NewCounterVec(
 		prometheus.CounterOpts{Name: "signpost_trace_spans_total", Help: "Spans that have ended, and those of them that were exported, or could not be."},
 		[]string{"outcome"})
-	metrics.MustRegister(spans)
 	waiting := sdktrace.NewBatchSpanProcessor(exportedSpans{exporter, spans}, sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithExportTimeout(exportTimeout))
 	return sdktrace.NewTracerProvider(
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(c.TraceRatio))),

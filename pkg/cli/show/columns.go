@@ -92,7 +92,9 @@ func columnsOf(collection string) []column {
 	case "clusters":
 		return []column{
 			of("DIRECTORY", func(s intent.Cluster) string { return s.Directory }),
-			of("USES", usesCell),
+			of("USES", func(s intent.Cluster) string {
+				return list(s.Uses, func(use intent.ClusterUse) string { return string(use) })
+			}),
 			of("LABELS", func(s intent.Cluster) string { return pairs(s.Labels) }),
 			of("PROJECTS", func(s intent.Cluster) string { return strings.Join(s.Projects, ",") }),
 			{"OUT OF SERVICE", outOfService},
@@ -115,7 +117,9 @@ func columnsOf(collection string) []column {
 	case "deployment-intent-groups":
 		return []column{
 			of("LOGICAL CLOUD", func(s intent.DeploymentIntentGroup) string { return s.LogicalCloud }),
-			of("APPS", func(s intent.DeploymentIntentGroup) string { return appNames(s.Apps) }),
+			of("APPS", func(s intent.DeploymentIntentGroup) string {
+				return list(s.Apps, func(a intent.App) string { return a.Name })
+			}),
 		}
 	case "dns-intents":
 		return intentColumns()
@@ -127,11 +131,11 @@ func columnsOf(collection string) []column {
 	return nil
 }
 
-// usesCell is what a cluster is for, empty if nothing says so.
-func usesCell(s intent.Cluster) string {
+// list is a list in one cell, with a text for each of its items.
+func list[Item any](items []Item, text func(Item) string) string {
 	var all []string
-	for _, use := range s.Uses {
-		all = append(all, string(use))
+	for _, item := range items {
+		all = append(all, text(item))
 	}
 	return strings.Join(all, ",")
 }
@@ -180,11 +184,9 @@ func podDNSColumns() []column {
 
 // optionWords are options as in resolv.conf.
 func optionWords(options []intent.PodDNSOption) string {
-	var all []string
-	for _, o := range options {
-		all = append(all, strings.TrimSuffix(o.Name+":"+*cmp.Or(o.Value, new(string)), ":"))
-	}
-	return strings.Join(all, ",")
+	return list(options, func(o intent.PodDNSOption) string {
+		return strings.TrimSuffix(o.Name+":"+*cmp.Or(o.Value, new(string)), ":")
+	})
 }
 
 func dnsColumns() []column {
@@ -239,32 +241,16 @@ func clusterWord(ref *intent.ClusterRef) string {
 	return ref.String()
 }
 
-func appNames(apps []intent.App) string {
-	var names []string
-	for _, app := range apps {
-		names = append(names, app.Name)
-	}
-	return strings.Join(names, ",")
-}
-
 // pairs is a map as people write labels: key=value, by key.
 func pairs(values map[string]string) string {
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(values)) {
-		all = append(all, key+"="+values[key])
-	}
-	return strings.Join(all, ",")
+	return list(slices.Sorted(maps.Keys(values)), func(key string) string { return key + "=" + values[key] })
 }
 
 // kvCell is a KV document as key=value, in its order.
 func kvCell(kv intent.KVPairs) string {
-	var all []string
-	for _, pair := range kv.KV {
-		for _, key := range slices.Sorted(maps.Keys(pair)) {
-			all = append(all, key+"="+strings.Trim(string(pair[key]), `"`))
-		}
-	}
-	return strings.Join(all, ",")
+	return list(kv.KV, func(pair map[string]json.RawMessage) string {
+		return list(slices.Sorted(maps.Keys(pair)), func(key string) string { return key + "=" + strings.Trim(string(pair[key]), `"`) })
+	})
 }
 
 // words is a parameter's value, one or several, separated by commas.

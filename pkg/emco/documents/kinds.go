@@ -24,23 +24,23 @@ func (s *Store) kindOf(collection string) (kind, bool) {
 	k := kind{}
 	switch shape(collection) {
 	case "projects":
-		k = kind{s.orchestrator, s.project}
+		k = kind{s.orchestrator, plain(s.orchestrator, s.project)}
 	case "projects/composite-apps":
 		k = kind{s.orchestrator, s.compositeApp}
 	case "projects/composite-apps/deployment-intent-groups":
 		k = kind{s.orchestrator, s.group}
 	case "projects/logical-clouds":
-		k = kind{s.dcm, s.logicalCloud}
+		k = kind{s.dcm, plain(s.dcm, logicalCloud)}
 	case "projects/logical-clouds/cluster-references":
-		k = kind{s.dcm, s.clusterReference}
+		k = kind{s.dcm, plain(s.dcm, clusterReference)}
 	case "projects/logical-clouds/kv-pairs":
-		k = kind{s.dcm, pairs(s.dcm)}
+		k = kind{s.dcm, plain(s.dcm, pairs)}
 	case "cluster-providers":
-		k = kind{s.clm, s.clusterProvider}
+		k = kind{s.clm, plain(s.clm, clusterProvider)}
 	case "cluster-providers/clusters":
 		k = kind{s.clm, s.cluster}
 	case "cluster-providers/clusters/kv-pairs":
-		k = kind{s.clm, pairs(s.clm)}
+		k = kind{s.clm, plain(s.clm, pairs)}
 	}
 	return k, k.from != nil
 }
@@ -80,12 +80,37 @@ func isName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && !strings.HasSuffix(name, ".")
 }
 
-func (s *Store) project(_ context.Context, collection string, raw json.RawMessage) (string, []byte, error) {
-	w, err := read[nothing](s.orchestrator, collection, raw)
-	if err != nil {
-		return "", nil, err
+// plain translates documents whose spec follows from their name and EMCO's spec alone.
+func plain[Theirs, Ours any](from *service, ours func(name string, theirs Theirs) Ours) func(context.Context, string, json.RawMessage) (string, []byte, error) {
+	return func(_ context.Context, collection string, raw json.RawMessage) (string, []byte, error) {
+		w, err := read[Theirs](from, collection, raw)
+		if err != nil {
+			return "", nil, err
+		}
+		return w.Metadata.document(ours(w.Metadata.Name, w.Spec))
 	}
-	return w.Metadata.document(intent.Project{Namespace: s.Namespace(w.Metadata.Name)})
+}
+
+func (s *Store) project(name string, _ nothing) intent.Project {
+	return intent.Project{Namespace: s.Namespace(name)}
+}
+
+func logicalCloud(name string, w wireCloud) intent.LogicalCloud {
+	return intent.LogicalCloud{Namespace: w.namespace(name)}
+}
+
+func clusterReference(_ string, w wireReference) intent.ClusterReference {
+	return intent.ClusterReference(w)
+}
+
+func clusterProvider(string, nothing) intent.ClusterProvider { return intent.ClusterProvider{} }
+
+// pairs are KV pairs, which both DCM and CLM keep.
+func pairs(_ string, w wirePairs) intent.KVPairs {
+	if w.KV == nil {
+		w.KV = []map[string]json.RawMessage{}
+	}
+	return intent.KVPairs(w)
 }
 
 func (s *Store) compositeApp(_ context.Context, collection string, raw json.RawMessage) (string, []byte, error) {
@@ -120,44 +145,6 @@ func (s *Store) group(ctx context.Context, collection string, raw json.RawMessag
 		spec.Apps = append(spec.Apps, intent.App{Name: app.Metadata.Name})
 	}
 	return w.Metadata.document(spec)
-}
-
-func (s *Store) logicalCloud(_ context.Context, collection string, raw json.RawMessage) (string, []byte, error) {
-	w, err := read[wireCloud](s.dcm, collection, raw)
-	if err != nil {
-		return "", nil, err
-	}
-	return w.Metadata.document(intent.LogicalCloud{Namespace: w.Spec.namespace(w.Metadata.Name)})
-}
-
-func (s *Store) clusterReference(_ context.Context, collection string, raw json.RawMessage) (string, []byte, error) {
-	w, err := read[wireReference](s.dcm, collection, raw)
-	if err != nil {
-		return "", nil, err
-	}
-	return w.Metadata.document(intent.ClusterReference(w.Spec))
-}
-
-func (s *Store) clusterProvider(_ context.Context, collection string, raw json.RawMessage) (string, []byte, error) {
-	w, err := read[nothing](s.clm, collection, raw)
-	if err != nil {
-		return "", nil, err
-	}
-	return w.Metadata.document(intent.ClusterProvider{})
-}
-
-// pairs reads KV pairs, which both DCM and CLM keep.
-func pairs(from *service) func(context.Context, string, json.RawMessage) (string, []byte, error) {
-	return func(_ context.Context, collection string, raw json.RawMessage) (string, []byte, error) {
-		w, err := read[wirePairs](from, collection, raw)
-		if err != nil {
-			return "", nil, err
-		}
-		if w.Spec.KV == nil {
-			w.Spec.KV = []map[string]json.RawMessage{}
-		}
-		return w.Metadata.document(intent.KVPairs(w.Spec))
-	}
 }
 
 // cluster reads a cluster, its labels and its kubeconfig, of which the document

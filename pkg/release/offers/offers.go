@@ -248,28 +248,21 @@ func (s *Keeper) Withdrawn(p *resolve.Proposal, err error) error {
 // SweepOffers removes the offers that no lifecycle names, as requests leave them
 // that died, or lost their race, before they were accepted.
 func (s *Keeper) SweepOffers(ctx context.Context, age time.Duration) error {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.OfferCollection})
-	if err != nil {
-		return err
-	}
-	for _, doc := range page.Items {
+	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.OfferCollection}, func(doc intent.Document) error {
 		if s.Now().Sub(doc.CreatedAt) < age {
-			continue
+			return nil
 		}
 		var o state.Offer
 		if err := json.Unmarshal(doc.Body, &o); err != nil {
 			return err
 		}
 		l, err := s.StoredLifecycle(ctx, o.Cloud)
-		if err != nil {
+		if err != nil || slices.Contains(l.Offers, o) {
 			return err
 		}
-		if slices.Contains(l.Offers, o) {
-			continue
-		}
-		if err := s.Documents.Delete(ctx, doc.Path, intent.Always()); err != nil && intent.CodeOf(err) != intent.NotFound {
+		if err := s.Documents.Delete(ctx, doc.Path, intent.Always()); intent.CodeOf(err) != intent.NotFound {
 			return err
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -19,21 +19,15 @@ type grants map[string][]string
 
 // grants reads what all projects are granted.
 func (s *Registry) grants(ctx context.Context) (grants, error) {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: "projects"})
-	if err != nil {
-		return nil, err
-	}
 	all := grants{}
-	for _, doc := range page.Items {
+	err := intent.Each(ctx, s.Documents, intent.ListOptions{Collection: "projects"}, func(doc intent.Document) error {
 		project, err := intent.Of[intent.Project](doc)
-		if err != nil {
-			return nil, err
-		}
 		for _, domain := range project.Spec.Domains {
 			all[domain] = append(all[domain], doc.Path.Name())
 		}
-	}
-	return all, nil
+		return err
+	})
+	return all, err
 }
 
 // of are the longest granted domain that a name lies in, empty for none, and to

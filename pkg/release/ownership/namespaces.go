@@ -251,19 +251,12 @@ func (s *Registry) IsForeign(ctx context.Context, cluster, namespace, project st
 
 // clusterNames are all clusters, as "provider+cluster".
 func (s *Registry) clusterNames(ctx context.Context) ([]string, error) {
-	providers, err := s.Documents.List(ctx, intent.ListOptions{Collection: "cluster-providers"})
-	if err != nil {
-		return nil, err
-	}
 	var names []string
-	for _, provider := range providers.Items {
-		clusters, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(provider.Path) + "/clusters"})
-		if err != nil {
-			return nil, err
-		}
-		for _, doc := range clusters.Items {
-			names = append(names, intent.ClusterRef{ClusterProvider: provider.Path.Name(), Cluster: doc.Path.Name()}.String())
-		}
-	}
-	return names, nil
+	err := intent.Each(ctx, s.Documents, intent.ListOptions{Collection: "cluster-providers"}, func(provider intent.Document) error {
+		return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: string(provider.Path) + "/clusters"}, func(doc intent.Document) error {
+			names = append(names, intent.ClusterOf(doc.Path).String())
+			return nil
+		})
+	})
+	return names, err
 }

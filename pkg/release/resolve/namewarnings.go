@@ -117,13 +117,10 @@ func (s *Resolver) cloudHas(ctx context.Context, cloud intent.Path) (bool, error
 	for _, ref := range intent.ClusterRefs(stored.Spec.Clusters) {
 		members[ref] = true
 	}
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: string(cloud) + "/cluster-references", Limit: 2})
-	for _, doc := range page.Items {
+	err = intent.Each(ctx, s.Documents, intent.ListOptions{Collection: string(cloud) + "/cluster-references"}, func(doc intent.Document) error {
 		ref, err := intent.Of[intent.ClusterReference](doc)
-		if err != nil {
-			return false, err
-		}
 		members[ref.Spec] = true
-	}
+		return err
+	})
 	return len(members) == 1, err
 }

@@ -3,7 +3,6 @@ package resolve
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
 // WhyNamesStay is why a record's external-dns deletes no name; empty when it
@@ -110,24 +110,17 @@ func (s *Resolver) Disable(ctx context.Context, record plan.Record) ([]intent.Fi
 	}
 	publishing := PublishingOf(record)
 	var out []intent.Field
-	for _, path := range slices.Sorted(maps.Keys(users)) {
-		release, err := s.LoadRelease(ctx, users[path].ContextID)
-		if intent.CodeOf(err) == intent.NotFound {
-			continue // many have followed it meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, b := range release.Group.Bindings {
+	err = s.EachRelease(ctx, users, func(_ state.Lifecycle, g plan.Group) {
+		for _, b := range g.Bindings {
 			if b.Record != record.Name {
 				continue
 			}
 			for _, host := range b.Hosts {
 				for _, l := range publishing.lacks(host) {
-					out = append(out, intent.Field{Pointer: string(record.Path) + "#" + l.record, Detail: fmt.Sprintf("%s of %s: %s", host.Name, path, l.why)})
+					out = append(out, intent.Field{Pointer: string(record.Path) + "#" + l.record, Detail: fmt.Sprintf("%s of %s: %s", host.Name, g.Path, l.why)})
 				}
 			}
 		}
-	}
-	return out, nil
+	})
+	return out, err
 }

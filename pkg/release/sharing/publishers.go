@@ -82,18 +82,8 @@ func (s *Judge) Publishers(ctx context.Context, g plan.Group) (Publishers, error
 	}
 	delete(users, g.Path)
 	var others []plan.Group
-	for _, path := range slices.Sorted(maps.Keys(users)) {
-		release, err := s.LoadRelease(ctx, users[path].ContextID)
-		if intent.CodeOf(err) == intent.NotFound {
-			continue // many have followed it meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		l := users[path]
-		others = append(others, l.Placed(release.Group))
-	}
-	return PublishersOf(g, others...), nil
+	err := s.EachRelease(ctx, users, func(l state.Lifecycle, of plan.Group) { others = append(others, l.Placed(of)) })
+	return PublishersOf(g, others...), err
 }
 
 func recordsOf(g plan.Group) []intent.Path {

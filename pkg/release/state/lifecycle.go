@@ -138,46 +138,30 @@ func (s *Store) StoredLifecycle(ctx context.Context, owner intent.Path) (Lifecyc
 // EachLifecycle visits the lifecycles of groups and logical clouds whose paths begin
 // with a prefix, in order.
 func (s *Store) EachLifecycle(ctx context.Context, prefix string, visit func(owner intent.Path, l Lifecycle) error) error {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: prefix})
-	if err != nil {
-		return err
-	}
-	for _, doc := range page.Items {
-		owner := OwnerOf(doc.Path)
+	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: prefix}, func(doc intent.Document) error {
+		owner, l := OwnerOf(doc.Path), Lifecycle{Revision: doc.Revision, Schema: doc.Schema}
 		if IsRecord(owner) {
-			continue
+			return nil
 		}
-		l := Lifecycle{Revision: doc.Revision, Schema: doc.Schema}
 		if err := json.Unmarshal(doc.Body, &l); err != nil {
 			return err
 		}
-		if err := visit(owner, l); err != nil {
-			return err
-		}
-	}
-	return nil
+		return visit(owner, l)
+	})
 }
 
 // EachRecord visits the lifecycles of all records, in order.
 func (s *Store) EachRecord(ctx context.Context, visit func(record intent.Path, l RecordLifecycle) error) error {
-	page, err := s.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		return err
-	}
-	for _, doc := range page.Items {
-		record := OwnerOf(doc.Path)
+	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.LifecycleCollection}, func(doc intent.Document) error {
+		record, l := OwnerOf(doc.Path), RecordLifecycle{revision: doc.Revision}
 		if !IsRecord(record) {
-			continue
+			return nil
 		}
-		l := RecordLifecycle{revision: doc.Revision}
 		if err := json.Unmarshal(doc.Body, &l); err != nil {
 			return err
 		}
-		if err := visit(record, l); err != nil {
-			return err
-		}
-	}
-	return nil
+		return visit(record, l)
+	})
 }
 
 // Swap stores the lifecycle if it is still at the revision that was read, and

@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +65,22 @@ func (s *Store) Deployed(ctx context.Context, to intent.Path) (map[intent.Path]L
 		}
 	})
 	return groups, err
+}
+
+// EachRelease visits the releases of deployed groups, in order of their paths. A release
+// that is gone is left out, because others have followed it meanwhile.
+func (s *Store) EachRelease(ctx context.Context, groups map[intent.Path]Lifecycle, visit func(l Lifecycle, g plan.Group)) error {
+	for _, path := range slices.Sorted(maps.Keys(groups)) {
+		release, err := s.LoadRelease(ctx, groups[path].ContextID)
+		if intent.CodeOf(err) == intent.NotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		visit(groups[path], release.Group)
+	}
+	return nil
 }
 
 // EachGroup visits the lifecycles of the groups that refer to a record or to a
