@@ -32,16 +32,16 @@ import (
 // success too, and has to end soon after its context. Errors are *intent.Error
 // values; after an error the app context is as it was before the call.
 type Contexts interface {
-	// Update adds to an app context the names and DNS settings that a traffic group of
+	// UpdateContext adds to an app context the names and DNS settings that a traffic group of
 	// its deployment intent group asks for. The context from is the one that this
 	// context replaces, empty for none. The caller gets the warnings.
-	Update(ctx context.Context, contextID, trafficGroup, from string) (warnings []string, err error)
-	// Terminate prepares for the end of an app context that is about to be
+	UpdateContext(ctx context.Context, contextID, trafficGroup, from string) (warnings []string, err error)
+	// TerminateContext prepares for the end of an app context that is about to be
 	// uninstalled.
-	Terminate(ctx context.Context, contextID string) error
-	// Event says that rsync has been told to intent.Instantiate, intent.Update
+	TerminateContext(ctx context.Context, contextID string) error
+	// PostEvent says that rsync has been told to intent.Instantiate, intent.Update
 	// or intent.Terminate an app context.
-	Event(ctx context.Context, contextID string, event intent.Action) error
+	PostEvent(ctx context.Context, contextID string, event intent.Action) error
 }
 
 // Authorizer answers who calls, or why they may not call contextupdate, as an

@@ -31,7 +31,7 @@ func (s service) UpdateAppContext(ctx context.Context, r *emcopb.ContextUpdateRe
 			return nil, err
 		}
 	}
-	warnings, err := s.contexts.Update(ctx, r.GetAppContext(), r.GetIntentName(), from)
+	warnings, err := s.contexts.UpdateContext(ctx, r.GetAppContext(), r.GetIntentName(), from)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s service) TerminateAppContext(ctx context.Context, r *emcopb.TerminateReq
 	if err := checkID("app_context", r.GetAppContext()); err != nil {
 		return nil, err
 	}
-	if err := s.contexts.Terminate(ctx, r.GetAppContext()); err != nil {
+	if err := s.contexts.TerminateContext(ctx, r.GetAppContext()); err != nil {
 		return nil, err
 	}
 	done := fmt.Sprintf("app context %s may be uninstalled", r.GetAppContext())
@@ -61,7 +61,7 @@ func (s service) PostEvent(ctx context.Context, r *emcopb.PostEventRequest) (*em
 	if !ok {
 		return nil, invalid("event_type", strconv.Itoa(int(r.GetEventType())), "INSTANTIATE (0), TERMINATE (1) or UPDATE (2)")
 	}
-	if err := s.contexts.Event(ctx, r.GetAppContext(), event); err != nil {
+	if err := s.contexts.PostEvent(ctx, r.GetAppContext(), event); err != nil {
 		return nil, err
 	}
 	done := fmt.Sprintf("%s of app context %s is taken note of", r.GetEventType(), r.GetAppContext())

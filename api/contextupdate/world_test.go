@@ -51,16 +51,16 @@ func (d *domain) calls() []string {
 	return append([]string{}, d.asked...)
 }
 
-func (d *domain) Update(ctx context.Context, contextID, trafficGroup, from string) ([]string, error) {
+func (d *domain) UpdateContext(ctx context.Context, contextID, trafficGroup, from string) ([]string, error) {
 	return d.ask(ctx, "update "+contextID+" by "+trafficGroup+" from "+from)
 }
 
-func (d *domain) Terminate(ctx context.Context, contextID string) error {
+func (d *domain) TerminateContext(ctx context.Context, contextID string) error {
 	_, err := d.ask(ctx, "terminate "+contextID)
 	return err
 }
 
-func (d *domain) Event(ctx context.Context, contextID string, event intent.Action) error {
+func (d *domain) PostEvent(ctx context.Context, contextID string, event intent.Action) error {
 	_, err := d.ask(ctx, string(event)+" event of "+contextID)
 	return err
 }

@@ -17,7 +17,7 @@ const (
 )
 
 // handOver sends new queries over UDP to a replacement that listens on the same addresses
-// already, and waits until the queries that arrived earlier are read.
+// already. It waits until the queries that arrived earlier are read.
 //
 // CoreDNS stops reading before it closes a socket, and closes the socket only after its
 // last answer, which may take seconds. Queries that the kernel puts into the socket

@@ -1,8 +1,8 @@
-// Package admission decides what may be stored. The shape of a body (types,
-// required and unknown fields) has been checked against openapi.yaml by then;
-// admit judges its meaning: it completes defaults, brings values into their
-// canonical form, finds the documents that are referred to, takes secret
-// values out, and reports everything that is wrong at once.
+// Package admission decides what may be stored. The shape of a body (types, required and
+// unknown fields) has been checked against openapi.yaml by then. Admission judges its
+// meaning. It completes defaults, brings values into their canonical form, and finds the
+// documents that are referred to. It takes secret values out, and reports all faults at
+// once.
 //
 // Every edge (REST, gRPC, CLI) admits a body the same way:
 //
@@ -10,8 +10,8 @@
 //	for _, secret := range write.Secrets { /* seal */ secret.Set(id) }
 //	doc, err := admitter.Put(ctx, write)
 //
-// and shows a stored document with [Admitter.View]. What is wrong with the
-// body alone is Invalid; what other documents forbid is a Conflict.
+// and shows a stored document with [Admitter.View]. A fault of the body alone is Invalid;
+// a fault by other documents is a Conflict.
 package admission
 
 import (
@@ -42,13 +42,12 @@ func New(store intent.Store, rules review.Rules) *Admitter {
 	return &Admitter{&review.Checker{Store: store, Rules: rules, Token: rand.Text}}
 }
 
-// Admit judges the body of a document that is to be stored at path, as JSON in
-// the form {"metadata":…,"spec":…}. old is the document that it replaces, nil
-// when there is none; write-only values missing from the body are kept from
-// it. It changes nothing. Errors: NotFound when the path is no resource's or
-// a parent does not exist; Invalid with every wrong field; Conflict with every
-// field that other documents forbid; those of [Rules].Elsewhere; what the store
-// answers.
+// Admit judges the body of a document that is to be stored at path, as JSON in the form
+// {"metadata":…,"spec":…}. The replaced document is old, nil when there is none.
+// Write-only values missing from the body are kept from it. It changes nothing. Errors:
+// NotFound when the path is no resource's or a parent does not exist; Invalid with every
+// wrong field; Conflict with every field that other documents forbid; those of
+// [Rules].Elsewhere; what the store answers.
 func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*review.Write, error) {
 	k, ok := checksOf(intent.KindOf(path))
 	if !ok {

@@ -14,9 +14,9 @@ import (
 // Put stores an admitted document and answers it. For a project it first reserves the
 // namespace, so that no two projects ever have the same one. For a cluster it first
 // claims the cluster behind its kubeconfig. For an intent in the default traffic group it
-// makes the traffic group, if there is none. Errors: those of Store.Put, with NotFound
-// instead of a Conflict when a parent has gone meanwhile; Conflict when a namespace was
-// taken meanwhile, and those of [Rules].Claim.
+// makes the traffic group, if there is none. Errors are those of Store.Put, with NotFound
+// instead of a Conflict when a parent has gone meanwhile. A Conflict comes when a
+// namespace was taken meanwhile. Those of [Rules].Claim come, too.
 func (a *Admitter) Put(ctx context.Context, w *review.Write) (intent.Document, error) {
 	if err := clusters.ClaimCluster(ctx, a.Checker, w); err != nil {
 		return intent.Document{}, err

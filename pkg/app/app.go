@@ -144,7 +144,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index, s.explainer(), drafts(documents, rules, releases)}, History: pasts{past, pastNames},
 		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
 		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
-	}, orchestrator{releases})
+	}, releases)
 	return s, err
 }
 

@@ -9,12 +9,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// Apply brings a context to what the patch says, all of it or nothing, and
-// answers whether anything was to be done. The context must have been read by
-// Read. It has the code PreconditionFailed where the context was changed
-// meanwhile: the caller reads again; Conflict or Invalid where the patch does
-// not fit the context. Where the error has the code Unavailable nobody knows
-// whether the patch was applied: reading and applying again brings it about.
+// Apply brings a context to what the patch says, all of it or nothing, and answers
+// whether anything was to be done. The context must have been read by Read. It has the
+// code PreconditionFailed if the context was changed meanwhile: the caller reads again.
+// It has Conflict or Invalid if the patch does not fit the context. If the error has the
+// code Unavailable, nobody knows whether the patch was applied: reading and applying
+// again brings it about.
 func (s *Store) Apply(ctx context.Context, c *Context, p Patch) (bool, error) {
 	all, err := c.writes(p)
 	if err != nil || len(all) == 0 {
@@ -57,9 +57,8 @@ func (s *Store) applied(ctx context.Context, id string, p Patch) error {
 	return err
 }
 
-// unchanged compares that a context is as it was read. What rsync and the
-// monitor write into one that is at work does not concern a patch of the
-// children alone.
+// unchanged compares that a context is as it was read. Writes of rsync and the monitor
+// into a context at work do not concern a patch of the children alone.
 func (c *Context) unchanged(all []write) []kv.Compare {
 	when := []kv.Compare{kv.Unchanged(metaKey(c.ID), &c.meta)}
 	if !slices.ContainsFunc(all, func(w write) bool { return w.key != metaKey(c.ID) }) {
@@ -75,8 +74,8 @@ func (c *Context) unchanged(all []write) []kv.Compare {
 // maxCompares is how many compares a transaction of thousands may have.
 const maxCompares = kv.MaxOps / 2
 
-// remain compares that what is written over is still there, which NotAfter
-// does not see: each key where they are few, else the clusters or the apps.
+// remain compares that the overwritten keys are still there, which NotAfter does not see.
+// It compares each key if they are few, else the clusters or the apps.
 func remain(id string, all []write, most int) []kv.Compare {
 	whole, cluster, app := 10, 7, 5 // segments of /context/<id>/app/<app>/cluster/<cluster>/resource/<key>/
 	for _, depth := range []int{whole, cluster, app} {

@@ -1,10 +1,9 @@
 // Package emco reads and patches app contexts that EMCO's orchestrator has
 // written in etcd, and sees from them what EMCO's rsync and monitor report.
 //
-// EMCO writes without transactions, one key after the other, and reads while
-// others write. So a context is read at one revision, and patched only where
-// it is still as it was read: whole or not at all. What this package does not
-// know, it leaves as it is, byte for byte.
+// EMCO writes without transactions, one key after the other, and reads while others
+// write. So a context is read at one revision, and patched only where it is still as it
+// was read: whole or not at all. Unknown parts stay as they are, byte for byte.
 package emco
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// Limits of a context that is read. One beyond them is refused with the code
-// TooLarge as soon as that is seen, before the rest is read.
+// Limits of a context that is read. A larger context is refused with the code TooLarge as
+// soon as that is seen, before the rest is read.
 const (
 	MaxResources = 20_000
 	MaxBytes     = 64 << 20 // of all keys and values

@@ -14,12 +14,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// A patch that exceeds a transaction goes by a journal: what all its keys are
-// and are to be is written down first (staging). Then one transaction compares
-// that the context is as it was read, and the patch is decided (forward): its
-// writes follow, in transactions that each compare that nobody else has written
-// since the one before. Where somebody has, they are taken back (back). Whoever
-// comes upon a journal that is under way goes on with it.
+// A patch that exceeds a transaction goes by a journal: what all its keys are and are to
+// be is written down first (staging). Then one transaction compares that the context is
+// as it was read, and the patch is decided (forward). Its writes follow, in transactions
+// that each compare that nobody else has written since the one before. If somebody has,
+// they are taken back (back). A reader that comes upon a journal under way goes on with
+// it.
 //
 //	/signpost/emco/<id>/patch               the journal
 //	/signpost/emco/<id>/patch/<n>/after     the n-th key, a newline, what it is to be
@@ -79,9 +79,9 @@ func closed(id string) []kv.Op {
 	return []kv.Op{kv.Delete(journalKey(id)), kv.DeletePrefix(imagesPrefix(id))}
 }
 
-// byJournal does the writes by a journal, and answers how it ended: by another
-// hand, and nobody knows how, where that is neither forward nor back. One that
-// others were preparing is taken over.
+// byJournal does the writes by a journal, and answers how it ended. If another hand ended
+// it, nobody knows how, and that is neither forward nor back. A journal that others were
+// preparing is taken over.
 func (s *Store) byJournal(ctx context.Context, c *Context, all []write) (phase, error) {
 	j := journal{Phase: staging, Writes: len(all), Meta: c.meta.ModRevision, Since: s.now().UTC()}
 	staged, err := s.stage(ctx, c, j, all)
@@ -168,8 +168,8 @@ func (s *Store) images(ctx context.Context, id string, from, most int) ([]write,
 	return all, nil
 }
 
-// walk goes on with a journal until it has ended, and answers how. Where
-// another hand has ended it, that is neither forward nor back.
+// walk goes on with a journal until it has ended, and answers how. If another hand has
+// ended it, that is neither forward nor back.
 func (s *Store) walk(ctx context.Context, id string, item *kv.Item) (phase, error) {
 	begun, err := journalOf(item)
 	if err != nil {
@@ -197,9 +197,8 @@ func (s *Store) walk(ctx context.Context, id string, item *kv.Item) (phase, erro
 	return "", nil
 }
 
-// goForward does the next writes of a journal, and answers whether these were
-// the last. Where somebody else has changed the context since the last ones,
-// the journal turns back.
+// goForward does the next writes of a journal, and answers whether these were the last.
+// If somebody else has changed the context since the last ones, the journal turns back.
 func (s *Store) goForward(ctx context.Context, id string, j journal, item *kv.Item) (bool, error) {
 	mine := kv.Unchanged(item.Key, item)
 	next, err := s.images(ctx, id, j.Done, maxPut/2)
@@ -245,8 +244,8 @@ func (s *Store) ended(ctx context.Context, item *kv.Item) error {
 // maxBack is how many writes are taken back at a time: each is compared.
 const maxBack = maxCompares - 4
 
-// goBack takes the last writes of a journal back, and answers whether it has
-// ended. What somebody else has written or deleted since stays so.
+// goBack takes the last writes of a journal back, and answers whether it has ended. Keys
+// that somebody else has written or deleted since stay so.
 func (s *Store) goBack(ctx context.Context, id string, j journal, item *kv.Item) (bool, error) {
 	when := []kv.Compare{kv.Unchanged(item.Key, item)}
 	if j.Done == 0 {
@@ -287,9 +286,9 @@ func (w write) undo() kv.Op {
 	return kv.Put(w.key, w.before)
 }
 
-// Settle brings the patches that a dead process left in the middle to their
-// end, and removes those that were prepared and never decided, once they are
-// older than age. It is safe at any time.
+// Settle brings the patches that a dead process left in the middle to their end. It
+// removes those that were prepared and never decided, once they are older than age. It is
+// safe at any time.
 func (s *Store) Settle(ctx context.Context, age time.Duration) error {
 	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: journalPrefix, KeysOnly: true})
 	if err != nil {

@@ -50,9 +50,9 @@ func parseMeta(raw []byte) (Meta, error) {
 	return m, nil
 }
 
-// Meta answers the description of a context, also of one that EMCO has not
-// written whole. Errors have the code Invalid for an id that is none, NotFound,
-// and Conflict for a context without meta or with one that cannot be read.
+// Meta answers the description of a context, also of one that EMCO has not written whole.
+// Errors have the code Invalid for an id that is none, or NotFound. They have Conflict
+// for a context without meta or with one that cannot be read.
 func (s *Store) Meta(ctx context.Context, id string) (Meta, error) {
 	if err := checkID(id); err != nil {
 		return Meta{}, err

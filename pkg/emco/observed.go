@@ -23,10 +23,9 @@ type Observed struct {
 
 type service struct{ namespace, name string }
 
-// Service answers what a Service of the app offers: the ingress of its load
-// balancer, which is all that the monitor keeps up to date. One that is not
-// among those that the monitor saw was seen to be absent. nil says that nothing
-// is known.
+// Service answers what a Service of the app offers: the ingress of its load balancer,
+// which is all that the monitor keeps up to date. An object that is not among those that
+// the monitor saw was seen to be absent. If it is nil, nothing is known.
 func (o Observed) Service(namespace, name string) *address.Observation {
 	if o.Err != nil {
 		return nil
@@ -37,9 +36,9 @@ func (o Observed) Service(namespace, name string) *address.Observation {
 	return &address.Observation{}
 }
 
-// Observed answers what the monitor saw of a context's apps, in the order of
-// the context; nothing for an app and cluster of which it has not said
-// anything yet. The context need not have been read just now.
+// Observed answers what the monitor saw of a context's apps, in the order of the context.
+// It has nothing for an app and cluster that the monitor has not reported yet. The
+// context need not have been read just now.
 func (s *Store) Observed(ctx context.Context, c *Context) ([]Observed, error) {
 	for {
 		state, revision, err := s.kv.Get(ctx, contextKey(c.ID)+statusContextLevel)

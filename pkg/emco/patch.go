@@ -10,7 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// Patch says how a context is to be. Whatever it does not name stays.
+// Patch says how a context is to be. Parts that it does not name stay.
 type Patch struct {
 	Resources      []Edit
 	AddChildren    []string // ids that ChildContextIDs is to hold, added behind those there

@@ -13,11 +13,10 @@ import (
 // page is how many keys are read at a time. A value has up to 1.5 MiB.
 const page = 500
 
-// Read answers a context as it is at one revision, in one pass over its keys. A
-// patch of Signpost's that was interrupted in the middle is brought to its end
-// first. Errors have the code Invalid for an id that is none, NotFound,
-// Conflict for a context that is half-written, has no meta, or cannot be
-// understood, and TooLarge beyond the limits.
+// Read answers a context as it is at one revision, in one pass over its keys. A patch of
+// Signpost's that was interrupted in the middle is brought to its end first. Errors have
+// the code Invalid for an id that is none, NotFound, and TooLarge beyond the limits. A
+// context that is half-written, has no meta, or cannot be understood is a Conflict.
 func (s *Store) Read(ctx context.Context, id string) (*Context, error) {
 	if err := checkID(id); err != nil {
 		return nil, err

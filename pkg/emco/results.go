@@ -82,9 +82,8 @@ func (s *Store) Active(ctx context.Context, id string) (bool, error) {
 	return item != nil, err
 }
 
-// WatchActive delivers the contexts that rsync has begun to work on, or is done
-// with, from a revision on (inclusive; 0 for now) until ctx ends, when the
-// channel closes.
+// WatchActive delivers the contexts that rsync has begun to work on, or is done with,
+// from a revision on (inclusive; 0 for now). When ctx ends, the channel closes.
 func (s *Store) WatchActive(ctx context.Context, from int64) <-chan Change {
 	return s.watch(ctx, activePrefix, from, func(batch kv.Batch) Change {
 		change := Change{Lost: batch.Compacted}

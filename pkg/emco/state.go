@@ -10,19 +10,18 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// State is what EMCO's rsync says of a context, in its words: Created,
-// Instantiating, Instantiated, InstantiateFailed, Updating, Updated,
-// UpdatedFailed, Terminating, Terminated or TerminateFailed; empty where it has
-// said nothing.
+// State is what EMCO's rsync says of a context, in its words: Created, Instantiating,
+// Instantiated, InstantiateFailed, Updating, Updated, UpdatedFailed, Terminating,
+// Terminated or TerminateFailed. If it has said nothing, State is empty.
 type State struct {
 	Status  string // of the context
 	Current string // what rsync has done
 	Desired string // what it has been told to do
 
-	// Told is the event that rsync was told of last: Instantiate, Update,
-	// UpdateDelete or Terminate; empty for none. It is written down before EMCO
-	// goes on, and stays so whatever becomes of it. Other is the id of the context
-	// that an Update replaces, or that this one is replaced by in an UpdateDelete.
+	// Told is the event that rsync was told of last: Instantiate, Update, UpdateDelete or
+	// Terminate; empty for none. It is written down before EMCO goes on, and stays so.
+	// Other is the id of the context that an Update replaces, or that this one is
+	// replaced by in an UpdateDelete.
 	Told  string
 	Other string
 

@@ -84,7 +84,7 @@ func (c *checker) plugins(block caddyfile.ServerBlock) {
 // container that the Corefile is for.
 func (c *checker) plugin(keys []string, name string, tokens []caddyfile.Token) {
 	line := tokens[0].Line
-	if why := elsewhere(name, tokens); why != "" {
+	if why := insideOnly(name, tokens); why != "" {
 		c.add(line, corefile.Warning, "%s %s, so it was not looked at further", name, why)
 		return
 	}

@@ -53,9 +53,9 @@ func parseKubernetes(c *caddy.Controller) error {
 	return nil
 }
 
-// elsewhere returns why the setup of a plugin can run only inside its container, and an
+// insideOnly returns why the setup of a plugin can run only inside its container, and an
 // empty string if the setup can run here.
-func elsewhere(name string, tokens []caddyfile.Token) (why string) {
+func insideOnly(name string, tokens []caddyfile.Token) (why string) {
 	switch name {
 	case "route53", "azure", "clouddns", "nomad", "etcd":
 		return "asks another server"
@@ -93,8 +93,8 @@ const (
 	resolver  = "192.0.2.1"
 )
 
-// foreign is the first argument of a plugin that means something only in the container: a
-// file, a host name to look up, or a network interface.
+// foreign is the first argument of a plugin that means something only in the container.
+// It is a file, a host name to look up, or a network interface.
 func foreign(name string, args []string) string {
 	for i, arg := range args {
 		switch {

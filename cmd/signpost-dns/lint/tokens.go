@@ -42,8 +42,8 @@ func (c *checker) refuse(words []caddyfile.Token) {
 	}
 }
 
-// begins reports whether the parser may read a word as the name of a plugin: the first
-// word of a line, or a word beside a brace.
+// begins reports whether the parser may read a word as the name of a plugin. It may if
+// the word is the first of a line, or stands beside a brace.
 func begins(words []caddyfile.Token, i int) bool {
 	if i == 0 || words[i-1].Line != words[i].Line {
 		return true

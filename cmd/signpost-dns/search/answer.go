@@ -9,9 +9,9 @@ import (
 
 // Answer is the reply to the query r that asked for this outcome. If the name was found
 // under another name, a CNAME leads to that name. For a missing name, the reply has no
-// error and a CNAME to the name as it was written, so that a resolver does not ask for
-// that name again. With asPlain, the reply is an NXDOMAIN. No record lives longer than
-// the outcome.
+// error and a CNAME to the name as it was written. So a resolver does not ask for that
+// name again. With asPlain, the reply is an NXDOMAIN. No record lives longer than the
+// outcome.
 func (o Outcome) Answer(r *dns.Msg, asPlain bool) *dns.Msg {
 	m := new(dns.Msg)
 	m.SetReply(r)

@@ -6,8 +6,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
-// Asked divides the name that a message asks for, as Split does. ok is false if the name
-// needs no search, also in the zone of search domains: Deny answers the name there.
+// Asked divides the name that a message asks for, as Split does. If the name needs no
+// search, ok is false. So it is in the zone of search domains, where Deny answers.
 func (d *Domain) Asked(r *dns.Msg) (base string, paths []string, ok bool) {
 	if !Searchable(r) {
 		return "", nil, false

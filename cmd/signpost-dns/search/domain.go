@@ -17,8 +17,8 @@ type Domain struct {
 }
 
 // Split divides a name that ends with a dot into the name that was asked for, with its
-// dot, and the search paths to append. ok is false for names outside the cluster's search
-// domains. base is empty for a search domain.
+// dot, and the search paths to append. For names outside the cluster's search domains, ok
+// is false. For a search domain, base is empty.
 func (d *Domain) Split(name string) (base string, paths []string, ok bool) {
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	base, namespace, ok := autopath.Split(name, d.Name)

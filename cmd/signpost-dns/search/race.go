@@ -22,7 +22,7 @@ const Patience = 5 * time.Second
 const hedge = 250 * time.Millisecond
 
 // race looks names up in their order. It goes on to the next name if the last one is not
-// found or its server is silent, so that a dead server hides no name.
+// found or its server is silent. So a dead server hides no name.
 type race struct {
 	names    []string
 	qtype    uint16

@@ -130,8 +130,8 @@ func depth(value any, most int) int {
 	return deepest + 1
 }
 
-// checkManifests checks the objects of an app. cloud is the namespace of the logical
-// cloud, the only one that they may be in; empty when it is not known.
+// checkManifests checks the objects of an app. They may only be in cloud, the namespace
+// of the logical cloud; it is empty when it is not known.
 func checkManifests(r *review.Review, at review.Pointer, manifests []json.RawMessage, cloud string) {
 	type identity struct{ group, kind, name string }
 	places := map[identity]review.Pointer{}

@@ -22,7 +22,7 @@ type host struct {
 const mostHosts = 10_000
 
 // checkHostnames brings names into canonical form, and expands templates for the present
-// clusters of the app. app is nil if the intent names no app of the group.
+// clusters of the app. If the intent names no app of the group, app is nil.
 func checkHostnames(ctx context.Context, a *review.Checker, r *review.Review, in *intent.DNSIntent, app *intent.App) ([]host, error) {
 	at := review.Spec + "/hostnames"
 	if len(in.Hostnames) == 0 {

@@ -255,7 +255,7 @@ func autopathNameserver(ctx context.Context, a *review.Checker, cloud intent.Pat
 	case static && p.ClusterDNS != "":
 		p.direct = true
 	case static:
-		p.warn("nameserver %s is a placeholder, because the address of the Service dns-default is unknown: autopath of logical cloud %s is of mode %s without a cache on each node; give that address as clusterDNS",
+		p.warn("nameserver %s is a placeholder, because the address of the Service dns-default is unknown; autopath of logical cloud %s is of mode %s without a cache on each node; give that address as clusterDNS",
 			autopath.LocalIP, cloud.Name(), intent.AutopathStatic)
 	default:
 		p.warn("nameserver %s is a guess, because no DNS CR intent of logical cloud %s has a cache on each node", autopath.LocalIP, cloud.Name())

@@ -7,9 +7,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 )
 
-// QueryName brings a name that a resolver may be asked for into canonical form: lower
-// case, without a trailing dot, in ASCII (IDNA 2008); "." for the root. Labels may begin
-// with "_", and any may be "*". The error names the fault and the remedy.
+// QueryName brings a name for a resolver into canonical form: lower case, without a
+// trailing dot, in ASCII (IDNA 2008); "." for the root. Labels may begin with "_", and
+// any may be "*". The error names the fault and the remedy.
 func QueryName(text string) (string, error) {
 	if text == "." {
 		return text, nil

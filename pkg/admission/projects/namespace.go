@@ -16,10 +16,10 @@ import (
 //     the project refers as long as the namespace is its own;
 //   - "{namespace}" names the reservation that counts. It is never deleted.
 //
-// A request that wants a namespace first makes a reservation of its own, then
-// deletes the one that counts, which fails while a project refers to it, and
-// only then lets its own count, comparing the revision. So whoever lost can no
-// longer store its project: the reservation that it refers to is gone.
+// A request that wants a namespace first makes a reservation of its own. Then it deletes
+// the one that counts, which fails while a project refers to it. Only then it lets its
+// own count, comparing the revision. So the loser can no longer store its project: the
+// reservation that it refers to is gone.
 
 // Namespaces that no project has.
 const (

@@ -31,7 +31,7 @@ func checkEnvironment(r *review.Review, in *intent.Record) {
 			r.Refusef(here, "%s is also set by a credential; remove one of them", review.Quote(name))
 		}
 		if passwordInURL.MatchString(in.Environment[name]) {
-			r.Refusef(here, "has a URL with a password, which everybody can read here; %s", elsewhere(name))
+			r.Refusef(here, "has a URL with a password, which everybody can read here; %s", properPlace(name))
 		}
 		if strings.ContainsRune(in.Environment[name], 0) {
 			r.Refusef(here, "holds a NUL character, which a variable cannot hold; remove it")
@@ -42,8 +42,8 @@ func checkEnvironment(r *review.Review, in *intent.Record) {
 // passwordInURL finds a password in a URL, or in a list of them.
 var passwordInURL = regexp.MustCompile(`://[^/?#@,\s]*:[^/?#@,\s]+@`)
 
-// elsewhere says where the password of a variable's URL belongs.
-func elsewhere(name string) string {
+// properPlace says where the password of a variable's URL belongs.
+func properPlace(name string) string {
 	if name == "ETCD_URLS" {
 		return "give ETCD_USERNAME and ETCD_PASSWORD as credentials"
 	}

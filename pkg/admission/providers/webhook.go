@@ -33,7 +33,7 @@ func checkWebhook(a *review.Checker, r *review.Review, in *intent.Record) {
 		case slices.ContainsFunc(in.Credentials, isCredential):
 			r.Refusef(here, "%s is also set by a credential; remove one of them", review.Quote(name))
 		case passwordInURL.MatchString(in.Webhook.Environment[name]):
-			r.Refusef(here, "has a URL with a password, which everybody can read here; %s", elsewhere(name))
+			r.Refusef(here, "has a URL with a password, which everybody can read here; %s", properPlace(name))
 		case strings.ContainsRune(in.Webhook.Environment[name], 0):
 			r.Refusef(here, "holds a NUL character, which a variable cannot hold; remove it")
 		}

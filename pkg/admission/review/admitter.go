@@ -32,7 +32,7 @@ type Rules struct {
 	// Claim has a cluster's document stand for the cluster that a kubeconfig leads to. A
 	// cluster that does not answer soon is accepted. It answers a Conflict for a cluster
 	// with another document, and for another cluster than before while objects are left
-	// in that. nil: no cluster is asked.
+	// in that. If it is nil, no cluster is asked.
 	Claim func(ctx context.Context, cluster intent.Path, yaml []byte) error
 
 	// Elsewhere refuses the documents that are kept elsewhere, and says where;
@@ -44,8 +44,8 @@ type Rules struct {
 	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error)
 
 	// NamespaceTenant is another project than the given one that has released something
-	// in a namespace of some cluster, empty for none, and the owner there. nil: only
-	// documents say so.
+	// in a namespace of some cluster, and the owner there. It is empty for none. If it is
+	// nil, only documents say so.
 	NamespaceTenant func(ctx context.Context, namespace, but string) (project string, what intent.Path, err error)
 }
 

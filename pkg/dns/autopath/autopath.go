@@ -1,7 +1,6 @@
-// Package autopath is what both sides of "DNS autopath in PodSpec" agree on:
-// the one search domain that a pod gets in place of its search paths, the paths
-// that it stands for, and the EDNS0 option in which a node's cache sends them to
-// the cluster's DNS. It is pure.
+// Package autopath is what both sides of "DNS autopath in PodSpec" agree on. A pod gets
+// one search domain in place of its search paths, which it stands for. A node's cache
+// sends the paths to the cluster's DNS in an EDNS0 option. It is pure.
 //
 // Source: the seed "DNS autopath in PodSpec". The seed's option code 15 has
 // become another option's since (RFC 8914), so the default is the first of those

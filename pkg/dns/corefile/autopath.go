@@ -12,9 +12,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/autopath"
 )
 
-// Expand has every server walk the search paths in the EDNS0 option of a query, or those
-// of its search domain if it has no option. It needs a CoreDNS with the plugin
-// searchexpand.
+// Expand has every server walk the search paths in the EDNS0 option of a query. If the
+// query has no option, those of its search domain count. It needs a CoreDNS with the
+// plugin searchexpand.
 type Expand struct {
 	Option   uint16         // code of the option; 0: 65001
 	Suffixes []string       // canonical domains: paths of search domains behind the cluster's own
@@ -142,13 +142,12 @@ func exactly(names []string) directive {
 // nowhere is a name that does not exist.
 const nowhere = "none." + autopath.Zone
 
-// searchBlock walks the paths of a namespace. The name as it came is the first
-// that is looked up, and what that says is the answer where no path has the name:
-// it is there, and leads to one that is not. After a plain NXDOMAIN a resolver
-// would ask again, without the search domain, for what was looked up already. The
-// other names are asked of the server that each belongs to, in this CoreDNS. The
-// search domain itself is in no search path, and stock autopath fails for it: it
-// has no records, as the namespace's name above it.
+// searchBlock walks the paths of a namespace. The name as it came is looked up first. Its
+// answer counts if no path has the name: it is there, and leads to one that is not. After
+// a plain NXDOMAIN a resolver would ask again, without the search domain, for what was
+// looked up already. The other names are asked of the server that each belongs to, in
+// this CoreDNS. The search domain itself is in no search path, and stock autopath fails
+// for it: it has no records, as the namespace's name above it.
 func searchBlock(c Config, namespace string) block {
 	domain := autopath.SearchDomain(namespace, c.domain())
 	_, parent, _ := strings.Cut(domain, ".")

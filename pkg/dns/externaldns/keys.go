@@ -13,7 +13,7 @@ const (
 )
 
 // NamesBelow is the etcd path where a provider keeps its names, with a slash on both
-// sides; empty if names are not keys. extra are arguments that a user adds by hand.
+// sides; empty if names are not keys. The arguments that a user adds by hand are extra.
 func NamesBelow(provider string, parameters Parameters, extra []string) string {
 	const flag = "coredns-prefix"
 	if !loadTable().provider(provider).keys {

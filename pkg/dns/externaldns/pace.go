@@ -22,9 +22,9 @@ const zoneRequests = 2
 
 // PaceOf is the pace that suits a provider. If reading the zone is cheap, external-dns
 // wakes up for changes. Otherwise it looks as often as the provider's limits allow for
-// the size of the zone. size is the number of names that external-dns reads there; zero
-// means unknown, and leaves the interval to external-dns. The provider's extra arguments
-// win.
+// the size of the zone. The size is the number of names that external-dns reads there.
+// Zero means unknown, and leaves the interval to external-dns. The provider's extra
+// arguments win.
 func PaceOf(provider string, extraArgs []string, size int) Pace {
 	row := loadTable().provider(provider)
 	told := slices.ContainsFunc(extraArgs, func(arg string) bool { return strings.TrimPrefix(flagName(arg), "no-") == "events" })

@@ -19,9 +19,9 @@ type Holding struct {
 	Elsewhere bool // the mark is where an external-dns with the affixes that were asked for does not look
 }
 
-// Held asks for the existing records of a name: the servers given, or those of its zone,
-// the first that speaks for it. marks say how the external-dns that is to publish the
-// name marks it. Marks of others with the same affixes, or none, are found.
+// Held asks for the existing records of a name at the servers given, or at the first
+// server of its zone that speaks for it. The marks say how the external-dns that is to
+// publish the name marks it. Marks of others with the same affixes, or none, are found.
 func (v *Verifier) Held(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (Holding, error) {
 	if len(servers) == 0 {
 		found, err := v.finder.servers(ctx, name)

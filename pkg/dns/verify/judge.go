@@ -96,7 +96,7 @@ func Judge(q Question, replies []Reply) Finding {
 	return f
 }
 
-// Worse tells whether a verdict is worse than another: a known fault is worse than an
+// Worse tells whether a verdict is worse than another. A known fault is worse than an
 // unknown answer, and a fault that waiting cannot cure is the worst.
 func (v Verdict) Worse(than Verdict) bool { return v.rank() > than.rank() }
 

@@ -16,7 +16,7 @@ func Local(address netip.Addr) bool {
 	return is && Local(within)
 }
 
-// embedded is the IPv4 address that an IPv6 address leads to: by NAT64 with the
+// embedded is the IPv4 address that an IPv6 address leads to. It does by NAT64 with the
 // well-known or local-use prefix, by 6to4, or as an IPv4-compatible address.
 func embedded(address netip.Addr) (within netip.Addr, is bool) {
 	octets := address.As16()

@@ -3,7 +3,7 @@
 //
 // A server that does not answer, or does not speak for the zone, leaves the question open
 // (I6). The judgement is a function of the question and the replies. The client is
-// careful: it asks few questions a second, waits for none of them for long, and dials no
+// careful. It asks few questions a second, waits for none of them for long, and dials no
 // address of the machine itself unless allowed.
 package verify
 

@@ -69,8 +69,8 @@ func read[Spec any](s *service, collection string, raw json.RawMessage) (wire[Sp
 	return w, err
 }
 
-// isName tells whether EMCO can have given a document the name: no other is
-// asked for, so that no request leaves the path that it is meant for.
+// isName tells whether EMCO can have given a document the name. No other name is asked
+// for, so that no request leaves the path that it is meant for.
 func isName(name string) bool {
 	for _, c := range name {
 		if c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {

@@ -64,10 +64,9 @@ func ignore(err error, codes ...intent.Code) error {
 	return err
 }
 
-// toNotes puts notes in the place of EMCO's documents. Those that a document
-// of a user's refers to must exist now. Those of internal documents were read
-// before, and have notes: a lifecycle goes on when EMCO is down, and when what
-// it relied on is gone.
+// toNotes puts notes in the place of EMCO's documents. References of a user's document
+// must exist now. References of internal documents were read before, and have notes. So a
+// lifecycle goes on when EMCO is down, and when what it relied on is gone.
 func (s *Store) toNotes(ctx context.Context, from intent.Path, refs []intent.Path) ([]intent.Path, error) {
 	var rewritten []intent.Path
 	for _, to := range refs {

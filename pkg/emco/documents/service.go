@@ -19,8 +19,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// What EMCO's services answer with, as requests ask for it. Those that hold a
-// file turn away a request that does not say which part it wants.
+// The media types of the answers of EMCO's services, as requests ask for them. Services
+// that hold a file turn away a request that does not say which part it wants.
 const (
 	asJSON = "application/json"
 	asFile = "application/octet-stream"
@@ -39,8 +39,8 @@ const (
 	maxQuote   = 200                    // bytes of a refusal that are shown
 )
 
-// What a request came to: an answer (that there is nothing is one), a refusal
-// or an answer of no use, or silence.
+// The outcomes of a request: an answer (that there is nothing is one), a refusal or an
+// answer of no use, or silence.
 const (
 	answered = "answered"
 	refused  = "refused"
@@ -76,9 +76,9 @@ func newService(name string, base *url.URL, options Options) *service {
 	return s
 }
 
-// get answers what is at a path below /v2/: as it was at most Fresh ago or,
-// while the service does not answer, at most Stale ago. Errors: NotFound;
-// Unavailable, which names the service.
+// get answers what is at a path below /v2/, as it was at most Fresh ago. While the
+// service does not answer, it may be Stale old. Errors: NotFound; Unavailable, which
+// names the service.
 func (s *service) get(ctx context.Context, path, accept string) ([]byte, error) {
 	key := accept + " " + path
 	kept, resting := s.look(key)
@@ -108,7 +108,7 @@ func (h held) answer(path string) ([]byte, error) {
 	return h.raw, nil
 }
 
-// fresh tells whether an answer is taken for the present.
+// fresh tells whether an answer counts as the present.
 func (s *service) fresh(kept held) bool {
 	longest := s.Fresh
 	if kept.missing {
@@ -286,7 +286,7 @@ func (s *service) unavailable(what string, cause error) error {
 // String names the service in messages.
 func (s *service) String() string { return "EMCO's " + s.name + " (" + s.base.Redacted() + ")" }
 
-// decode reads an answer. One that is not of its form counts as no answer.
+// decode reads an answer. An answer that is not of its form counts as none.
 func (s *service) decode(raw []byte, path string, into any) error {
 	if err := json.Unmarshal(raw, into); err != nil {
 		return s.unavailable("answers GET /v2/"+path+" with what is not its form", err)

@@ -44,8 +44,8 @@ type wireCloud struct {
 	Level     string `json:"level"`
 }
 
-// privileged is the level of a logical cloud whose apps run in namespace
-// default, whatever its document says.
+// privileged is the level of a logical cloud whose apps run in namespace default, even if
+// its document names another one.
 const privileged = "0"
 
 func (c wireCloud) namespace(name string) string {

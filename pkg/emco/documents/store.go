@@ -1,8 +1,8 @@
-// Package documents reads documents where an EMCO installation keeps them: projects,
-// composite apps and deployment intent groups from its orchestrator, logical
-// clouds with their cluster references and KV pairs from DCM, and cluster
-// providers with their clusters and KV pairs from CLM. All others, and those of
-// services that are not named, are kept by the store that it wraps.
+// Package documents reads documents that an EMCO installation keeps. The orchestrator has
+// projects, composite apps and deployment intent groups. DCM has logical clouds with
+// their cluster references and KV pairs. CLM has cluster providers with their clusters
+// and KV pairs. All others, and those of services that are not named, are kept by the
+// store that it wraps.
 package documents
 
 import (
@@ -40,12 +40,12 @@ type Options struct {
 	// Namespace is the namespace of a project, for which EMCO has no field.
 	Namespace func(project string) string
 
-	// Digest tells one kubeconfig from another, by a key: the same on all
-	// replicas, and no help to whoever looks for the kubeconfig. Needed with CLM.
+	// Digest tells one kubeconfig from another, by a key. It is the same on all replicas,
+	// and does not help to find the kubeconfig. Needed with CLM.
 	Digest func(kubeconfig []byte) string
 
-	// Fresh is for how long an answer is taken for the present (5 s), Stale
-	// for how long it is answered while its service does not (10 min).
+	// Fresh is for how long an answer counts as the present (5 s). Stale is for how long
+	// it is answered while its service does not (10 min).
 	Fresh, Stale time.Duration
 
 	// Asked is told what each request came to: answered, refused or silent.
@@ -60,12 +60,12 @@ type Options struct {
 // Store is an intent.Store that reads EMCO's documents by REST. Writing them is
 // a Conflict that says where they are to be written.
 //
-// EMCO knows neither revisions nor identities. Store gives them, in a note
-// about each document in the wrapped store: an unchanged document keeps its
-// revision, on all replicas and across restarts, a changed one gets the next,
-// and one that has gone and come back another identity, unless documents of
-// Signpost's refer to it. References to EMCO's documents are references to
-// their notes, so that Referrers tells them.
+// EMCO knows neither revisions nor identities. Store gives them, in a note about each
+// document in the wrapped store. An unchanged document keeps its revision, on all
+// replicas and across restarts, and a changed one gets the next. A document that has gone
+// and come back gets another identity, unless documents of Signpost's refer to it.
+// References to EMCO's documents are references to their notes, so that Referrers tells
+// them.
 type Store struct {
 	Options
 	own                    intent.Store
@@ -123,9 +123,9 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	return s.noted(ctx, path, body)
 }
 
-// unread is the error of a document that could not be read. One that was
-// missing when its service was last asked still is, if that is nothing special
-// and nobody has seen it since: who has, has left a note.
+// unread is the error of a document that could not be read. A document that was missing
+// when its service was last asked still is, if that is nothing special and nobody has
+// seen it since. A reader would have left a note.
 func (s *Store) unread(ctx context.Context, from *service, path intent.Path, err error) error {
 	switch code := intent.CodeOf(err); {
 	case code == intent.NotFound:
@@ -239,8 +239,8 @@ type named struct {
 	json []byte
 }
 
-// readAll reads the documents of one of EMCO's collections, ordered by name.
-// One that is deleted meanwhile is left out.
+// readAll reads the documents of one of EMCO's collections, ordered by name. A document
+// that is deleted meanwhile is left out.
 func (s *Store) readAll(ctx context.Context, k kind, collection string) ([]named, error) {
 	for segment := range strings.SplitSeq(collection, "/") {
 		if !isName(segment) {

@@ -1,8 +1,8 @@
-// Package emcopb is what EMCO's services and Signpost say to each other, over
-// gRPC: the service that Signpost offers (contextupdate), and those of EMCO's
-// rsync (installapp, updateapp, readyNotify). The .proto files fix field
-// numbers, names and service paths as EMCO has them; none has a package, so
-// that a method is /contextupdate/UpdateAppContext.
+// Package emcopb is what EMCO's services and Signpost say to each other, over gRPC.
+// Signpost offers the service contextupdate, and EMCO's rsync offers installapp,
+// updateapp and readyNotify. The .proto files fix field numbers, names and service paths
+// as EMCO has them; none has a package, so that a method is
+// /contextupdate/UpdateAppContext.
 package emcopb
 
 // The compiler and its plugins are tools of a module of its own; `make

@@ -1,17 +1,16 @@
 // Package handover has EMCO's rsync put objects into clusters, in place of
 // Signpost's own worker.
 //
-// What one owner has on one cluster is handed over as an app context of its
-// own, which is not changed any more: rsync compares two of them, and reads
-// them when it likes. So each change is a context more, and rsync is asked to
-// replace the last one by it. One change is made at a time. A record in the
-// store says which context rsync is to have, before rsync is asked; how far it
-// has come, it notes in the contexts. So the work goes on after a restart where
-// it stood, and whoever asks twice changes nothing.
+// The objects of one owner on one cluster are handed over as an app context of its own.
+// It is not changed any more, because rsync compares two of them, and reads them when it
+// likes. So each change is a context more, and rsync is asked to replace the last one by
+// it. Changes are made one at a time. A record in the store says which context rsync is
+// to have, before rsync is asked. In the contexts, rsync notes how far it has come. So
+// the work goes on after a restart where it stood, and asking twice changes nothing.
 //
-// rsync makes no difference between what it has made and what was there. What
-// several owners have in common, namespaces and definitions of kinds, is handed
-// over by itself: it is created where it is missing, and stays.
+// rsync makes no difference between what it has made and what was there. Objects that
+// several owners have in common, namespaces and definitions of kinds, are handed over by
+// themselves. Rsync creates those that are missing, and they stay.
 package handover
 
 import (
@@ -25,6 +24,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -64,12 +64,9 @@ func New(options Options) *Store {
 		options.Now = time.Now
 	}
 	options.Logger = cmp.Or(options.Logger, slog.New(slog.DiscardHandler))
-	asked := prometheus.NewCounterVec(prometheus.CounterOpts{
+	asked := promauto.With(options.Metrics).NewCounterVec(prometheus.CounterOpts{
 		Name: "signpost_rsync_requests_total", Help: "Requests to EMCO's rsync, by call and what they came to: taken, refused or silent.",
 	}, []string{"call", "outcome"})
-	if options.Metrics != nil {
-		options.Metrics.MustRegister(asked)
-	}
 	return &Store{Options: options, emco: emco.NewStore(options.KV, options.Now), asked: asked}
 }
 
@@ -90,8 +87,8 @@ func key(cluster string, owner appcontext.Owner) string {
 	return clusterPrefix(cluster) + string(owner)
 }
 
-// Dissolve drops all that is known to be handed over, with its contexts: it is
-// for Signpost's own worker, which takes over what rsync had in the clusters.
+// Dissolve drops all that is known to be handed over, with its contexts. Signpost's own
+// worker then takes over what rsync had in the clusters.
 func Dissolve(ctx context.Context, store kv.KV) error {
 	items, _, err := store.Range(ctx, kv.Range{Prefix: prefix})
 	if err != nil {
@@ -126,14 +123,13 @@ type record struct {
 	Draft     string   `json:"draft,omitempty"`     // is being written, and rsync does not know of it
 	Spent     []string `json:"spent,omitempty"`     // to be removed when rsync is done with them
 	Former    []string `json:"former,omitempty"`    // what it was to have earlier, the latest ones
-	Level     string   `json:"level,omitempty"`     // with Namespace, whose credentials rsync takes for Context
+	Level     string   `json:"level,omitempty"`     // with Namespace, whose credentials rsync uses for Context
 	Namespace string   `json:"namespace,omitempty"` // as above
 	Admin     bool     `json:"admin,omitempty"`     // rsync has no credentials but those of level 0 for the cluster
 }
 
-// Named answers the ids of the contexts that a key about what was handed over
-// names, and which belong to it: none for any other key. The error is that of
-// one that cannot be read.
+// Named answers the ids of the contexts that a key about a handover names, and which
+// belong to it; none for any other key. The error is that of one that cannot be read.
 func Named(item kv.Item) ([]string, error) {
 	if !strings.HasPrefix(item.Key, prefix) {
 		return nil, nil
@@ -149,8 +145,8 @@ func (r record) empty() bool {
 	return r.Context == "" && r.Before == "" && r.Rest == "" && r.Draft == "" && len(r.Spent) == 0
 }
 
-// Cluster reads what was handed over for a cluster, by owner. fence is the
-// compare of the reader's ownership of the cluster, part of each write.
+// Cluster reads what was handed over for a cluster, by owner. Each write compares fence,
+// the reader's ownership of the cluster.
 func (s *Store) Cluster(ctx context.Context, cluster string, fence kv.Compare) (map[appcontext.Owner]*Handover, error) {
 	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
 	if err != nil {
@@ -217,8 +213,8 @@ type Wanted struct {
 // defaultNamespace is what rsync keeps the credentials of level 0 under.
 const defaultNamespace = "default"
 
-// meta is the description of a context that is handed over. rsync finds its
-// credentials by level and namespace, and keeps those of level 0 in "default".
+// meta is the description of a context that is handed over. By level and namespace, rsync
+// finds its credentials; it keeps those of level 0 in "default".
 func (s *Store) meta(ctx context.Context, contextID string) (appcontext.Meta, error) {
 	meta := appcontext.Meta{Level: "0"}
 	if contextID != "" {
@@ -267,5 +263,5 @@ func (s *Store) contents(ctx context.Context, id, cluster string) (bundle.Bundle
 	return bundle.Collect(objects)
 }
 
-// lost is answered to whoever does not own the cluster any more.
+// lost is answered to a worker that does not own the cluster any more.
 func lost(err error) error { return fmt.Errorf("%w: %w", ledger.ErrLost, err) }

@@ -53,9 +53,8 @@ func (o *observation) look(ctx context.Context, of handed) error {
 	return o.lookAtResults(ctx, of)
 }
 
-// lookAtResults sees whether rsync waits for the cluster, which it notes in the
-// context that it is at, and what has become of objects, which it notes in the
-// first one.
+// lookAtResults sees whether rsync waits for the cluster, which it notes in its present
+// context. It sees what has become of objects, which rsync notes in the first one.
 func (o *observation) lookAtResults(ctx context.Context, of handed) (err error) {
 	at := cmp.Or(of.record.Context, of.record.Before)
 	o.results, o.waiting, o.tried = emco.Results{}, false, false

@@ -7,8 +7,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// Progress is how far rsync has come with an object that is wanted, as of the
-// last step, with what is to be said about it.
+// Progress is how far rsync has come with a wanted object, as of the last step, with a
+// message.
 func (h *Handover) Progress(o bundle.Object) (ledger.Status, string) {
 	now := h.seen[h.record.Context]
 	result := h.results.Resources[placeOf(h.asGiven(o))]
@@ -78,7 +78,7 @@ func (h *Handover) Reached() (reached, known bool) {
 	return !h.waiting, h.waiting || h.Ready()
 }
 
-// Stir has the next step look again at what seemed to rest.
+// Stir has the next step look again at work that seemed to rest.
 func (h *Handover) Stir() { h.rests, h.looks = false, 0 }
 
 // Reinstall has the next step have rsync apply everything again: it is not there

@@ -29,9 +29,9 @@ type Handover struct {
 	logger  *slog.Logger
 }
 
-// How long is waited: before rsync is asked again, doubling; for what rsync
-// does by itself a moment after something else; for whoever has taken a context
-// of ours away to say why.
+// The times that are waited. Before rsync is asked again, the time doubles. Rsync does
+// some things by itself a moment after others. Another hand that has taken a context away
+// has to say why.
 const (
 	askFirst   = time.Second
 	askLongest = time.Minute
@@ -116,8 +116,8 @@ func (h *Handover) changed(err error) error {
 	return err
 }
 
-// differs tells whether rsync is to have something else than it has.
-// Prerequisites stay, whoever wanted them.
+// differs tells whether rsync is to have something else than it has. Prerequisites stay,
+// even if nobody wants them any more.
 func (h *Handover) differs(w Wanted) bool {
 	if len(w.Objects) == 0 {
 		return h.record.Context != ""
@@ -209,7 +209,7 @@ func (h *Handover) left() bundle.Bundle {
 	return left
 }
 
-// finishRest has rsync delete what was left. What it never could apply need not
+// finishRest has rsync delete what was left. Objects that it never could apply need not
 // be there to be deleted.
 func (h *Handover) finishRest(ctx context.Context, w Wanted) (moved bool, err error) {
 	id := h.record.Rest

@@ -136,9 +136,9 @@ func (h *handed) withdraw(ctx context.Context) error {
 	return nil
 }
 
-// bury has what is left of an earlier context deleted. rsync deletes only what
-// it believes to have: it is told that it has it. What it could not delete so
-// may be gone; it is made again, and deleted then.
+// bury has what is left of an earlier context deleted. rsync deletes only what it
+// believes to have: it is told that it has it. Objects that it could not delete so may be
+// gone; they are made again, and deleted then.
 func (h *handed) bury(ctx context.Context, left bundle.Bundle, again bool) error {
 	meta := appcontext.Meta{Level: h.record.Level, Namespace: h.record.Namespace, ChildContextIDs: []string{}}
 	var more []func(string) kv.Op

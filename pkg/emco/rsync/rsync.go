@@ -26,11 +26,11 @@ type Options struct {
 	Timeout  time.Duration // a call is given up after it; 0: a minute, since rsync reads the whole app context before it answers
 }
 
-// Client calls an rsync. A success means that the work is queued there; how far
-// it is, rsync writes into the app context. Each call may be repeated: rsync
-// does what is asked again, or skips what it has done. Errors are *intent.Error
-// values: Unavailable when rsync cannot be reached or does not answer, Conflict
-// when it says no; or they are those of the context.
+// Client calls an rsync. A success means that the work is queued there; how far it is,
+// rsync writes into the app context. Each call may be repeated: rsync does what is asked
+// again, or skips what it has done. Errors are *intent.Error values, or those of the
+// context. If rsync cannot be reached or does not answer, they are Unavailable; if it
+// says no, Conflict.
 //
 // Calls are few, so each has a connection of its own: none is left behind that
 // leads to an rsync that has moved. A Client is safe for concurrent use.

@@ -1,5 +1,5 @@
-// Package clusterdns renders the CoreDNS that a DNS CR intent asks for in one cluster: a
-// DNS service of its own, or server blocks for an existing CoreDNS.
+// Package clusterdns renders the CoreDNS that a DNS CR intent asks for in one cluster. It
+// is a DNS service of its own, or server blocks for an existing CoreDNS.
 package clusterdns
 
 import (
@@ -45,12 +45,11 @@ func Placement(d plan.ClusterDNS) placement.Placement {
 // linux selects the nodes that DNS pods can run on at all.
 func linux() map[string]string { return map[string]string{corev1.LabelOSStable: "linux"} }
 
-// Render makes the objects of an intent in one cluster, in a stable order. In
-// mode dedicated these are the namespace, the DNS service with its DNS pods
-// placed as told, the node resolver if services are named, and the DNS cache of
-// each node if there is to be one. In mode import
-// it is one shared ConfigMap (bundle.Object.Shared), or nothing where there are
-// no servers.
+// Render makes the objects of an intent in one cluster, in a stable order. In mode
+// dedicated these are the namespace, and the DNS service with its DNS pods placed as
+// told. The node resolver comes if services are named, and the DNS cache of each node if
+// there is to be one. In mode import it is one shared ConfigMap (bundle.Object.Shared),
+// or nothing where there are no servers.
 //
 // The error is that of Configure, else a defect of the frozen intent or of
 // Signpost.
@@ -149,7 +148,7 @@ func (r renderer) unique(recognised string) string {
 }
 
 // Placed is the placement of the DNS pods in objects that Render made before for the same
-// namespace. ok is false if there are none for the cluster.
+// namespace. If there are none for the cluster, ok is false.
 func Placed(objects bundle.Bundle, d plan.ClusterDNS) (p placement.Placement, ok bool) {
 	for _, o := range objects {
 		if o.Cluster != d.Cluster || o.Group != appsv1.GroupName || o.Kind != daemonSet || o.Name != ServiceName || o.Namespace != d.Spec.Namespace {

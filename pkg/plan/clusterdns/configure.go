@@ -65,7 +65,7 @@ func read(d plan.ClusterDNS) (reading, error) {
 		out.config.Port = dnsPort
 	}
 	if n := length(out.config); len(r.fields) == 0 && n > longestFiles {
-		r.wrong("/spec", "makes a Corefile of "+strconv.Itoa(n)+" bytes, with the files beside it, but a ConfigMap holds "+strconv.Itoa(longestFiles)+": name fewer zones or, with autopath, fewer searches, clients or namespaces, which each server repeats")
+		r.wrong("/spec", "makes a Corefile of "+strconv.Itoa(n)+" bytes, with the files beside it, but a ConfigMap holds "+strconv.Itoa(longestFiles)+"; name fewer zones or, with autopath, fewer searches, clients or namespaces, which each server repeats")
 	}
 	if len(r.fields) > 0 {
 		return reading{}, &intent.Error{Code: intent.Invalid, Detail: "the DNS CR intent " + d.Intent + " cannot work on " + d.Cluster, Fields: r.fields}
@@ -185,11 +185,11 @@ func (r *reader) zone(pointer, text string) string {
 	case zone == "" || within(chaosZone, zone):
 		r.wrong(pointer, strconv.Quote(text)+" is the default server's: name a domain of your own")
 	case within(r.domain, zone):
-		r.wrong(pointer, text+" holds the cluster's own domain "+r.domain+", whose names the cluster would no longer answer: name a domain outside of it")
+		r.wrong(pointer, text+" holds the cluster's own domain "+r.domain+", whose names the cluster would no longer answer; name a domain outside of it")
 	case within(zone, r.domain) && r.Spec.NodeResolver != nil && r.Spec.Mode != intent.Import:
-		r.wrong(pointer, text+" lies in the cluster's own domain "+r.domain+", so its nameservers could choose the entries that nodeResolver writes to each node's /etc/hosts: name a domain outside of it, or remove nodeResolver")
+		r.wrong(pointer, text+" lies in the cluster's own domain "+r.domain+", so its nameservers could choose the entries that nodeResolver writes to each node's /etc/hosts; name a domain outside of it, or remove nodeResolver")
 	case r.Spec.Autopath != nil && within(zone, autopath.Zone):
-		r.wrong(pointer, text+" lies in "+autopath.Zone+", the zone of search domains: name a domain outside of it, or remove autopath")
+		r.wrong(pointer, text+" lies in "+autopath.Zone+", the zone of search domains; name a domain outside of it, or remove autopath")
 	case r.zones[zone]:
 		r.wrong(pointer, text+" already has a server: name each zone once")
 	}

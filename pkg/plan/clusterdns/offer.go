@@ -42,8 +42,8 @@ func Expands(d plan.ClusterDNS) bool {
 	return d.Spec.Mode != intent.Import && d.Spec.Autopath != nil && !d.Spec.Autopath.Static()
 }
 
-// HasNodeCache tells whether a DNS cache runs on each node: if it is asked for, and if
-// search paths come in an option, which only the cache adds.
+// HasNodeCache tells whether a DNS cache runs on each node. It does if it is asked for,
+// and if search paths come in an option, which only the cache adds.
 func HasNodeCache(d plan.ClusterDNS) bool {
 	asked := d.Spec.NodeLocalDNS
 	return d.Spec.Mode != intent.Import && asked != nil && asked.Enabled || Expands(d)

@@ -11,8 +11,8 @@ import (
 
 // Services are the SRV records of a host that asks for them. Each named port of its
 // Services has a name, "_port._protocol." before the host's, as long as the host itself
-// publishes something. rooted writes the host in them with a final dot, as some releases
-// of external-dns need it.
+// publishes something. If rooted, the host in them has a final dot, as some releases of
+// external-dns need it.
 func Services(host plan.Host, c address.Choice, rooted bool) []address.Set {
 	if !slices.Contains(host.Types, "SRV") || len(Sets(host, c)) == 0 {
 		return nil

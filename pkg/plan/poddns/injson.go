@@ -7,7 +7,7 @@ import (
 )
 
 // inJSON writes the DNS settings of pods into a JSON text, in front of the other fields
-// of their spec. ok is false if the text is not JSON.
+// of their spec. If the text is not JSON, ok is false.
 func inJSON(text string, fields []string, settings Manifest) (edited string, ok bool) {
 	from, to := 0, len(text)
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {

@@ -8,7 +8,7 @@ import (
 )
 
 // inYAML writes the DNS settings of pods into a YAML text in block style, in front of the
-// other fields of their spec. ok is false if that spec is written in another way.
+// other fields of their spec. If that spec is written in another way, ok is false.
 func inYAML(text string, document *safeyaml.Node, fields []string, settings Manifest) (edited string, ok bool) {
 	spec := document
 	for _, field := range fields {
@@ -64,8 +64,8 @@ func valueOf(mapping *safeyaml.Node, field string) *safeyaml.Node {
 	return nil
 }
 
-// extents are the lines, from 0, that hold the DNS settings of a pod's spec: each from
-// its name to the last line with a deeper indent.
+// extents are the lines, from 0, that hold the DNS settings of a pod's spec. Each goes
+// from its name to the last line with a deeper indent.
 func extents(lines []string, spec *safeyaml.Node) map[int]bool {
 	in := map[int]bool{}
 	for n := 0; n < len(spec.Content); n += 2 {

@@ -38,12 +38,12 @@ const (
 	configField = "dnsConfig"
 )
 
-// Render is a manifest whose pods have the settings of an app's intent on one
-// of the app's clusters, and what there is to say about that. The policy
-// replaces the pods' own; the settings of the policy autopath, else the pods'
-// own, come before those of the intent (resolvconf.Merge). What makes no pods,
-// and what makes them in a way that Kubernetes does not know, is answered as it
-// is; nothing is written into the manifest itself.
+// Render is a manifest whose pods have the settings of an app's intent on one of the
+// app's clusters. Findings tell about that. The policy replaces the pods' own; the
+// settings of the policy autopath, else the pods' own, come before those of the intent
+// (resolvconf.Merge). An object that makes no pods, or makes them in a way that
+// Kubernetes does not know, is answered as it is. Nothing is written into the manifest
+// itself.
 func Render(manifest Manifest, dns plan.PodDNS, cluster string) (Manifest, []Finding) {
 	place, ok := podspec.Find(manifest)
 	pod := podspec.At(manifest, place.Fields)

@@ -10,11 +10,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 )
 
-// Rewrite is the text of a manifest, YAML or JSON, with the DNS settings that
-// its pods have as it was rendered. All else stays as it is written, comments
-// and order included; only where the settings cannot be written into the text
-// so, as where pods come from an alias, is it written anew, as JSON. The error
-// is that of a text which holds no manifest, or another one.
+// Rewrite is the text of a manifest, YAML or JSON, with the DNS settings that its pods
+// have as it was rendered. All else stays as it is written, comments and order included.
+// Only if the settings cannot be written into the text so, as when pods come from an
+// alias, it is written anew, as JSON. The error is that of a text which holds no
+// manifest, or another one.
 func Rewrite(text string, rendered Manifest) (string, error) {
 	place, ok := podspec.Find(rendered)
 	if !ok {

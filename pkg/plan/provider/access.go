@@ -32,7 +32,7 @@ func (r renderer) serviceAccount() *corev1.ServiceAccount {
 }
 
 // role grants the permissions of the crd source in the project's namespace, and nothing
-// else: it watches DNSEndpoints, and notes in their status that it saw them.
+// else. It watches DNSEndpoints, and notes in their status that it saw them.
 func (r renderer) role() *rbacv1.Role {
 	role := &rbacv1.Role{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacVersion, Kind: "Role"},

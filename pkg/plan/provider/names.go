@@ -17,12 +17,11 @@ const (
 	longestSlug   = 30
 )
 
-// DeploymentName is the name of the Deployment, and of what belongs to it, of a
-// record in a scope: external-dns-{record}, with -cluster behind in the cluster
-// scope, where that whole is an RFC 1123 label of at most 52 characters, else
-// external-dns-{slug}-{hash}. A record whose own name ends in -cluster gets a
-// hash in the public scope, for its plain name is that of another record's
-// cluster scope.
+// DeploymentName is the name of the Deployment of a record in a scope, and of what
+// belongs to it. It is external-dns-{record}, with -cluster behind in the cluster scope,
+// if that is an RFC 1123 label of at most 52 characters. Otherwise it is
+// external-dns-{slug}-{hash}. A record whose own name ends in -cluster gets a hash in the
+// public scope: its plain name is that of another record's cluster scope.
 func DeploymentName(record string, scope intent.Scope) string {
 	name := namePrefix + record
 	if scope == intent.ClusterScope {

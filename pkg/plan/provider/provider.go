@@ -13,11 +13,10 @@ import (
 // App is the app under which an app context files the objects.
 const App = "external-dns"
 
-// Render makes the objects of one external-dns, ordered by bundle.Compare: the
-// project's namespace, the CRD of DNSEndpoints, the account with its rights,
-// the Secret of the inline credentials if there are any, and the Deployment.
-// No object holds a secret value: the Secret says by its annotation which
-// sealed values it gets (I9).
+// Render makes the objects of one external-dns, ordered by bundle.Compare. They are the
+// project's namespace, the CRD of DNSEndpoints, the account with its rights, the Secret
+// of inline credentials if there are any, and the Deployment. No object holds a secret
+// value: the Secret says by its annotation which sealed values it gets (I9).
 //
 // The fields are what cannot work, with pointers into the record; there are no
 // objects then. An error is a defect of the frozen record or of Signpost.

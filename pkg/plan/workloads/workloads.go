@@ -23,15 +23,14 @@ import (
 // once. Planning or applying the group needs them all in memory.
 const maxBytes = 256 << 20
 
-// Render makes each app's objects for each of the app's clusters, in the
-// logical cloud's namespace unless a manifest names one, with Signpost's labels
-// beside the manifest's own. Pod templates and selectors stay as they are, but
-// for the DNS of pods (poddns.Render), about which the findings are: each once,
-// in the order of apps and manifests. Each cluster that gets an object also gets
-// the logical cloud's Namespace. Apps without manifests are somebody else's
-// deployment, as all those of an orchestrated group, and give nothing. The error
-// names the app and the manifest that cannot be read, or is that of a context that
-// has ended.
+// Render makes each app's objects for each of the app's clusters, with Signpost's labels
+// beside the manifest's own. They are in the logical cloud's namespace unless a manifest
+// names one. Pod templates and selectors stay as they are, but for the DNS of pods
+// (poddns.Render). The findings are about that: each once, in the order of apps and
+// manifests. Each cluster that gets an object also gets the logical cloud's Namespace.
+// Apps without manifests are somebody else's deployment, as all those of an orchestrated
+// group, and give nothing. The error names the app and the manifest that cannot be read,
+// or is that of a context that has ended.
 func Render(ctx context.Context, g plan.Group) ([]bundle.Object, []poddns.Finding, error) {
 	return render(ctx, g, maxBytes)
 }

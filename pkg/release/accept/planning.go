@@ -304,7 +304,7 @@ func (s *Planner) Providers(ctx context.Context, p *resolve.Proposal) (before, a
 // provider renders one external-dns as it would be after the action; nothing
 // when nobody would use it any more.
 func (s *Planner) provider(ctx context.Context, p *resolve.Proposal, use state.Use) ([]bundle.Object, error) {
-	users, err := s.UsersOf(ctx, use)
+	users, _, err := s.UsersOf(ctx, use)
 	if err != nil {
 		return nil, err
 	}

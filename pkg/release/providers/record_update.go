@@ -217,7 +217,7 @@ func (s *Updater) providerChanges(ctx context.Context, pointer appcontext.Pointe
 	if moved := (&state.RecordLifecycle{Record: p.Frozen}).MovedFrom(use); moved {
 		return render.Planned(before, nil), nil, nil
 	}
-	users, err := s.UsersOf(ctx, use)
+	users, _, err := s.UsersOf(ctx, use)
 	if err != nil {
 		return nil, nil, err
 	}

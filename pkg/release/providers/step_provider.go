@@ -66,7 +66,7 @@ func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err
 	if on.was, err = s.Contexts.Current(ctx, use.Owner()); err != nil {
 		return on, err
 	}
-	if on.users, on.leavers, err = s.UsersAndLeavers(ctx, use); err != nil {
+	if on.users, on.leavers, err = s.UsersOf(ctx, use); err != nil {
 		return on, err
 	}
 	on.lifecycle, err = s.RecordLifecycle(ctx, use.Record)

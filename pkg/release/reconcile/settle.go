@@ -41,7 +41,7 @@ func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use sta
 		return former, false, err
 	}
 	use = record.Relocated(former)
-	users, err := s.UsersOf(ctx, use)
+	users, _, err := s.UsersOf(ctx, use)
 	if err != nil {
 		return use, false, err
 	}

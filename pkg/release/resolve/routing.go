@@ -110,6 +110,6 @@ func (d *Draft) checkAbilities(i inputs.DNSIntent, pointer string, p Publishing,
 		d.Warn("%s of provider %q is a wildcard, which the DNS server behind %s does not answer; give the names themselves", host.Name, p.record.Name, p.record.Spec.Provider)
 	}
 	if slices.Equal(host.Types, []string{"SRV"}) {
-		d.Warn("%s of provider %q has only SRV records, which lead to the name itself: without A, AAAA or CNAME in recordTypes it has no address, unless another intent gives one", host.Name, p.record.Name)
+		d.Warn("%s of provider %q has only SRV records, which lead to the name itself; without A, AAAA or CNAME in recordTypes it has no address, unless another intent gives one", host.Name, p.record.Name)
 	}
 }

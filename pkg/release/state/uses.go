@@ -34,16 +34,10 @@ func (s *Store) Users(ctx context.Context, record intent.Path) ([]intent.Use, er
 	return out, err
 }
 
-// UsersOf are the groups that rely on one external-dns, ordered. They are
-// derived from the current releases, never counted.
-func (s *Store) UsersOf(ctx context.Context, use Use) ([]string, error) {
-	users, _, err := s.UsersAndLeavers(ctx, use)
-	return users, err
-}
-
-// UsersAndLeavers also answers how many groups no longer want an external-dns
-// but may still have names that it publishes.
-func (s *Store) UsersAndLeavers(ctx context.Context, use Use) (users []string, leavers int, err error) {
+// UsersOf are the groups that rely on one external-dns, ordered. They are derived from
+// the current releases, never counted. It also answers how many groups no longer want the
+// external-dns but may still have names that it publishes.
+func (s *Store) UsersOf(ctx context.Context, use Use) (users []string, leavers int, err error) {
 	err = s.EachGroup(ctx, use.Record, func(group intent.Path, l Lifecycle) {
 		switch {
 		case slices.Contains(l.Uses, use):

@@ -116,7 +116,7 @@ func conditions(snap query.Snapshot, b plan.Binding, host plan.Host, choice addr
 
 // removalFrozen says why a name has addresses that nothing offers, and what to do.
 func removalFrozen(host, record string) string {
-	return fmt.Sprintf("no address of %s exists any more, but the name stays published, because more names of provider %q would be removed at once than its maxRemoval allows. "+
+	return fmt.Sprintf("no address of %s exists any more. The name stays published, because more names of provider %q would be removed at once than its maxRemoval allows. "+
 		"Bring the Services back, or plan an update and confirm it with the plan's token to remove the names", host, record)
 }
 

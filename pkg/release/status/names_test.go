@@ -67,7 +67,7 @@ func TestANameThatMayNotGoSaysWhyItStays(t *testing.T) {
 	synced := condition(t, now, "Synced")
 	require.Equal(t, now.Names[0].Conditions[2], synced)
 	require.Equal(t, frozen, synced.LastTransitionTime)
-	require.Contains(t, synced.Message, `no address of www.lab.example exists any more, but the name stays published, because more names of provider "lab" would be removed at once than its maxRemoval allows`)
+	require.Contains(t, synced.Message, `no address of www.lab.example exists any more. The name stays published, because more names of provider "lab" would be removed at once than its maxRemoval allows`)
 	require.Contains(t, synced.Message, "update and confirm it with the plan's token")
 }
 

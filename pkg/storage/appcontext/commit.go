@@ -165,8 +165,8 @@ func clustersOf(objects bundle.Bundle) map[string][]string {
 }
 
 // Named answers the ids of the contexts that a key of the store names, and which belong
-// to it: none for a key that is neither a pointer nor a claim. The error is that of a
-// pointer that cannot be read.
+// to it. It answers none for a key that is neither a pointer nor a claim. The error is
+// that of a pointer that cannot be read.
 func Named(item kv.Item) ([]string, error) {
 	if id, is := strings.CutPrefix(item.Key, claimPrefix); is {
 		return []string{id}, nil

@@ -12,9 +12,9 @@ import (
 )
 
 // ObjectsOn answers the objects that the pointer's context holds for one cluster, ordered
-// by ID, and the one revision of the store that they were read at. The error has the code
-// ErrStale when the pointer has changed meanwhile, because its context may be incomplete
-// then.
+// by ID. It also answers the one revision of the store that they were read at. The error
+// has the code ErrStale when the pointer has changed meanwhile, because its context may
+// be incomplete then.
 func (s *Store) ObjectsOn(ctx context.Context, p Pointer, cluster string) (bundle.Bundle, int64, error) {
 	revision, err := s.revisionOf(ctx, p)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) ObjectsOn(ctx context.Context, p Pointer, cluster string) (bundl
 }
 
 // WithdrawnFrom answers the objects that the owner had on a cluster when its last context
-// was removed, ordered by ID; none while it has a context.
+// was removed, ordered by ID. It has none while there is a context.
 func (s *Store) WithdrawnFrom(ctx context.Context, p Pointer, cluster string) (bundle.Bundle, error) {
 	last := p
 	last.ContextID, last.Clusters = p.Previous, p.Withdrawn

@@ -31,11 +31,11 @@ func Unfinished(ctx context.Context, store kv.KV) error {
 }
 
 // Restore makes empty stores of a backup. The whole file is checked before anything is
-// written. It answers Invalid for a torn or damaged file, and Conflict for a file of a
-// newer program, or whose documents belong to other stores. knows tells whether a key of
-// sealed values, by its id, is at hand; without it the answer is a Conflict. Stores that
-// are not empty are a Conflict too, unless an earlier Restore of the same backup was
-// interrupted there: this one finishes it.
+// written. It answers Invalid for a torn or damaged file. It answers Conflict for a file
+// of a newer program, or whose documents belong to other stores. It does so, too, if
+// knows has no key of sealed values by its id. Stores that are not empty are a Conflict
+// too, unless an earlier Restore of the same backup was interrupted there: this one
+// finishes it.
 func Restore(ctx context.Context, s Stores, file io.ReadSeeker, knows func(key string) bool) (Header, Summary, error) {
 	head, end, err := read(file, func(line) error { return nil })
 	if err != nil {

@@ -32,7 +32,7 @@ func (g *growth) note(stream string, many int) bool {
 }
 
 // bound removes the oldest events of a stream when a tenth of Count has been written to
-// it: to read it each time would cost more than the writes. The writer waits for it.
+// it. To read it each time would cost more than the writes. The writer waits for it.
 func (h *History) bound(ctx context.Context, stream string) {
 	const tenth, enough = 10, 5 * time.Second
 	if h.Count == 0 || !h.growth.note(stream, max(h.Count/tenth, 1)) {

@@ -24,7 +24,7 @@ const MaxDocument = 16 << 10
 type Options struct {
 	Documents intent.Store
 	// Count is how many events of each project or cluster provider are kept, and a tenth
-	// more, while they are written; 0: as many as Prune leaves.
+	// more while they are written. If it is 0, as many stay as Prune leaves.
 	Count int
 	// Lost is told of each event that could not be kept.
 	Lost   func()

@@ -10,8 +10,8 @@ import (
 )
 
 // Page answers the events of a project or a cluster provider, and of everything below it,
-// the newest first. limit is at least 1; after is the Continue of the page before, empty
-// for the first one. Errors: NotFound; Invalid for a wrong after.
+// the newest first. The limit is at least 1. The Continue of the page before is after,
+// empty for the first one. Errors: NotFound; Invalid for a wrong after.
 func (h *History) Page(ctx context.Context, top intent.Path, limit int, after string) (intent.EventPage, error) {
 	doc, err := h.Documents.Get(ctx, top)
 	if err != nil {

@@ -3,8 +3,8 @@
 // confirmed to be absent. Deletions follow from it (ledger minus current bundles) and are
 // never queued. So they survive dead clusters, repeated instantiation, and restarts.
 //
-// One worker at a time writes a cluster's entries, fenced by the key that it owns;
-// anybody reads them.
+// A cluster's entries are written by one worker at a time, fenced by the key that it
+// owns; anybody reads them.
 package ledger
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// ErrLost is the error of a writer that no longer owns the cluster, or cannot know: a
+// ErrLost is the error of a writer that no longer owns the cluster, or cannot know. A
 // write whose answer was lost may still happen, over later ones. The next claim of the
 // cluster fences it off.
 var ErrLost = errors.New("the cluster has to be claimed anew")
@@ -88,7 +88,7 @@ type identity struct {
 }
 
 // Reset notes the cluster's identity and drops all its entries, because they describe a
-// cluster that is gone. fence is the compare of the writer's ownership.
+// cluster that is gone. It compares fence, the writer's ownership.
 func (l *Ledger) Reset(ctx context.Context, fence kv.Compare, cluster, uid string) error {
 	raw, err := json.Marshal(identity{UID: uid})
 	if err != nil {

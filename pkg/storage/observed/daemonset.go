@@ -24,7 +24,7 @@ type DNS struct {
 	Unread    string     `json:"unread,omitempty"`    // why the others may be old: no pod is ready, or the metrics of one could not be read
 
 	// Unsupported says that a nameserver did not know the EDNS0 option with search paths
-	// when it was last sent one; nil: none was, as far as is known.
+	// when it was last sent one. If it is nil, none was sent, as far as is known.
 	Unsupported *bool `json:"unsupported,omitempty"`
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// ErrLost is the error of a writer that no longer owns the cluster, or cannot know: a
+// ErrLost is the error of a writer that no longer owns the cluster, or cannot know. A
 // write whose answer was lost may still happen, over later ones. The next claim of the
 // cluster fences it off.
 var ErrLost = errors.New("the cluster has to be claimed anew")

@@ -19,7 +19,7 @@ func parsePlacement(key string) (cluster, placement string, ok bool) {
 }
 
 // Placement answers the nodes for a placement, named by its Key, as the cluster's nodes
-// were last observed; nil when it has not been judged yet.
+// were last observed. It is nil when the placement has not been judged yet.
 func (s *Store) Placement(ctx context.Context, cluster, key string) (*placement.Verdict, error) {
 	return read[placement.Verdict](ctx, s, placementPrefix(cluster)+key)
 }

@@ -13,7 +13,7 @@ import (
 
 // SetService writes the observation of a Service of the cluster, if it changed; o.Changed
 // is when it was seen. Readiness is damped. Unread parts stay as they were, and so do the
-// addresses of a host name that has none now: they are not known to be gone (I11).
+// addresses of a host name that has none now. They are not known to be gone (I11).
 func (w *Writer) SetService(ctx context.Context, namespace, name string, o address.Observation) error {
 	key := ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name})
 	before, known := w.service(key)

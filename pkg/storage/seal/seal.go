@@ -92,8 +92,8 @@ func (s *Sealer) Open(text, aad string) ([]byte, error) {
 // Key is the id of the key that seals.
 func (s *Sealer) Key() string { return s.id }
 
-// KeyOf is the id of the key that a text was sealed with, empty for other texts. current
-// says that Seal uses that key now, known that Open has it.
+// KeyOf is the id of the key that a text was sealed with, empty for other texts. It tells
+// by current whether Seal uses that key now, and by known whether Open has it.
 func (s *Sealer) KeyOf(text string) (id string, current, known bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 || parts[0] != version || !isID(parts[1]) {

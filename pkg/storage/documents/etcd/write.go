@@ -14,7 +14,7 @@ const (
 	// maxCompared is how many targets a transaction compares one by one. A write with
 	// more new references compares instead that nothing was deleted since they were read,
 	// by one mark for all. The write sets the mark if there is none, and each deletion
-	// removes it: a deletion consists of deletes only, which etcd allows even when it is
+	// removes it. A deletion consists of deletes only, which etcd allows even when it is
 	// full.
 	maxCompared = 32
 

@@ -1,17 +1,17 @@
 // Package mongo keeps documents in MongoDB, one record each, by single-document
 // operations alone: no transaction, no change stream.
 //
-// A writer that adds references first stages the new content as pending in
-// the record itself, together with the references (holds), then checks that
-// each target is there and not being deleted, then promotes the content by
-// compare-and-swap. A deleter first marks the record as deleting, then looks
-// for records that hold it, live or pending, then removes the record or takes
-// the mark back. Whichever of the two comes second sees the first. Readers see
-// a pending content as absent and a record being deleted as present. What a
-// crash leaves is finished by Sweep, or by the next writer that meets it.
+// A writer that adds references first stages the new content as pending in the record
+// itself, together with the references (holds). Then it checks that each target is there
+// and not being deleted. Then it promotes the content by compare-and-swap. A deleter
+// first marks the record as deleting. Then it looks for records that hold it, live or
+// pending. Then it removes the record or takes the mark back. Whichever of the two comes
+// second sees the first. Readers see a pending content as absent and a record being
+// deleted as present. Sweep finishes what a crash leaves, or the next writer that meets
+// it.
 //
-// Holds is one field, in one index: a reference that moves from pending to
-// live stays under the same index entry, so that no scan can miss it.
+// Holds is one field, in one index. A reference that moves from pending to live stays
+// under the same index entry, so that no scan can miss it.
 package mongo
 
 import (

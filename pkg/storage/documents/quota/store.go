@@ -1,6 +1,6 @@
 // Package quota keeps each project to its quota of documents and bytes. The usage of a
-// project is counted in the key-value store, so that a write reads one number instead of
-// all documents, and replicas count together.
+// project is counted in the key-value store. So a write reads one number instead of all
+// documents, and replicas count together.
 package quota
 
 import (

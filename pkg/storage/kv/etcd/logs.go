@@ -10,9 +10,9 @@ import (
 )
 
 // zapTo makes a logger for etcd whose warnings and errors go to log, one level lower than
-// in etcd, because etcd warns of its own choices. After a message with which etcd means
-// to panic or to exit, it is dead, see death. Nothing is logged while mute is set: a
-// server that is told to stop calls that an error.
+// in etcd. Etcd warns of its own choices. After a message with which etcd means to panic
+// or to exit, it is dead, see death. Nothing is logged while mute is set: a server that
+// is told to stop calls that an error.
 func zapTo(log *slog.Logger, mute *atomic.Bool, d *death) *zap.Logger {
 	core := &logCore{LevelEnabler: zapcore.WarnLevel, log: log.With("component", "etcd"), mute: mute}
 	return zap.New(core, zap.WithFatalHook(d), zap.WithPanicHook(d))

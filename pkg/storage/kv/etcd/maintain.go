@@ -26,8 +26,8 @@ type Size struct {
 }
 
 // NearlyFull says that little of the quota or of the disk is left, as far as the server
-// tells: a tenth of the quota for data, or a twentieth for the file. Free space within
-// the file is written again, but for large values it may be in pieces.
+// tells. Little is a tenth of the quota for data, or a twentieth for the file. Free space
+// within the file is written again, but for large values it may be in pieces.
 func (s Size) NearlyFull() bool {
 	return s.Quota > 0 && (s.InUse > s.Quota/10*9 || s.fileNearlyFull()) || s.diskNearlyFull()
 }
@@ -41,8 +41,8 @@ func (s Size) diskNearlyFull() bool {
 	return s.Disk > 0 && s.Free < min(reserve, s.Disk/share)
 }
 
-// wastes says that giving space back is worth the pause: half of the file is free, or
-// only the file, not its data, is nearly full.
+// wastes says that giving space back is worth the pause. It is if half of the file is
+// free, or only the file, not its data, is nearly full.
 func (s Size) wastes() bool {
 	return s.Allocated > smallDatabase && s.InUse < s.Allocated/2 || s.fileNearlyFull() && s.InUse <= s.Quota/10*9
 }
@@ -54,7 +54,7 @@ func (s Size) movable() bool { return s.Disk == 0 || s.InUse < s.Free }
 const sizeTimeout = time.Second
 
 // Size asks all members side by side, and answers for the member with the largest file
-// among those that answer within a second: no write passes that one of them refuses. It
+// among those that answer within a second. No write passes that one of them refuses. It
 // fails if no member answers.
 func (s *KV) Size(ctx context.Context) (Size, error) {
 	ctx, cancel := context.WithTimeout(ctx, sizeTimeout)

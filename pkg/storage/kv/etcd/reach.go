@@ -20,7 +20,7 @@ import (
 var ErrTLSRefused = errors.New("etcd refuses it")
 
 // cause is why a request failed that no server has answered. The client often does not
-// know: it waits for time to run out, or it writes to a refused connection before it
+// know. It waits for time to run out, or it writes to a refused connection before it
 // reads the alert that says so. Hence one more connection to each endpoint, which only
 // reads. If one of them is accepted, or time has run out, the cause is err.
 func cause(ctx context.Context, endpoints []string, config *tls.Config, err error) error {

@@ -21,9 +21,9 @@ const maxRequest = 3 << 19
 type Fake struct {
 	// Before, when set, is called ahead of every request; its error is the request's
 	// answer, and nothing happens. After is called behind it; its error replaces the
-	// answer to a request that did happen, as when a connection breaks. op is "get",
-	// "range", "txn", "lease", "release" or "ping". key is the key, prefix or first key
-	// written.
+	// answer to a request that did happen, as when a connection breaks. The op is "get",
+	// "range", "txn", "lease", "release" or "ping". The key is the key, prefix or first
+	// key written.
 	Before, After func(op, key string) error
 
 	mu        sync.Mutex
