@@ -116,7 +116,7 @@ func TestPreviewAsksTheCacheOnTheNode(t *testing.T) {
 	at := eu.Child("dns-cr-intents", "resolvers")
 	for _, c := range []struct{ spec, want, warning string }{
 		{`{}`, "169.254.20.10", guess},
-		{`{"autopath":{"mode":"static"}}`, "169.254.20.10", "nameserver 169.254.20.10 is a placeholder, because the address of the Service dns-default is unknown: autopath of logical cloud eu is of mode static without a cache on each node; give that address as clusterDNS"},
+		{`{"autopath":{"mode":"static"}}`, "169.254.20.10", "nameserver 169.254.20.10 is a placeholder, because the address of the Service dns-default is unknown; autopath of logical cloud eu is of mode static without a cache on each node; give that address as clusterDNS"},
 		{`{"autopath":{"mode":"Static"},"nodeLocalDNS":{"enabled":true}}`, "169.254.20.10", ""},
 		{`{"nodeLocalDNS":{"enabled":false,"localIP":"169.254.99.1"}}`, "169.254.20.10", guess},
 		{`{"nodeLocalDNS":{"enabled":true}}`, "169.254.20.10", ""},

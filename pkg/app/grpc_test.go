@@ -224,13 +224,13 @@ func TestEveryGRPCMethodForEveryRole(t *testing.T) {
 // nobodysContexts does nothing.
 type nobodysContexts struct{}
 
-func (nobodysContexts) Update(context.Context, string, string, string) ([]string, error) {
+func (nobodysContexts) UpdateContext(context.Context, string, string, string) ([]string, error) {
 	return nil, nil
 }
 
-func (nobodysContexts) Terminate(context.Context, string) error { return nil }
+func (nobodysContexts) TerminateContext(context.Context, string) error { return nil }
 
-func (nobodysContexts) Event(context.Context, string, intent.Action) error { return nil }
+func (nobodysContexts) PostEvent(context.Context, string, intent.Action) error { return nil }
 
 // calls answers what a call without fields comes to, whatever kind of call it is.
 func calls(t *testing.T, address, method string, config *tls.Config) codes.Code {

@@ -13,7 +13,7 @@ import (
 func newLogger(c Config, out io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		return nil, fmt.Errorf("--log-level: %q is not debug, info, warn or error", c.LogLevel)
+		return nil, fmt.Errorf("--log-level: %q is unknown; give debug, info, warn or error", c.LogLevel)
 	}
 	options := &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		a.Value = shortened(a.Value)
@@ -25,7 +25,7 @@ func newLogger(c Config, out io.Writer) (*slog.Logger, error) {
 	case "json":
 		return slog.New(tracing.Handler(slog.NewJSONHandler(out, options))), nil
 	}
-	return nil, fmt.Errorf("--log-format: %q is not text or json", c.LogFormat)
+	return nil, fmt.Errorf("--log-format: %q is unknown; give text or json", c.LogFormat)
 }
 
 // longestText is how many bytes of a text are logged: what clusters and callers say

@@ -39,7 +39,7 @@ func (c Config) checkRole() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("--role: %q is not all, api or worker", c.Role)
+	return fmt.Errorf("--role: %q is unknown; give all, api or worker", c.Role)
 }
 
 // replica is this process among its like, which seals with a key.

@@ -227,7 +227,7 @@ func completeProvider(ctx context.Context, a *review.Checker, r *review.Review, 
 	case len(others) == 0:
 		r.Conflictf(at, "is missing, and project %q has no provider; create one first: POST /v2/projects/%s/dns-update-records", r.Project(), r.Project())
 	default:
-		r.Conflictf(at, "is missing, and no provider serves %s: the domain-filter and zones of %s do not cover it; create one that does", r.Path.Name(), strings.Join(others, ", "))
+		r.Conflictf(at, "is missing, and no provider serves %s: the domain-filter and zones of %s do not cover it; create a provider that covers it", r.Path.Name(), strings.Join(others, ", "))
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-const traceHelp = `Shows which way a query takes through the CoreDNS of a DNS CR intent, as the intent is now,
-deployed or not. It names the server block that gets the query, the plugin in it that answers,
+const traceHelp = `Shows the way of a query through the CoreDNS of a DNS CR intent. It follows the intent as it is
+stored, deployed or not. It names the server block that gets the query, the plugin in it that answers,
 the servers that this plugin asks, and the reasons. No query is sent. Give the intent as
 project/logical-cloud/intent, or by its whole path.`
 

@@ -12,9 +12,9 @@ import (
 )
 
 const abandonHelp = `Gives up a cluster that never comes back, and lists the objects that stay there. Its addresses
-leave public names as with drain. Signpost no longer serves the cluster and no longer waits for
-it, until the cluster's document is deleted; register it again to start anew. If a name
-would have no address left, the command refuses; --force abandons the cluster all the same.`
+leave public names as with drain. From then on, Signpost neither serves the cluster nor waits for
+it. To start anew, delete the cluster's document and register the cluster again. If a name would
+have no address left, the command refuses; --force abandons the cluster all the same.`
 
 // AbandonCommand makes `signpost abandon`.
 func AbandonCommand(p terminal.Program) *cobra.Command {

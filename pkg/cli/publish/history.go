@@ -17,8 +17,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-const historyHelp = `Shows how a host name has changed in the last 30 days, and why: in all projects that you may
-read, the newest first. TARGETS are those that came (+) and went (-).`
+const historyHelp = `Shows how a host name has changed in the last 30 days, and why, in all projects that you may
+read. The newest change comes first. TARGETS lists added targets with + and removed ones with -.`
 
 // HistoryCommand makes `signpost history`.
 func HistoryCommand(p terminal.Program) *cobra.Command {

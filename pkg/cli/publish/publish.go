@@ -28,7 +28,7 @@ import (
 const defaultProject = "default"
 
 const publishHelp = `Publishes a host name, or changes it. The name leads to a Service in one or several
-clusters, to fixed addresses, or to another host name. The same command again changes nothing.
+clusters, to fixed addresses, or to another host name. Repeating the command changes nothing.
 
 With --wait the command returns once the name is seen to be published, or answered by the
 authoritative servers of its provider.`

@@ -14,9 +14,9 @@ import (
 
 const backupHelp = `Writes the whole state of Signpost into a new file: documents, releases, app contexts, and the
 records of objects and observations in clusters. Name the stores with the flags, variables
-or configuration file of "signpost serve". With an external etcd, servers can keep running. Only one program at a time can open the embedded etcd: stop
-the server first. Secret values stay sealed in the file. The file does not contain their key:
-keep the key in another place.`
+or configuration file of "signpost serve". With an external etcd, servers can keep running. Only
+one program at a time can open the embedded etcd: stop the server first. Secret values stay sealed
+in the file. The file does not contain their key: keep the key in another place.`
 
 const restoreHelp = `Restores a file of "signpost backup" into empty stores. Name the stores with the flags,
 variables or configuration file of "signpost serve"; no server may run on them. The whole file is

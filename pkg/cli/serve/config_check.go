@@ -34,10 +34,10 @@ func checkConfig(c app.Config) error {
 	}
 	var level slog.Level
 	if level.UnmarshalText([]byte(c.LogLevel)) != nil {
-		wrong = append(wrong, fmt.Errorf("--log-level: %q is not debug, info, warn or error", c.LogLevel))
+		wrong = append(wrong, fmt.Errorf("--log-level: %q is unknown; give debug, info, warn or error", c.LogLevel))
 	}
 	if c.LogFormat != "text" && c.LogFormat != "json" {
-		wrong = append(wrong, fmt.Errorf("--log-format: %q is not text or json", c.LogFormat))
+		wrong = append(wrong, fmt.Errorf("--log-format: %q is unknown; give text or json", c.LogFormat))
 	}
 	return errors.Join(append(wrong,
 		readable("--token-file", c.TokenFile), readable("--secret-key-file", c.SecretKeyFile), readable("--old-secret-key-file", c.OldSecretKeyFile), readable("--etcd-password-file", c.EtcdPasswordFile),

@@ -190,7 +190,7 @@ func (s *Planner) allowed(ctx context.Context, p *resolve.Proposal) (same bool, 
 		return s.unchanged(ctx, p)
 	}
 	if state != intent.Instantiated && state != intent.Updating {
-		return false, refuse("only a group that is Instantiated or Updating can be updated")
+		return false, refuse("only a group that is Instantiated or Updating can be updated; instantiate it")
 	}
 	return s.unchanged(ctx, p)
 }
