@@ -49,6 +49,23 @@ func TestClustersAreRefused(t *testing.T) {
 	})
 }
 
+// TestAUseThatIsReliedOnStays: others may go, and a cluster without uses has all.
+func TestAUseThatIsReliedOnStays(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	const group intent.Path = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
+	w.admitter = admission.New(w.store, review.Rules{UsesOf: func(_ context.Context, cluster intent.Path) (map[intent.ClusterUse]intent.Path, error) {
+		require.Equal(t, newCluster, cluster)
+		return map[intent.ClusterUse]intent.Path{intent.UseHome: group}, nil
+	}})
+	w.must(newCluster, `{}`)
+	_, err := w.admit(newCluster, `{"uses":["addresses"]}`)
+	assertFields(t, err, intent.Conflict, map[string]string{"/spec/uses": "leaves out home, which " + string(group) + " needs"})
+	w.must(newCluster, `{"uses":["home","addresses"]}`)
+	w.must(newCluster, `{"uses":["home"]}`)
+	w.must(newCluster, `{}`)
+}
+
 func TestClusterDirectoriesAreRefused(t *testing.T) {
 	for reason, directory := range map[string]string{
 		"absolute": "/etc", "the root": ".", "above the root": "../x", "climbs": "a/../b", "climbs first": "..", "a double slash": "a//b",
@@ -90,7 +107,7 @@ func TestAKubeconfigIsTakenOutAndKept(t *testing.T) {
 	doc = w.must(newCluster, `{"kubeconfig":"`+kubeconfig+`"}`)
 	assert.Equal(t, []string{"seal2"}, admission.SealedValues(doc))
 	assert.Contains(t, w.shown(newCluster), `"credentialsExpire":"2026-12-02T09:30:00Z"`)
-	doc = w.must(newCluster, `{"labels":{"a":"c"},"expires":"2030-01-01T00:00:00Z"}`)
+	w.must(newCluster, `{"labels":{"a":"c"},"expires":"2030-01-01T00:00:00Z"}`)
 	assert.Contains(t, w.shown(newCluster), `"credentialsExpire":"2026-12-02T09:30:00Z"`, "a PUT without a kubeconfig keeps it, and takes none from a body")
 	doc = w.must(newCluster, `{"directory":"new"}`)
 	assert.Empty(t, admission.SealedValues(doc), "a directory takes its place")

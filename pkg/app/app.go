@@ -126,12 +126,11 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,
 		Recorder: past.Told, Names: pastNames, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
-	rules.NamespaceTenant = releases.NamespaceTenant // who has released something may have a namespace that no document tells of
+	rules.NamespaceTenant, rules.UsesOf = releases.NamespaceTenant, releases.UsesOf // which no document tells of
 	s := &service{
 		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry, names: pastNames,
-		index:   &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch},
-		renewer: renewal.New(own, values, pool, time.Now, log, metrics),
-		gc:      newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
+		index: &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch}, renewer: renewal.New(own, values, pool, time.Now, log, metrics),
+		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
 	c.measureReleases(releases, s.index.Index, metrics)
 	s.worker = syncer.New(syncer.Options{

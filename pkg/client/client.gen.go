@@ -5502,7 +5502,7 @@ type ClientInterface interface {
 
 	// PutClusterWithBody Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 409 at /spec/uses: a release relies on a use that is left out. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -5511,7 +5511,7 @@ type ClientInterface interface {
 
 	// PutCluster Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 409 at /spec/uses: a release relies on a use that is left out. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6889,7 +6889,7 @@ func (c *API) GetCluster(ctx context.Context, clusterProvider ClusterProviderNam
 
 // PutClusterWithBody Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 409 at /spec/uses: a release relies on a use that is left out. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type.
 //
@@ -6908,7 +6908,7 @@ func (c *API) PutClusterWithBody(ctx context.Context, clusterProvider ClusterPro
 
 // PutCluster Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 409 at /spec/uses: a release relies on a use that is left out. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -18425,7 +18425,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterWithBodyWithResponse Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 409 at /spec/uses: a release relies on a use that is left out. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18434,7 +18434,7 @@ type ClientWithResponsesInterface interface {
 
 	// PutClusterWithResponse Create or replace a cluster
 	//
-	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+	// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 409 at /spec/uses: a release relies on a use that is left out. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -23203,7 +23203,7 @@ func (c *ClientWithResponses) GetClusterWithResponse(ctx context.Context, cluste
 
 // PutClusterWithBodyWithResponse Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 409 at /spec/uses: a release relies on a use that is left out. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -23218,7 +23218,7 @@ func (c *ClientWithResponses) PutClusterWithBodyWithResponse(ctx context.Context
 
 // PutClusterWithResponse Create or replace a cluster
 //
-// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
+// The name in the body must be that of the path. Write-only values that are missing keep the stored ones. 409: it refers to a document that does not exist. 409 at /spec/kubeconfig: the cluster that answers is registered under another name, or is another one than before, with objects left there. 409 at /spec/uses: a release relies on a use that is left out. 404: its parent does not exist. The kubeconfig is write-only and encrypted at rest. A cluster with neither kubeconfig nor directory is inventory only.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

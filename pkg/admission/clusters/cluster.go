@@ -35,6 +35,9 @@ func CheckCluster(ctx context.Context, a *review.Checker, r *review.Review, in, 
 	if err := projectsExist(ctx, a, r, in.Projects); err != nil || old == nil {
 		return err
 	}
+	if err := usesStillGiven(ctx, a, r, in, old); err != nil {
+		return err
+	}
 	return projectsStillAllowed(ctx, a, r, in)
 }
 
@@ -206,6 +209,24 @@ func checkDirectory(ctx context.Context, a *review.Checker, r *review.Review, di
 			return nil
 		})
 	})
+}
+
+// usesStillGiven refuses to take a use away that something released relies on.
+func usesStillGiven(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.Cluster) error {
+	lost := slices.DeleteFunc(slices.Clone(old.AllUses()), in.For)
+	if len(lost) == 0 || a.Rules.UsesOf == nil {
+		return nil
+	}
+	by, err := a.Rules.UsesOf(ctx, r.Path)
+	if err != nil {
+		return err
+	}
+	for _, use := range lost {
+		if owner, used := by[use]; used {
+			r.Conflictf(review.Spec+"/uses", "leaves out %s, which %s needs; update it without the cluster first, or terminate it", use, owner)
+		}
+	}
+	return nil
 }
 
 // directoryFault says what is wrong with a directory, empty when nothing is.

@@ -35,6 +35,10 @@ type Rules struct {
 	// in that. If it is nil, no cluster is asked.
 	Claim func(ctx context.Context, cluster intent.Path, yaml []byte) error
 
+	// UsesOf returns what a cluster is used for, each use with a document that has been
+	// released with it. nil: nothing is released.
+	UsesOf func(ctx context.Context, cluster intent.Path) (map[intent.ClusterUse]intent.Path, error)
+
 	// Elsewhere refuses the documents that are kept elsewhere, and says where;
 	// nil: none is.
 	Elsewhere func(intent.Path) error

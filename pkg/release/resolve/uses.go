@@ -57,5 +57,16 @@ func usesOf(g plan.Group) []clusterUse {
 	return all
 }
 
+// UsesAt lists what a group needs of one cluster.
+func UsesAt(g plan.Group, cluster string) []intent.ClusterUse {
+	var uses []intent.ClusterUse
+	for _, u := range usesOf(g) {
+		if u.cluster == cluster && !slices.Contains(uses, u.use) {
+			uses = append(uses, u.use)
+		}
+	}
+	return uses
+}
+
 // HomeNeed says what needs a home for a provider.
 func HomeNeed(provider string) string { return fmt.Sprintf("external-dns of provider %q", provider) }

@@ -174,7 +174,6 @@ func TestReplicasMayRenewATokenAtOnce(t *testing.T) {
 	require.NotContains(t, w.log.String(), "cannot")
 }
 
-// TestAKubeconfigThatWasGivenMeanwhileCounts.
 func TestAKubeconfigThatWasGivenMeanwhileCounts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -225,10 +224,11 @@ func TestACrashAtAnyWriteLeavesAKubeconfigThatWorks(t *testing.T) {
 				if op != "txn" {
 					return nil
 				}
-				if writes++; writes >= at {
-					return errors.New("killed")
+				writes++
+				if writes < at {
+					return nil
 				}
-				return nil
+				return errors.New("killed")
 			}
 			if after {
 				w.fake.After = crash

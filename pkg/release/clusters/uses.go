@@ -1,0 +1,52 @@
+package clusters
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// UsesOf returns what a cluster is used for. Each use has the first document that has been
+// released with it, or that is yet to be removed.
+func (s *Operator) UsesOf(ctx context.Context, cluster intent.Path) (map[intent.ClusterUse]intent.Path, error) {
+	name := intent.ClusterOf(cluster).String()
+	owners := map[intent.Path]state.Lifecycle{}
+	if err := s.EachGroup(ctx, cluster, func(owner intent.Path, l state.Lifecycle) { owners[owner] = l }); err != nil {
+		return nil, err
+	}
+	by := map[intent.ClusterUse]intent.Path{}
+	note := func(use intent.ClusterUse, owner intent.Path) {
+		if _, known := by[use]; !known {
+			by[use] = owner
+		}
+	}
+	for _, owner := range slices.Sorted(maps.Keys(owners)) {
+		l := owners[owner]
+		running := slices.Concat(l.Uses, l.Leaving, l.Draining, l.Former)
+		if slices.ContainsFunc(running, func(u state.Use) bool { return u.Cluster == name }) {
+			note(intent.UseHome, owner) // wherever the release had its home
+		}
+		if slices.Contains(l.RemovedClusters, name) {
+			for _, use := range []intent.ClusterUse{intent.UseHome, intent.UseApps, intent.UseDNS} {
+				note(use, owner) // objects are left, of one use or another
+			}
+		}
+		if !l.Deployed() {
+			continue
+		}
+		release, err := s.LoadRelease(ctx, l.ContextID)
+		if err != nil {
+			return nil, err
+		}
+		for _, use := range resolve.UsesAt(release.Group, name) {
+			if use != intent.UseHome {
+				note(use, owner)
+			}
+		}
+	}
+	return by, nil
+}
