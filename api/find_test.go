@@ -94,3 +94,18 @@ func TestANameIsExplainedToEveryCaller(t *testing.T) {
 	w.lifecycle.err = intent.ErrNotFound("names/none.example")
 	w.send("GET", "/v2/names/none.example", nil).want(http.StatusNotFound)
 }
+
+// TestTheFleetIsWhatTheCallerMayRead, with clusters as users write them.
+func TestTheFleetIsWhatTheCallerMayRead(t *testing.T) {
+	t.Parallel()
+	_, authenticator := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
+	w.lifecycle.found = found()
+	w.token = "pv"
+	fleet := w.send("GET", "/v2/fleet?limit=3", nil).want(http.StatusOK)
+	require.Len(t, fleet.json()["items"], 1)
+	require.Equal(t, "edge/hub", fleet.json()["items"].([]any)[0].(map[string]any)["cluster"])
+	require.NotContains(t, fleet.Body.String(), "bakery")
+	w.lifecycle.err = &intent.Error{Code: intent.Invalid, Detail: "no such page"}
+	require.Contains(t, w.send("GET", "/v2/fleet?continue=x", nil).want(http.StatusBadRequest).Body.String(), "continue of the last page")
+}

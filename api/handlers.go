@@ -53,7 +53,7 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 	published := names.Handlers{Handlers: documents, Names: o.Lifecycle}
 	maps.Copy(all, map[string]operation.Handler{
 		"createName": published.Create, "getName": published.Get, "putName": published.Put, "deleteName": published.Delete,
-		"listNameEvents": lifecycle.Events, "findNames": published.Search, "explainName": published.Explain,
+		"listNameEvents": lifecycle.Events, "findNames": published.Search, "explainName": published.Explain, "getFleet": published.Fleet,
 	})
 	return all
 }

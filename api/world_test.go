@@ -490,3 +490,13 @@ func (l *lifecycle) ExplainName(_ context.Context, host string, sees func(projec
 	}
 	return out, l.err
 }
+
+func (l *lifecycle) Fleet(_ context.Context, q intent.FleetQuery) (intent.Fleet, error) {
+	out := intent.Fleet{Groups: map[intent.State]int{}, Names: map[intent.State]int{}, Items: []intent.FleetItem{}}
+	for _, name := range l.found {
+		if q.Sees(name.Project) {
+			out.Items = append(out.Items, intent.FleetItem{Kind: "externalDNS", Cluster: name.Home[0], Project: name.Project, Record: name.Provider, Scope: name.Scope, Healthy: "True"})
+		}
+	}
+	return out, l.err
+}

@@ -108,6 +108,9 @@ type Names interface {
 	UnpublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Accepted, error)
 	// NameReport answers what is known of a name.
 	NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error)
+	// Fleet returns how clusters and external-dns do, and the sums of names. Its errors are
+	// those of FindNames.
+	Fleet(ctx context.Context, query intent.FleetQuery) (intent.Fleet, error)
 	// FindNames returns names of all owners and projects. Its errors: Invalid for an After
 	// that no page had, Unavailable while it is not known which names there are.
 	FindNames(query intent.NameQuery) (intent.NamePage, error)

@@ -58,3 +58,20 @@ func TestWhoisExplainsAName(t *testing.T) {
 	require.Equal(t, result{exitDone, "taken.example is taken by another project.\n", ""}, signpost(t, f.url, "whois", "taken.example"))
 	require.Equal(t, exitUsage, signpost(t, f.url, "whois", "a..example").code)
 }
+
+// TestFleetCountsNamesAndShowsClusters.
+func TestFleetCountsNamesAndShowsClusters(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET fleet?limit=1000", 200, "Fleet", example(t, "fleet"))
+	require.Equal(t, result{exitDone, `host names: 10, of which 1 are not known to be published, and 1 not known to be verified
+groups: 1 Instantiated
+name documents: 1 Failed, 7 Instantiated
+
+CLUSTER   REACHABLE  DRAINED  NAMES  UNPUBLISHED  UNVERIFIED  PENDING OBJECTS  SINCE
+edge/hub  True       yes      10     1            1           1                2026-11-02T09:30:00Z
+
+EXTERNAL-DNS OF  PROJECT  CLUSTER   SCOPE   AVAILABLE  NAMES  UNPUBLISHED  UNVERIFIED
+lab              shop     edge/hub  public  True       10     1            1
+`, ""}, signpost(t, f.url, "fleet"))
+}

@@ -59,7 +59,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.AsUsageError(serve.FlagFault(err)) })
 	root.AddCommand(
 		serve.Command(p, service), serve.BackupCommand(p), serve.RestoreCommand(p),
-		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p), publish.HistoryCommand(p), find.Command(p), show.WhoisCommand(p),
+		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p), publish.HistoryCommand(p), find.Command(p), show.WhoisCommand(p), find.FleetCommand(p),
 		apply.Command(p), show.GetCommand(p), apply.DeleteCommand(p),
 		lifecycle.PlanCommand(p), lifecycle.DeployCommand(p), lifecycle.InstantiateCommand(p), lifecycle.UpdateCommand(p), lifecycle.RollbackCommand(p), lifecycle.TerminateCommand(p), show.StatusCommand(p),
 		onboard.Command(p), lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),

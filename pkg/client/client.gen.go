@@ -526,6 +526,24 @@ func (e DocumentChangeAction) Valid() bool {
 	}
 }
 
+// Defines values for FleetItemKind.
+const (
+	FleetItemKindCluster     FleetItemKind = "cluster"
+	FleetItemKindExternalDNS FleetItemKind = "externalDNS"
+)
+
+// Valid indicates whether the value is a known member of the FleetItemKind enum.
+func (e FleetItemKind) Valid() bool {
+	switch e {
+	case FleetItemKindCluster:
+		return true
+	case FleetItemKindExternalDNS:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FoundNameState.
 const (
 	FoundNameStateCreated       FoundNameState = "Created"
@@ -2432,6 +2450,77 @@ type FieldError struct {
 	Pointer string `json:"pointer"`
 }
 
+// Fleet How clusters, external-dns and names do.
+type Fleet struct {
+	// AsOf How far an index has come. Later changes may be missing.
+	AsOf AsOf `json:"asOf"`
+
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Groups Deployment intent groups with host names, by state.
+	//
+	// Example: {"Instantiated":2}
+	Groups map[string]int `json:"groups"`
+
+	// Hosts Host names, each counted for every owner, provider and scope.
+	Hosts HostCounts `json:"hosts"`
+
+	// Items Clusters, then external-dns.
+	Items []FleetItem `json:"items"`
+
+	// Names Name documents, by state.
+	//
+	// Example: {"Failed":1,"Instantiated":7}
+	Names map[string]int `json:"names"`
+}
+
+// FleetItem A cluster that names take addresses from or that external-dns runs in, or an external-dns.
+type FleetItem struct {
+	// Cluster A cluster as provider/cluster.
+	//
+	// Example: dc/one
+	Cluster ClusterPath `json:"cluster"`
+
+	// Drained Whether a cluster's addresses are kept out of public names; absent if not.
+	Drained bool `json:"drained,omitempty,omitzero"`
+
+	// Healthy Whether something was observed to be so.
+	Healthy Truth `json:"healthy"`
+
+	// Hosts Host names, each counted for every owner, provider and scope.
+	Hosts HostCounts `json:"hosts"`
+
+	// Kind Its kind.
+	Kind FleetItemKind `json:"kind"`
+
+	// Pending Objects that a cluster does not have as they are wanted, of projects that the caller may read.
+	//
+	// Example: 0
+	Pending int `json:"pending"`
+
+	// PendingSince Since when the oldest of them waits; absent if none does.
+	PendingSince time.Time `json:"pendingSince,omitempty,omitzero"`
+
+	// Project The project of an external-dns.
+	//
+	// Example: shop
+	Project string `json:"project,omitempty,omitzero"`
+
+	// Provider The provider (DNS update record) of an external-dns.
+	//
+	// Example: lab
+	Provider string `json:"provider,omitempty,omitzero"`
+
+	// Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
+	Scope Scope `json:"scope,omitempty,omitzero"`
+}
+
+// FleetItemKind Its kind.
+type FleetItemKind string
+
 // ForwardPlugin Sends the queries of a domain to nameservers.
 type ForwardPlugin struct {
 	// Domain An RFC 1123 domain, stored in lower case, as ASCII and without a trailing dot. Not the domain of the clusters themselves, nor one that holds it. The longest that fits a name wins.
@@ -2532,6 +2621,24 @@ type Health struct {
 
 // HealthStatus Always ok.
 type HealthStatus string
+
+// HostCounts Host names, each counted for every owner, provider and scope.
+type HostCounts struct {
+	// Total All.
+	//
+	// Example: 10
+	Total int `json:"total"`
+
+	// Unpublished Host names that are not known to be published.
+	//
+	// Example: 1
+	Unpublished int `json:"unpublished"`
+
+	// Unverified Host names that are not known to be answered by their servers.
+	//
+	// Example: 1
+	Unverified int `json:"unverified"`
+}
 
 // IntentHealth When a cluster's addresses count.
 type IntentHealth struct {
@@ -4010,6 +4117,9 @@ type DrainForce = bool
 // DryRun defines model for dryRun.
 type DryRun = bool
 
+// FleetContinue defines model for fleetContinue.
+type FleetContinue = string
+
 // HostName A host name in lower case, as ASCII and without a trailing dot; *. may begin it.
 //
 // Example: shop.lab.example
@@ -4253,6 +4363,15 @@ type ListClusterProviderEventsParams struct {
 
 	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+}
+
+// GetFleetParams defines parameters for GetFleet.
+type GetFleetParams struct {
+	// Limit The most items that a page may hold.
+	Limit *IndexLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *FleetContinue `form:"continue,omitempty" json:"continue,omitempty"`
 }
 
 // FindNamesParams defines parameters for FindNames.
@@ -5627,6 +5746,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 	LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFleet Read how everything does
+	//
+	// The names of all projects that the caller may read, counted by state. Then a page of the clusters and external-dns that have to do with these names. It comes from the index of `GET /v2/names`, and `asOf` says how far that has come; 503 while it is being filled. The role viewer in any project is enough.
+	//
+	// Corresponds with GET /v2/fleet (the `GetFleet` operationId).
+	GetFleet(ctx context.Context, params *GetFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// FindNames Find names in all projects
 	//
@@ -7165,6 +7291,23 @@ func (c *API) LintCorefileWithBody(ctx context.Context, contentType string, body
 // Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 func (c *API) LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLintCorefileRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFleet Read how everything does
+//
+// The names of all projects that the caller may read, counted by state. Then a page of the clusters and external-dns that have to do with these names. It comes from the index of `GET /v2/names`, and `asOf` says how far that has come; 503 while it is being filled. The role viewer in any project is enough.
+//
+// Corresponds with GET /v2/fleet (the `GetFleet` operationId).
+func (c *API) GetFleet(ctx context.Context, params *GetFleetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFleetRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10856,6 +10999,72 @@ func NewLintCorefileRequestWithBody(server string, contentType string, body io.R
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetFleetRequest constructs an http.Request for the GetFleet method
+func NewGetFleetRequest(server string, params *GetFleetParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/fleet")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -18567,6 +18776,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 	LintCorefileWithResponse(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*LintCorefileResponse, error)
 
+	// GetFleetWithResponse Read how everything does
+	//
+	// The names of all projects that the caller may read, counted by state. Then a page of the clusters and external-dns that have to do with these names. It comes from the index of `GET /v2/names`, and `asOf` says how far that has come; 503 while it is being filled. The role viewer in any project is enough.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/fleet (the `GetFleet` operationId).
+	GetFleetWithResponse(ctx context.Context, params *GetFleetParams, reqEditors ...RequestEditorFn) (*GetFleetResponse, error)
+
 	// FindNamesWithResponse Find names in all projects
 	//
 	// A page of the host names of name documents and of DNS intents, in all projects that the caller may read. It comes from an index in memory, which may lag: `asOf` says how far it has come. 503 while the index is being filled, or has heard nothing for 30 seconds. The role viewer in any project is enough.
@@ -20327,6 +20545,29 @@ func (r LintCorefileResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r LintCorefileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetFleetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Fleet
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFleetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFleetResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -23441,6 +23682,21 @@ func (c *ClientWithResponses) LintCorefileWithResponse(ctx context.Context, body
 	return ParseLintCorefileResponse(rsp)
 }
 
+// GetFleetWithResponse Read how everything does
+//
+// The names of all projects that the caller may read, counted by state. Then a page of the clusters and external-dns that have to do with these names. It comes from the index of `GET /v2/names`, and `asOf` says how far that has come; 503 while it is being filled. The role viewer in any project is enough.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/fleet (the `GetFleet` operationId).
+func (c *ClientWithResponses) GetFleetWithResponse(ctx context.Context, params *GetFleetParams, reqEditors ...RequestEditorFn) (*GetFleetResponse, error) {
+	rsp, err := c.GetFleet(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFleetResponse(rsp)
+}
+
 // FindNamesWithResponse Find names in all projects
 //
 // A page of the host names of name documents and of DNS intents, in all projects that the caller may read. It comes from an index in memory, which may lag: `asOf` says how far it has come. 503 while the index is being filled, or has heard nothing for 30 seconds. The role viewer in any project is enough.
@@ -26100,6 +26356,32 @@ func ParseLintCorefileResponse(rsp *http.Response) (*LintCorefileResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest CorefileFindings
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetFleetResponse parses an HTTP response from a GetFleetWithResponse call
+func ParseGetFleetResponse(rsp *http.Response) (*GetFleetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFleetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Fleet
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

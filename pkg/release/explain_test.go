@@ -133,3 +133,21 @@ func TestANameIsExplainedOnlyToWhoMayReadIt(t *testing.T) {
 	_, err = stale.ExplainName(t.Context(), "bakery.lab.example", func(string) bool { return false })
 	require.Equal(t, intent.NotFound, intent.CodeOf(err), "the owner's own state counts, and not the index")
 }
+
+// TestTheFleetShowsDrainedClusters beside what the index knows of them.
+func TestTheFleetShowsDrainedClusters(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	require.NoError(t, w.service.Drain(t.Context(), "cluster-providers/edge/clusters/berlin", false, "ann"))
+	fleet, err := w.explainer().Fleet(t.Context(), intent.FleetQuery{Limit: 10, Sees: func(string) bool { return true }})
+	require.NoError(t, err)
+	drained := map[string]bool{}
+	for _, item := range fleet.Items {
+		if item.Kind == "cluster" {
+			drained[item.Cluster] = item.Drained
+		}
+	}
+	require.Equal(t, map[string]bool{hub: false, berlin: true, paris: false}, drained)
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -103,6 +104,7 @@ func digest(uid string, generation int64) uint64 {
 
 // take takes up a change of a ledger.
 func (t *tables) take(c ledger.Changed) {
+	t.await(c)
 	if !c.ID.IsEndpoint() {
 		return
 	}
@@ -113,6 +115,21 @@ func (t *tables) take(c ledger.Changed) {
 		e.applied = digest(c.Entry.UID, c.Entry.Generation)
 	}
 	t.forget(key)
+}
+
+// await notes whether a cluster has an object as it is wanted. An object that others
+// still use is not waited for.
+func (t *tables) await(c ledger.Changed) {
+	at := t.cluster(c.ID.Cluster)
+	if c.Entry == nil || c.Entry.Kept || c.Entry.Status == ledger.Applied && !c.Entry.Going {
+		delete(at.pending, c.ID)
+		return
+	}
+	project := ""
+	if len(c.Entry.Owners) > 0 {
+		project = appcontext.Owner(c.Entry.Owners[0]).Project()
+	}
+	at.pending[c.ID] = pending{t.word(project), c.Entry.Since}
 }
 
 // see takes up an observation.

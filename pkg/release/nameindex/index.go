@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -120,6 +121,13 @@ type cluster struct {
 	name      string
 	known     bool
 	reachable bool
+	pending   map[bundle.ID]pending // objects that are not as they are wanted
+}
+
+// pending is an object that a cluster does not have as it is wanted.
+type pending struct {
+	project string // of an owner; empty: of none
+	since   time.Time
 }
 
 // word is a text, as it is kept once.
@@ -135,7 +143,7 @@ func (t *tables) word(text string) string {
 func (t *tables) cluster(name string) *cluster {
 	c := t.clusters[name]
 	if c == nil {
-		c = &cluster{name: t.word(name)}
+		c = &cluster{name: t.word(name), pending: map[bundle.ID]pending{}}
 		t.clusters[c.name] = c
 	}
 	return c

@@ -72,15 +72,25 @@ func (x *Index) FindNames(q intent.NameQuery) (intent.NamePage, error) {
 	x.order()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if x.heard.IsZero() || x.now().Sub(x.heard) > oldest {
-		return intent.NamePage{}, &intent.Error{Code: intent.Unavailable, Detail: "the index of names is being filled; try again soon", RetryAfter: retryAfter}
+	if err := x.fresh(); err != nil {
+		return intent.NamePage{}, err
 	}
 	s := search{NameQuery: q, pattern: strings.Split(q.Pattern, "*"), after: after, sees: map[string]bool{}}
 	s.run(x.tables.rows)
 	page, err := s.page()
-	page.AsOf = intent.AsOf{Revision: x.revision, Time: x.heard.UTC()}
+	page.AsOf = x.asOf()
 	return page, err
 }
+
+// fresh is Unavailable while the Index is being filled, or is too old.
+func (x *Index) fresh() error {
+	if x.heard.IsZero() || x.now().Sub(x.heard) > oldest {
+		return &intent.Error{Code: intent.Unavailable, Detail: "the index of names is being filled; try again soon", RetryAfter: retryAfter}
+	}
+	return nil
+}
+
+func (x *Index) asOf() intent.AsOf { return intent.AsOf{Revision: x.revision, Time: x.heard.UTC()} }
 
 // retryAfter is how long a caller waits while there is no answer.
 const retryAfter = 5 * time.Second
