@@ -94,3 +94,46 @@ func TestWhatCannotBeWaitedFor(t *testing.T) {
 		require.Contains(t, got.err, part)
 	}
 }
+
+// TestApplyDeploysWhatDocumentsBelongTo: providers first, then cluster DNS, then groups, each
+// once; nothing if a document is refused.
+func TestApplyDeploysWhatDocumentsBelongTo(t *testing.T) {
+	t.Parallel()
+	const eu = "projects/shop/logical-clouds/eu"
+	files := write(t, "shop.yaml", `
+{resource: `+prod+`/dns-intents, metadata: {name: www}}
+---
+{resource: `+prod+`/dns-intents, metadata: {name: api}}
+---
+{resource: projects/shop/logical-clouds, metadata: {name: us}}
+---
+{resource: `+eu+`/dns-cr-intents, metadata: {name: resolvers}}
+---
+{resource: projects/shop/dns-update-records, metadata: {name: lab}}
+`)
+	f := newFake(t)
+	for _, owner := range []string{labRecord, eu, prod} {
+		f.on("POST "+owner+"/deploy", 202, "Deployed", `{"contextID":"4242","revision":2,"action":"update"}`)
+	}
+	f.on("GET "+eu+"/status", 200, "Status", inState("Instantiated", "2", "Applied", "Applied", "true"))
+	f.on("GET "+prod+"/status", 200, "Status", withConditions("True", "True"))
+	got := signpost(t, f.url, "apply", "-f", files, "--deploy", "--wait=verified")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Contains(t, got.out, labRecord+" accepted (release 2, context 4242)\nshop/eu Instantiated (release 2, context 4242)\nshop/store/v1/prod Instantiated, Verified (release 2, context 4242)\n")
+	require.Equal(t, []string{"POST " + labRecord + "/deploy", "POST " + eu + "/deploy", "POST " + prod + "/deploy"}, f.seen()[5:], "each once, after all documents")
+
+	f = newFake(t)
+	f.on("PUT "+labRecord, 400, "Problem", aRefusal)
+	got = signpost(t, f.url, "apply", "-f", files, "--deploy")
+	require.Equal(t, exitFailed, got.code)
+	require.NotContains(t, strings.Join(f.seen(), "\n"), "POST")
+
+	f = newFake(t)
+	f.on("POST "+labRecord+"/deploy", 409, "Problem", aRefusal)
+	got = signpost(t, f.url, "apply", "-f", files, "--deploy")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "the body has 2 errors")
+	got = signpost(t, f.url, "apply", "-f", files, "--wait")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "add --deploy")
+}

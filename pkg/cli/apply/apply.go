@@ -30,7 +30,8 @@ first. A document is an object with the fields
   spec      its content
 
 A file holds one or several documents, in YAML ("---" between them) or JSON. If a document is
-refused, the documents below it are skipped, and all others are applied.
+refused, the documents below it are skipped, and all others are applied. With --deploy, the groups, cluster
+DNS and providers of the documents are deployed afterwards, unless a document was refused.
 
 Documents in the form of EMCO's emcoctl (version: emco/v2, resourceContext.anchor) are accepted, too.
 Actions in their anchors, such as instantiate, run last. Templates are not accepted.
@@ -43,6 +44,7 @@ func Command(p terminal.Program) *cobra.Command {
 	var from document.Source
 	var output terminal.Format
 	var dryRun bool
+	var rollout lifecycle.Rollout
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
 		Short: "Create or replace documents",
@@ -51,6 +53,9 @@ func Command(p terminal.Program) *cobra.Command {
 			"  signpost apply -f dns.yaml --resource projects/shop/logical-clouds/eu/dns-cr-intents",
 		Args: terminal.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := rollout.Check(); err != nil {
+				return err
+			}
 			if dryRun {
 				return lifecycle.PlanFiles(cmd.Context(), p, &server, &from, &output, false)
 			}
@@ -63,10 +68,14 @@ func Command(p terminal.Program) *cobra.Command {
 				return err
 			}
 			document.Order(documents)
-			return batch{api: api, whole: true, out: p.Out, err: p.Err}.run(cmd.Context(), documents, apply)
+			if err := (batch{api: api, whole: true, out: p.Out, err: p.Err}).run(cmd.Context(), documents, apply); err != nil {
+				return err
+			}
+			return rollout.Run(cmd.Context(), p, api, documents)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, as plan -f does, and store nothing")
+	rollout.Flags(cmd)
 	from.Flags(cmd.Flags())
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())

@@ -74,6 +74,14 @@ func (w *wait) condition() client.ConditionType {
 	return ""
 }
 
+// withoutNames is what is waited for of an owner that has no names.
+func (w *wait) withoutNames() wait {
+	if w.condition() != "" {
+		return waitInstantiated
+	}
+	return *w
+}
+
 // goal is what the action and the flag lead to.
 func (w *wait) goal(action intent.Action) Goal {
 	goal := GoalOf(action)

@@ -5,6 +5,7 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -143,30 +144,50 @@ func act(ctx context.Context, p terminal.Program, request *lifecycle) error {
 	if err != nil {
 		return err
 	}
-	var accepted client.Deployed // of other actions than deploy it has no action
-	body, err := connect.Ask(ctx, api, http.MethodPost, request.address(), nil, &accepted)
+	done, err := request.perform(ctx, p, api)
 	if err != nil {
 		return err
 	}
-	reached := "accepted"
-	if accepted.Action == client.DeployedAction(intent.NoAction) {
-		reached = "is deployed as its documents say"
+	return request.output.Print(p.Out, done.body, func(w io.Writer, _ bool) error {
+		terminal.Printf(w, "%s\n", done)
+		return nil
+	})
+}
+
+// performed is what came of an action.
+type performed struct {
+	owner    intent.Path
+	reached  string
+	accepted client.Deployed // of other actions than deploy it has no action
+	body     []byte
+}
+
+// String is a line for people.
+func (d performed) String() string {
+	return fmt.Sprintf("%s %s (release %d, context %s)", document.ShortOwner(d.owner), d.reached, d.accepted.Revision, terminal.Plain(d.accepted.ContextID))
+}
+
+// perform asks for the action, and waits if told so.
+func (request *lifecycle) perform(ctx context.Context, p terminal.Program, api *client.Client) (performed, error) {
+	done := performed{owner: request.owner, reached: "accepted"}
+	var err error
+	if done.body, err = connect.Ask(ctx, api, http.MethodPost, request.address(), nil, &done.accepted); err != nil {
+		return done, err
 	}
-	if request.action == intent.Terminate && accepted.Revision == 0 {
-		reached = "was never deployed"
+	if done.accepted.Action == client.DeployedAction(intent.NoAction) {
+		done.reached = "is deployed as its documents say"
+	}
+	if request.action == intent.Terminate && done.accepted.Revision == 0 {
+		done.reached = "was never deployed"
 	} else if request.wait != "" {
 		goal := request.wait.goal(request.action)
 		watch := Waiter{API: api, Owner: request.owner, Poll: p.Poll, Progress: p.Err}
-		if err := watch.Until(ctx, goal, accepted.Revision, request.timeout); err != nil {
-			return err
+		if err := watch.Until(ctx, goal, done.accepted.Revision, request.timeout); err != nil {
+			return done, err
 		}
-		reached = goal.String()
+		done.reached = goal.String()
 	}
-	return request.output.Print(p.Out, body, func(w io.Writer, _ bool) error {
-		terminal.Printf(w, "%s %s (release %d, context %s)\n", document.ShortOwner(request.owner), reached,
-			accepted.Revision, terminal.Plain(accepted.ContextID))
-		return nil
-	})
+	return done, nil
 }
 
 // revision is the one that a rollback goes to; 0 is the one before the current,

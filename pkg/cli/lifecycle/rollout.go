@@ -1,0 +1,89 @@
+package lifecycle
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// Rollout deploys what documents belong to, once they are stored.
+type Rollout struct {
+	deploy  bool
+	wait    wait
+	timeout time.Duration
+}
+
+// Flags adds the flags to a command that stores documents.
+func (r *Rollout) Flags(cmd *cobra.Command) {
+	const longest = 5 * time.Minute
+	cmd.Flags().BoolVar(&r.deploy, "deploy", false, "then deploy the providers, cluster DNS and deployment intent groups that the documents belong to")
+	r.wait.flag(cmd, intent.Deploy)
+	cmd.Flags().DurationVar(&r.timeout, "wait-timeout", longest, "how long to wait with --wait for each deployment")
+}
+
+// Check refuses flags that do not go together.
+func (r *Rollout) Check() error {
+	if r.wait != "" && !r.deploy {
+		return terminal.Usagef("--wait: nothing is deployed that could be waited for; add --deploy")
+	}
+	return r.wait.refuse(intent.Deploy, "")
+}
+
+// Run deploys, one after the other, and prints a line for each owner.
+func (r *Rollout) Run(ctx context.Context, p terminal.Program, api *client.Client, documents []document.Document) error {
+	if !r.deploy {
+		return nil
+	}
+	for _, owner := range owners(documents) {
+		request := &lifecycle{action: intent.Deploy, owner: owner, wait: r.wait, timeout: r.timeout}
+		switch intent.KindOf(owner).One {
+		case "DNSUpdateRecord":
+			request.wait = "" // it has no state to wait for
+		case "LogicalCloud":
+			request.wait = r.wait.withoutNames()
+		}
+		done, err := request.perform(ctx, p, api)
+		if err != nil {
+			return err
+		}
+		terminal.Printf(p.Out, "%s\n", done)
+	}
+	return nil
+}
+
+// owners are the owners of documents, in the order of their deployment. A logical cloud is
+// one if a DNS CR intent of it is given.
+func owners(documents []document.Document) []intent.Path {
+	var found []intent.Path
+	for _, d := range documents {
+		if d.Service != nil || d.Action != "" {
+			continue
+		}
+		for path := d.Path; path != ""; path = path.Parent() {
+			kind := intent.KindOf(path).One
+			if kind == "DNSUpdateRecord" || kind == "DeploymentIntentGroup" {
+				found = append(found, path)
+			}
+			if kind == "DNSCRIntent" {
+				found = append(found, path.Parent())
+			}
+		}
+	}
+	rank := []string{"DNSUpdateRecord", "LogicalCloud", "DeploymentIntentGroup"}
+	slices.SortStableFunc(found, func(a, b intent.Path) int {
+		return slices.Index(rank, intent.KindOf(a).One) - slices.Index(rank, intent.KindOf(b).One)
+	})
+	seen := map[intent.Path]bool{}
+	return slices.DeleteFunc(found, func(owner intent.Path) bool {
+		again := seen[owner]
+		seen[owner] = true
+		return again
+	})
+}
