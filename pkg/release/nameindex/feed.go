@@ -262,7 +262,8 @@ func (f *Feed) read(ctx context.Context, docs []intent.Document) ([]reading, err
 		}
 		r := reading{path: owner}
 		if err := json.Unmarshal(doc.Body, &r.lifecycle); err != nil {
-			return nil, err
+			f.Logger.WarnContext(ctx, "a lifecycle is damaged", "owner", owner, "error", err)
+			continue
 		}
 		owners = append(owners, r)
 		if r.named() {

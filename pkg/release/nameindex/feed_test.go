@@ -11,6 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -176,6 +177,24 @@ func TestAnAnswerSaysWhatItIsAsOf(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, w.fake.Revision(), page.AsOf.Revision)
 		require.WithinDuration(t, time.Now(), page.AsOf.Time, listenEvery)
+	})
+}
+
+// TestADamagedOwnerHidesNoOther: its lifecycle, or its release, cannot be read.
+func TestADamagedOwnerHidesNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.published(nameOwner("shop", "lost.example"), "lab", "lost.example")
+		items, _, err := w.fake.Range(t.Context(), kv.Range{Prefix: state.ReleasePrefix})
+		require.NoError(t, err)
+		_, _, err = w.fake.Txn(t.Context(), nil, kv.Put(items[0].Key, []byte("x")))
+		require.NoError(t, err)
+		_, err = w.store.Documents.Put(t.Context(), intent.Write{Path: state.LifecyclePath(nameOwner("shop", "odd.example")), Body: []byte(`{"seq":"one"}`), Condition: intent.Always()})
+		require.NoError(t, err)
+		w.published(prod, "lab", "www.lab.example")
+		w.run()
+		require.Equal(t, []string{"www.lab.example prod lab Instantiated True True"}, w.find(intent.NameQuery{}))
 	})
 }
 

@@ -90,8 +90,8 @@ func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, 
 	return bytes.Equal(was, is), err
 }
 
-// LoadReleases reads several releases back, by their context ids. Missing releases are
-// left out.
+// LoadReleases reads several releases back, by their context ids. Missing and
+// damaged releases are left out.
 func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[string]Release, error) {
 	keys := make([]string, len(contextIDs))
 	ids := make(map[string]string, len(contextIDs))
@@ -118,8 +118,10 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 		switch {
 		case err == nil:
 			out[id] = r
-		case intent.CodeOf(err) != intent.NotFound:
+		case intent.CodeOf(err) == intent.Unavailable:
 			return nil, err
+		case intent.CodeOf(err) != intent.NotFound:
+			s.Logger.WarnContext(ctx, "a release is damaged", "contextID", id, "error", err)
 		}
 	}
 	return out, nil
