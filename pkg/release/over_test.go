@@ -1,11 +1,17 @@
 package release_test
 
 import (
+	"context"
+	"errors"
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/overlay"
 )
 
@@ -45,4 +51,15 @@ func TestAPlanOverDocumentsIsThatOfTheStoredOnes(t *testing.T) {
 		require.Equal(t, want, planned, reason)
 		require.Equal(t, wantRecord, record, reason)
 	}
+}
+
+// TestAPlanOverDocumentsAsksNoDNSServers: its documents may name any.
+func TestAPlanOverDocumentsAsksNoDNSServers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.options.LookupExisting = func(context.Context, string, externaldns.InDNS, []netip.AddrPort) (verify.Holding, error) {
+		return verify.Holding{}, errors.New("it was asked")
+	}
+	require.NotNil(t, release.New(w.options).LookupExisting)
+	require.Nil(t, release.New(w.options).Over(w.documents).LookupExisting)
 }
