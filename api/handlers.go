@@ -38,6 +38,7 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 	}
 	maps.Copy(all, o.probes())
 	all["getOpenAPI"] = probes.Description
+	all["listEvents"] = actions.History{Service: o.History}.All
 	all["listNameHistory"] = actions.History{Service: o.History}.Name
 	for _, top := range []string{"Project", "ClusterProvider"} {
 		all["list"+top+"Events"] = actions.History{Service: o.History}.Events

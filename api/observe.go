@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/signpost-dns/signpost/api/actions"
 	"github.com/signpost-dns/signpost/api/jsonbody"
 	"github.com/signpost-dns/signpost/api/names"
 	"github.com/signpost-dns/signpost/api/requestinfo"
@@ -27,6 +28,9 @@ func (e *edge) observed(next http.Handler) http.Handler {
 		limit := requestTimeout
 		if r.URL.Query().Has("wait") {
 			limit += names.LongestWait
+		}
+		if r.URL.Query().Get("follow") == "true" {
+			limit = actions.LongestStream
 		}
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()

@@ -61,6 +61,11 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation.Opera
 		e.response.Error(w, r, err)
 		return
 	}
+	if result.Stream != nil {
+		memory.Shrink(0)
+		e.stream(w, r, op, result.Stream)
+		return
+	}
 	if result.Await != nil {
 		result = e.await(r, result)
 	}
@@ -68,6 +73,21 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation.Opera
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTimeout)) // tests' recorders have none
 	}
 	e.response.Answer(w, r, result, memory)
+}
+
+// stream sends events until one side ends. The request has a place of those that follow.
+func (e *edge) stream(w http.ResponseWriter, r *http.Request, op *operation.Operation, s *response.Stream) {
+	leave, err := e.limits.Enter(r.Context(), limits.Stream, limits.ClientKey(r, s.Actor))
+	if err != nil {
+		e.response.Error(w, r, err)
+		return
+	}
+	defer leave()
+	out := response.NewEvents(w)
+	if r.Method == http.MethodHead {
+		return
+	}
+	s.Serve(r.Context(), out, func() (intent.Actor, error) { return e.authorize(r, op, projectOf(op, mux.Vars(r))) })
 }
 
 // await makes an answer that takes its time. The request waits at a place of those that

@@ -79,6 +79,9 @@ func (c *copier) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
+// Unwrap is for http.ResponseController.
+func (c *copier) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
 // Operation is the operation that a request calls; nil when there is none.
 // HEAD is GET. path is the request's, escaped.
 func (c *Checker) Operation(method, path string) *openapi3.Operation {

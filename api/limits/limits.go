@@ -23,6 +23,7 @@ const (
 	Probe   Kind = "probe"   // is never refused
 	Read    Kind = "read"    // GET
 	Write   Kind = "write"   // all else: it changes something, or takes long
+	Stream  Kind = "stream"  // an answer that goes on as events happen
 	Receive Kind = "receive" // a write, from before its body is read to its end
 )
 
@@ -58,7 +59,10 @@ func newPool(n int, turn time.Duration) pool {
 
 const (
 	maxReads = 1024 // at work at once
-	bodies   = 8    // that may be on their way, for each write that is at work
+
+	maxStreams = 256 // at once
+	ownStreams = 16  // of them, of one client
+	bodies     = 8   // that may be on their way, for each write that is at work
 )
 
 // Turn is how long a request waits that finds no place.
@@ -85,6 +89,7 @@ type Limiter struct {
 func New(o Options) *Limiter {
 	return &Limiter{Options: o, bytes: throttle.NewBytes(o.MaxBytes, Turn), pools: map[Kind]pool{
 		Read:    newPool(maxReads, Turn),
+		Stream:  {throttle.NewPlaces(maxStreams, 0), throttle.NewShares(ownStreams, 0)},
 		Write:   newPool(o.MaxWrites, Turn),
 		Receive: newPool(min(bodies*o.MaxWrites, max(int(o.MaxBytes/o.MaxBody), o.MaxWrites)), 0),
 	}}

@@ -43,6 +43,8 @@ func statusOf(code intent.Code) int {
 		return http.StatusNotFound
 	case intent.Conflict:
 		return http.StatusConflict
+	case intent.Gone:
+		return http.StatusGone
 	case intent.TooMany:
 		return http.StatusTooManyRequests
 	case intent.PreconditionFailed:

@@ -26,6 +26,10 @@ type Answer struct {
 	Body   any    // written as JSON
 	Text   []byte // written as it is instead of Body, with the Content-Type of Header
 
+	// Stream is what is written instead, event by event, once the request has left its place
+	// to others; nil: nothing.
+	Stream *Stream
+
 	// Await makes the answer that is written instead, once the request has left its
 	// place to others; nil: this one is written.
 	Await func() Answer

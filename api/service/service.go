@@ -129,6 +129,15 @@ type History interface {
 	// newest first. A page begins where the last one ended: after, empty for the first. Its
 	// errors are *intent.Error values: NotFound; Invalid for an after that no page had.
 	Page(ctx context.Context, top intent.Path, limit int, after string) (intent.EventPage, error)
+	// All returns events of all projects that may be read, and of cluster providers if the
+	// empty project may be, as Page does.
+	All(ctx context.Context, reads func(project string) bool, limit int, after string) (intent.EventPage, error)
+	// Follow delivers events behind an id, 0 for those from now on, and returns the id that it
+	// begins behind. Its errors are *intent.Error values: Invalid; Gone for an id that is too old.
+	Follow(ctx context.Context, after int64) (<-chan intent.FollowedEvent, int64, error)
+	// Reached returns the newest id behind which nothing is missing for a follower that has
+	// seen all events up to an id.
+	Reached(ctx context.Context, seen int64) (int64, error)
 	// OfName returns how a host name has changed in the projects that may be read, the
 	// newest change first.
 	OfName(ctx context.Context, host string, reads func(project string) bool) ([]intent.NameTurn, error)
@@ -179,3 +188,18 @@ func (NoHistory) Page(context.Context, intent.Path, int, string) (intent.EventPa
 func (NoHistory) OfName(context.Context, string, func(string) bool) ([]intent.NameTurn, error) {
 	return nil, nil
 }
+
+// All implements History.
+func (NoHistory) All(context.Context, func(string) bool, int, string) (intent.EventPage, error) {
+	return intent.EventPage{Items: []intent.Event{}}, nil
+}
+
+// Follow implements History: nothing ever happens.
+func (NoHistory) Follow(context.Context, int64) (<-chan intent.FollowedEvent, int64, error) {
+	none := make(chan intent.FollowedEvent)
+	close(none)
+	return none, 1, nil
+}
+
+// Reached implements History.
+func (NoHistory) Reached(_ context.Context, seen int64) (int64, error) { return seen, nil }

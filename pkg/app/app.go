@@ -22,6 +22,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/backup"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
+	"github.com/signpost-dns/signpost/pkg/storage/eventfeed"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/namehistory"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -80,6 +81,7 @@ type service struct {
 	replicas *replicas.Registry
 	index    *nameindex.Feed
 	names    *namehistory.History
+	feed     *eventfeed.Feed
 }
 
 // assemble builds the service that a configuration asks for, over open stores.
@@ -114,7 +116,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	pool := connections.New(c.reaching(id, registry), connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
 	rules := c.rules(pool, documents)
-	past := openHistory(c, documents, log, metrics)
+	past, feed := openHistory(c, documents, stores.kv, log, metrics)
 	pastNames := openNames(c, documents, log, metrics)
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
 	memory := boundMemory()
@@ -128,7 +130,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	})
 	rules.NamespaceTenant, rules.UsesOf = releases.NamespaceTenant, releases.UsesOf // which no document tells of
 	s := &service{
-		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry, names: pastNames,
+		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry, names: pastNames, feed: feed,
 		index: &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch}, renewer: renewal.New(own, values, pool, time.Now, log, metrics),
 		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
@@ -140,7 +142,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	s.edge, err = openEdge(ctx, c, api.Options{
 		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
-		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index, s.explainer(), drafts(documents, rules, releases)}, History: pasts{past, pastNames},
+		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index, s.explainer(), drafts(documents, rules, releases)}, History: pasts{past, feed, pastNames},
 		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
 		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, releases)
@@ -189,6 +191,7 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(working, stop)()
+	defer context.AfterFunc(serving, s.feed.End)()
 	err := l.announce(s.config.ReadyFile)
 	if err == nil {
 		s.log.InfoContext(ctx, "Signpost is ready", "role", s.config.role(), "addresses", l.addresses(), "version", s.config.Build.Version)

@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/overlay"
+	"github.com/signpost-dns/signpost/pkg/storage/eventfeed"
 	"github.com/signpost-dns/signpost/pkg/storage/history"
 	"github.com/signpost-dns/signpost/pkg/storage/namehistory"
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
@@ -118,6 +119,7 @@ func (c corefiles) Trace(ctx context.Context, owner intent.Path, cluster string,
 // pasts is what the edge asks about what has happened.
 type pasts struct {
 	*history.History
+	*eventfeed.Feed
 	names *namehistory.History
 }
 

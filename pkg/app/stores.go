@@ -16,6 +16,7 @@ import (
 	etcdstore "github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/quota"
+	"github.com/signpost-dns/signpost/pkg/storage/eventfeed"
 	"github.com/signpost-dns/signpost/pkg/storage/history"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
@@ -104,12 +105,13 @@ func (s *stores) close() error {
 	return errors.Join(errs...)
 }
 
-// openHistory makes the history of what is done here.
-func openHistory(c Config, documents intent.Store, log *slog.Logger, metrics prometheus.Registerer) *history.History {
+// openHistory makes the history of what is done here, and the feed of those who follow it.
+func openHistory(c Config, documents intent.Store, keys kv.KV, log *slog.Logger, metrics prometheus.Registerer) (*history.History, *eventfeed.Feed) {
 	lost := promauto.With(metrics).NewCounter(prometheus.CounterOpts{
 		Name: "signpost_history_lost_total", Help: "Events that could not be kept in the history.",
 	})
-	return history.New(history.Options{Documents: documents, Count: c.HistoryCount, Lost: lost.Inc, Now: time.Now, Logger: log})
+	feed := eventfeed.New(keys)
+	return history.New(history.Options{Documents: documents, Count: c.HistoryCount, Announce: feed.Announce, Lost: lost.Inc, Now: time.Now, Logger: log}), feed
 }
 
 // openNames makes the history of host names.

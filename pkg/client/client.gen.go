@@ -3483,6 +3483,40 @@ type PreflightCheck struct {
 	Ok bool `json:"ok"`
 }
 
+// Problem An error (RFC 9457).
+type Problem struct {
+	// Detail The fault, for people.
+	//
+	// Example: the body has 1 error
+	Detail string `json:"detail"`
+
+	// Errors Everything wrong with the body, or all that stands in the way.
+	Errors []FieldError `json:"errors,omitempty,omitzero"`
+
+	// Plan The effect of an action.
+	Plan Plan `json:"plan,omitempty,omitzero"`
+
+	// RequestID The request's id, as in X-Request-ID and the log.
+	//
+	// Example: 01J9ZC3QW8
+	RequestID string `json:"requestID,omitempty,omitzero"`
+
+	// Status The HTTP status.
+	//
+	// Example: 400
+	Status int `json:"status"`
+
+	// Title The status in words.
+	//
+	// Example: Bad Request
+	Title string `json:"title"`
+
+	// Type The kind; always about:blank.
+	//
+	// Example: about:blank
+	Type string `json:"type"`
+}
+
 // Project A tenant.
 type Project struct {
 	// Metadata Names and describes a document.
@@ -4236,6 +4270,9 @@ type WaitFor = string
 // WaitTimeout defines model for waitTimeout.
 type WaitTimeout = string
 
+// Gone An error (RFC 9457).
+type Gone = Problem
+
 // ListClusterProvidersParams defines parameters for ListClusterProviders.
 type ListClusterProvidersParams struct {
 	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
@@ -4363,6 +4400,21 @@ type ListClusterProviderEventsParams struct {
 
 	// Continue The `continue` of the last page.
 	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+}
+
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Follow Follow events as they happen.
+	Follow bool `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
+
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// LastEventID The id of the last event that was received; with follow.
+	LastEventID string `json:"Last-Event-ID,omitempty,omitzero"`
 }
 
 // GetFleetParams defines parameters for GetFleet.
@@ -5746,6 +5798,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 	LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEvents List or follow all events
+	//
+	// The events of all projects that the caller may read, the newest first, without documents. Callers that may read everything also get those of cluster providers. With follow=true, server-sent events as they happen: `start`, `event` with an Event, and `end` with a reason (slow, unauthorized, gone, closing). The id of an event is a revision of the store, and good at every replica. Send it back as Last-Event-ID to go on behind it. 410: events behind it are not kept any more. 429: the caller follows 16 streams already. The role viewer in any project is enough.
+	//
+	// Corresponds with GET /v2/events (the `ListEvents` operationId).
+	ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFleet Read how everything does
 	//
@@ -7291,6 +7350,23 @@ func (c *API) LintCorefileWithBody(ctx context.Context, contentType string, body
 // Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 func (c *API) LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewLintCorefileRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEvents List or follow all events
+//
+// The events of all projects that the caller may read, the newest first, without documents. Callers that may read everything also get those of cluster providers. With follow=true, server-sent events as they happen: `start`, `event` with an Event, and `end` with a reason (slow, unauthorized, gone, closing). The id of an event is a revision of the store, and good at every replica. Send it back as Last-Event-ID to go on behind it. 410: events behind it are not kept any more. 429: the caller follows 16 streams already. The role viewer in any project is enough.
+//
+// Corresponds with GET /v2/events (the `ListEvents` operationId).
+func (c *API) ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEventsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10999,6 +11075,93 @@ func NewLintCorefileRequestWithBody(server string, contentType string, body io.R
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListEventsRequest constructs an http.Request for the ListEvents method
+func NewListEventsRequest(server string, params *ListEventsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/events")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "follow", params.Follow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		var headerParam0 string
+
+		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Last-Event-ID", params.LastEventID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("Last-Event-ID", headerParam0)
+
+	}
 
 	return req, nil
 }
@@ -18776,6 +18939,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/corefile/lint (the `LintCorefile` operationId).
 	LintCorefileWithResponse(ctx context.Context, body LintCorefileJSONRequestBody, reqEditors ...RequestEditorFn) (*LintCorefileResponse, error)
 
+	// ListEventsWithResponse List or follow all events
+	//
+	// The events of all projects that the caller may read, the newest first, without documents. Callers that may read everything also get those of cluster providers. With follow=true, server-sent events as they happen: `start`, `event` with an Event, and `end` with a reason (slow, unauthorized, gone, closing). The id of an event is a revision of the store, and good at every replica. Send it back as Last-Event-ID to go on behind it. 410: events behind it are not kept any more. 429: the caller follows 16 streams already. The role viewer in any project is enough.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/events (the `ListEvents` operationId).
+	ListEventsWithResponse(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*ListEventsResponse, error)
+
 	// GetFleetWithResponse Read how everything does
 	//
 	// The names of all projects that the caller may read, counted by state. Then a page of the clusters and external-dns that have to do with these names. It comes from the index of `GET /v2/names`, and `asOf` says how far that has come; 503 while it is being filled. The role viewer in any project is enough.
@@ -20545,6 +20717,31 @@ func (r LintCorefileResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r LintCorefileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListEventsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EventPage
+	// ApplicationProblemJSON410 the response for an HTTP 410 `application/problem+json` response
+	ApplicationProblemJSON410 *Gone
+}
+
+// Status returns HTTPResponse.Status
+func (r ListEventsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListEventsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -23682,6 +23879,21 @@ func (c *ClientWithResponses) LintCorefileWithResponse(ctx context.Context, body
 	return ParseLintCorefileResponse(rsp)
 }
 
+// ListEventsWithResponse List or follow all events
+//
+// The events of all projects that the caller may read, the newest first, without documents. Callers that may read everything also get those of cluster providers. With follow=true, server-sent events as they happen: `start`, `event` with an Event, and `end` with a reason (slow, unauthorized, gone, closing). The id of an event is a revision of the store, and good at every replica. Send it back as Last-Event-ID to go on behind it. 410: events behind it are not kept any more. 429: the caller follows 16 streams already. The role viewer in any project is enough.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/events (the `ListEvents` operationId).
+func (c *ClientWithResponses) ListEventsWithResponse(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*ListEventsResponse, error) {
+	rsp, err := c.ListEvents(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListEventsResponse(rsp)
+}
+
 // GetFleetWithResponse Read how everything does
 //
 // The names of all projects that the caller may read, counted by state. Then a page of the clusters and external-dns that have to do with these names. It comes from the index of `GET /v2/names`, and `asOf` says how far that has come; 503 while it is being filled. The role viewer in any project is enough.
@@ -26360,6 +26572,42 @@ func ParseLintCorefileResponse(rsp *http.Response) (*LintCorefileResponse, error
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListEventsResponse parses an HTTP response from a ListEventsWithResponse call
+func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListEventsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EventPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 410:
+		var dest Gone
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON410 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
 
 	}
 

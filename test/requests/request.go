@@ -52,7 +52,11 @@ func (r Request) Send(ctx context.Context, client *http.Client, base string) (ap
 		return apitest.Response{}, err
 	}
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
+	var from io.Reader = response.Body
+	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
+		from = io.LimitReader(from, 1) // it goes on for an hour
+	}
+	raw, err := io.ReadAll(from)
 	return apitest.Response{Status: response.StatusCode, Header: response.Header, Body: raw}, err
 }
 

@@ -19,6 +19,7 @@ const (
 	Forbidden          Code = "forbidden"           // the subject lacks the right: 403
 	NotFound           Code = "not found"           // the document or its parent does not exist: 404
 	Conflict           Code = "conflict"            // the state of other documents forbids it: 409
+	Gone               Code = "gone"                // it was there, and is not kept any more: 410
 	PreconditionFailed Code = "precondition failed" // If-Match, If-None-Match or a plan token: 412
 	TooLarge           Code = "too large"           // the body exceeds its limit: 413
 	UnsupportedMedia   Code = "unsupported media"   // the content type is not JSON: 415

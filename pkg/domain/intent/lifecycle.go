@@ -140,6 +140,13 @@ type Event struct {
 	After  json.RawMessage `json:"after,omitempty"`
 }
 
+// FollowedEvent is an event as those hear of it who follow all events.
+type FollowedEvent struct {
+	ID    int64 // the revision of the store
+	Event Event // without documents
+	Lost  bool  // there is no event, and earlier ones are missing
+}
+
 // EventPage is a part of what happened, the newest first.
 type EventPage struct {
 	Items    []Event `json:"items"` // never nil

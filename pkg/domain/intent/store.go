@@ -73,6 +73,7 @@ type ListOptions struct {
 	Limit      int    // at most so many, 0 for all
 	Bytes      int    // no more than fit, by their bodies, and at least one; 0 for no bound
 	Continue   string // where the last page ended: its Page.Continue
+	After      string // in place of Continue: only names behind this one
 }
 
 // PageBytes is the bound of pages for people and programs, at any requested size:

@@ -26,6 +26,8 @@ type Options struct {
 	// Count is how many events of each project or cluster provider are kept, and a tenth
 	// more while they are written. If it is 0, as many stay as Prune leaves.
 	Count int
+	// Announce tells followers of an event that is kept; nil: nobody.
+	Announce func(ctx context.Context, e intent.Event) error
 	// Lost is told of each event that could not be kept.
 	Lost   func()
 	Now    func() time.Time
@@ -117,6 +119,9 @@ func (h *History) keep(ctx context.Context, uid string, e intent.Event) {
 	top := topOf(e.Path)
 	if err == nil {
 		_, err = h.Documents.Put(ctx, intent.Write{Path: at(top, uid, e.Time), Body: raw, Condition: intent.IfAbsent()})
+	}
+	if err == nil && h.Announce != nil {
+		err = h.Announce(ctx, e)
 	}
 	if err != nil {
 		h.lose(ctx, e, err)

@@ -394,3 +394,43 @@ func TestWhoPrunesBesideAnotherGoesOn(t *testing.T) {
 	_, err = w.Writes(t.Context(), prod)
 	require.ErrorIs(t, err, broken)
 }
+
+// TestEventsOfAllProjectsAreOneList, the newest first, by pages, without documents: of the
+// projects that may be read.
+func TestEventsOfAllProjectsAreOneList(t *testing.T) {
+	w := newWorld(t)
+	for n := range 25 {
+		w.write(shop, `{"n":`+strconv.Itoa(n)+`}`)
+		w.write("projects/blog", `{"n":`+strconv.Itoa(n)+`}`)
+		w.write("cluster-providers/edge", `{"n":`+strconv.Itoa(n)+`}`)
+	}
+	all := func(limit int, reads func(string) bool) []string {
+		var lines []string
+		after := ""
+		for {
+			page, err := w.All(t.Context(), reads, limit, after)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(page.Items), limit)
+			for _, e := range page.Items {
+				require.Empty(t, e.After)
+				lines = append(lines, e.Time.Format("04:05 ")+string(e.Path))
+			}
+			if after = page.Continue; after == "" {
+				return lines
+			}
+		}
+	}
+	everything := all(100, func(string) bool { return true })
+	require.Len(t, everything, 75)
+	require.Equal(t, []string{"01:15 cluster-providers/edge", "01:14 projects/blog", "01:13 projects/shop"}, everything[:3])
+	require.IsDecreasing(t, everything)
+	for _, limit := range []int{1, 2, 7, 75} {
+		require.Equal(t, everything, all(limit, func(string) bool { return true }), limit)
+	}
+	own := all(10, func(project string) bool { return project == "shop" })
+	require.Len(t, own, 25)
+	require.NotContains(t, strings.Join(own, " "), "blog")
+	require.Empty(t, all(10, func(string) bool { return false }))
+	_, err := w.All(t.Context(), func(string) bool { return true }, 10, "?")
+	require.Equal(t, intent.Invalid, intent.CodeOf(err))
+}

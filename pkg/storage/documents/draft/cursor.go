@@ -27,7 +27,7 @@ func After(options intent.ListOptions) (string, error) {
 		return "", &intent.Error{Code: intent.Invalid, Detail: "a list needs a collection"}
 	}
 	if options.Continue == "" {
-		return "", nil
+		return options.After, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(options.Continue)
 	name, _ := strings.CutPrefix(string(raw), cursorVersion)

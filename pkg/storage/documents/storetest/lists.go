@@ -62,6 +62,7 @@ func listPages(t *testing.T, data Data) {
 	put(t, s, "projects/p11", "x")
 	second := list(t, s, intent.ListOptions{Collection: "projects", Limit: 2, Continue: first.Continue})
 	require.Equal(t, []string{"p11", "p3"}, names(second), "a page begins behind the last name, be it there or not")
+	require.Equal(t, names(second), names(list(t, s, intent.ListOptions{Collection: "projects", NamePrefix: "p", Limit: 2, After: "p10"})), "and behind a name that is given")
 }
 
 // listBytes: a page ends early, and the next one goes on behind it.
