@@ -77,6 +77,8 @@ func TestConnectMakesAnAccountAndRegistersTheCluster(t *testing.T) {
 	got := signpost(t, f.url, "connect", "prod-one", "--kubeconfig", kubeconfig, "--as", "dc/one", "--for", "addresses")
 	require.Equal(t, result{exitDone, `applied namespaces signpost
 applied serviceaccounts signpost
+applied roles signpost
+applied rolebindings signpost
 applied clusterroles signpost-addresses
 applied clusterrolebindings signpost-addresses
 applied clusterroles signpost-address-sources
