@@ -25,7 +25,9 @@ func TestDeploySaysWhatItDid(t *testing.T) {
 	f.on("POST "+prod+"/deploy", 202, "Deployed", `{"contextID":"4242","revision":1,"action":"none"}`)
 	f.on("POST "+prod+"/deploy?dryRun=true", 200, "Plan", aPlan)
 	f.on("POST "+labRecord+"/deploy?adopt=old", 202, "Deployed", `{"contextID":"4243","revision":2,"action":"update"}`)
+	f.on("POST "+labRecord+"/deploy", 202, "Deployed", `{"contextID":"","revision":0,"action":"none"}`)
 	for line, args := range map[string][]string{
+		labRecord + " is not in use yet (release 0, context -)\n":                         {labRecord},
 		"shop/store/v1/prod accepted (release 1, context 4242)\n":                         {"shop/store/v1/prod", "--confirm", "abc", "--takeover", "store/v1/test"},
 		"shop/store/v1/prod is deployed as its documents say (release 1, context 4242)\n": {"shop/store/v1/prod"},
 		labRecord + " accepted (release 2, context 4243)\n":                               {labRecord, "--adopt", "old"},

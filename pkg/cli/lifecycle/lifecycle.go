@@ -176,6 +176,9 @@ func (request *lifecycle) perform(ctx context.Context, p terminal.Program, api *
 	}
 	if done.accepted.Action == client.DeployedAction(intent.NoAction) {
 		done.reached = "is deployed as its documents say"
+		if done.accepted.Revision == 0 { // a provider
+			done.reached = "is not in use yet"
+		}
 	}
 	if request.action == intent.Terminate && done.accepted.Revision == 0 {
 		done.reached = "was never deployed"
