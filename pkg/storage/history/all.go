@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -25,7 +26,7 @@ const (
 // parameters limit and after are those of Page. Errors: Invalid for a wrong after, and for too many projects.
 func (h *History) All(ctx context.Context, reads func(project string) bool, limit int, after string) (intent.EventPage, error) {
 	behind, err := base64.RawURLEncoding.DecodeString(after)
-	if err != nil || strings.ContainsRune(string(behind), '/') {
+	if err != nil || bytes.ContainsRune(behind, '/') {
 		return intent.EventPage{}, &intent.Error{Code: intent.Invalid, Detail: "continue is not one that this list has answered: leave it out to begin again"}
 	}
 	all, err := h.streams(ctx, reads, string(behind))
