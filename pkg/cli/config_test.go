@@ -73,7 +73,7 @@ func settings(t *testing.T) map[string]string {
 		"grpc-tls-cert": write(t, "grpc-cert.pem", "c"), "grpc-tls-key": write(t, "grpc-key.pem", "k"), "grpc-client-ca": write(t, "grpc-ca.pem", "c"),
 		"allowed-images": "a/,b/", "image-registry": "registry.example", "rate-limit": "7", "max-connections": "9", "max-documents": "10", "max-bytes": "11", "cluster-memory": "32", "require-domains": "true", "max-records": "5", "max-names": "6", "max-external-dns": "8", "max-objects": "12", "log-level": "debug", "log-format": "json", "ready-file": "ready",
 		"old-secret-key-file": write(t, "old", "k"), "lost-secret-key": "01234567,89abcdef",
-		"history-age": "1h0m0s", "history-count": "5",
+		"history-age": "1h0m0s", "history-count": "5", "name-history-bytes": "13", "name-history-log": "true",
 	}
 }
 
