@@ -36,8 +36,10 @@ type upstreamer interface {
 	Lookup(ctx context.Context, state request.Request, name string, qtype uint16) (*dns.Msg, error)
 }
 
+// Name implements plugin.Handler.
 func (e *SearchExpand) Name() string { return Name }
 
+// ServeDNS implements plugin.Handler.
 func (e *SearchExpand) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
 	option := search.OptionOf(r, e.settings.Option)
 	if option != nil {

@@ -30,8 +30,10 @@ type SearchPath struct {
 	warned   atomic.Int64 // when a server that does not know the option was last logged, in Unix nanoseconds
 }
 
+// Name implements plugin.Handler.
 func (p *SearchPath) Name() string { return Name }
 
+// ServeDNS implements plugin.Handler.
 func (p *SearchPath) ServeDNS(ctx context.Context, w dns.ResponseWriter, r *dns.Msg) (int, error) {
 	if search.InZone(r) {
 		return p.serveZone(ctx, w, r)

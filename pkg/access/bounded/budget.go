@@ -29,6 +29,7 @@ const (
 // Excess is the error of what costs more than it may.
 type Excess struct{ reason string }
 
+// Error implements error.
 func (e *Excess) Error() string { return e.reason }
 
 // tooLarge is the error of what would take more memory than it may.

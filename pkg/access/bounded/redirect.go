@@ -11,6 +11,7 @@ type Redirect struct {
 	To string // scheme and host; empty: nowhere that could be read
 }
 
+// Error implements error.
 func (r *Redirect) Error() string {
 	if r.To == "" {
 		return "the server redirects to another address, which Signpost does not follow; give the final address"
@@ -39,6 +40,7 @@ type Straight struct {
 	http.RoundTripper
 }
 
+// RoundTrip implements http.RoundTripper.
 func (s Straight) RoundTrip(request *http.Request) (*http.Response, error) {
 	answer, err := s.RoundTripper.RoundTrip(request)
 	if err != nil {

@@ -27,7 +27,7 @@ func newStopwatch(all *prometheus.HistogramVec, store string) stopwatch {
 
 // lap notes a request that began then and ends now. A refusal, such as a lost race, is no
 // failure of the store.
-func (w stopwatch) lap(op string, began time.Time, err *error) {
+func (w stopwatch) lap(op string, began time.Time, err *error) { //nolint:gocritic // a deferred call reads the result at its end
 	outcome := "ok"
 	switch {
 	case intent.CodeOf(*err) == intent.Unavailable:

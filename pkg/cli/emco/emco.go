@@ -87,6 +87,7 @@ type Error struct {
 	Text    string
 }
 
+// Error implements error.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("EMCO's %s answers %d %s: %s", e.service, e.Status, http.StatusText(e.Status), e.Text)
 	if e.Pathless() {
@@ -115,6 +116,7 @@ type Unreachable struct {
 // Unwrap implements the errors package's contract.
 func (e *Unreachable) Unwrap() error { return e.error }
 
+// Error implements error.
 func (e *Unreachable) Error() string {
 	cause := e.error
 	var transport *url.Error

@@ -107,6 +107,7 @@ func newClient() *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
+// Get implements intent.Store.
 func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
 	if err := draft.CheckPath(path); err != nil {
 		return intent.Document{}, err
@@ -141,6 +142,7 @@ func (s *Store) unread(ctx context.Context, from *service, path intent.Path, err
 	return err
 }
 
+// GetAll implements intent.Store.
 func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
 	found := make([]*intent.Document, len(paths))
 	var own []intent.Path
@@ -197,6 +199,7 @@ func (s *Store) read(ctx context.Context, k kind, path intent.Path) ([]byte, err
 	return body, err
 }
 
+// List implements intent.Store.
 func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
 	k, theirs := s.kindOf(options.Collection)
 	if !theirs {
@@ -272,6 +275,7 @@ func (s *Store) readAll(ctx context.Context, k kind, collection string) ([]named
 	return slices.CompactFunc(bodies, func(a, b named) bool { return a.name == b.name }), nil
 }
 
+// Put implements intent.Store.
 func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, error) {
 	if err := s.Elsewhere(write.Path); err != nil {
 		return intent.Document{}, err
@@ -285,6 +289,7 @@ func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, e
 	return withoutNotes(doc), missingNote(err)
 }
 
+// Delete implements intent.Store.
 func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
 	if err := s.Elsewhere(path); err != nil {
 		return err
@@ -304,6 +309,7 @@ func (s *Store) Elsewhere(path intent.Path) error {
 	}
 }
 
+// Referrers implements intent.Store.
 func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path, error) {
 	if _, theirs := s.kindOf(path.Collection()); theirs {
 		path = notePath(path)
@@ -324,6 +330,7 @@ func (s *Store) NamespaceHolder(ctx context.Context, namespace string) (project 
 	return "", err
 }
 
+// Sweep implements intent.Store.
 func (s *Store) Sweep(ctx context.Context) error {
 	for _, service := range []*service{s.orchestrator, s.dcm, s.clm} {
 		if service != nil {

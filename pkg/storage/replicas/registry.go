@@ -118,6 +118,7 @@ func (r *Registry) Others(ctx context.Context) ([]Replica, error) {
 
 var _ prometheus.Collector = (*Registry)(nil)
 
+// Describe implements prometheus.Collector.
 func (r *Registry) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- description() }
 
 // kind is what signpost_replicas tells apart.

@@ -59,11 +59,13 @@ func (t *Applier) Load(context.Context) error {
 // Empty tells whether nothing is left but what the ledger says.
 func (t *Applier) Empty() bool { return true }
 
+// Replaced implements link.Listener.
 func (t *Applier) Replaced() {
 	clear(t.attempts)
 	clear(t.pendingCreates)
 }
 
+// Answered implements link.Listener.
 func (t *Applier) Answered(back bool, now time.Time) {
 	t.pendingCreates.answers(back, now)
 	t.lookAgain(func(id bundle.ID) bool { return t.Ledger.Entries()[id].Shared }) // no watch tells of others' objects

@@ -223,7 +223,7 @@ type countedTarget struct {
 }
 
 // count counts a request that began then and ends now.
-func (c *countedTarget) count(verb string, began time.Time, err *error) {
+func (c *countedTarget) count(verb string, began time.Time, err *error) { //nolint:gocritic // a deferred call reads the result at its end
 	c.metrics.all.requests.WithLabelValues(c.metrics.name, verb, strconv.Itoa(cluster.CodeOf(*err))).Inc()
 	c.metrics.all.duration.WithLabelValues(verb).Observe(time.Since(began).Seconds())
 }

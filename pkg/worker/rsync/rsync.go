@@ -361,8 +361,10 @@ func (t *Handovers) handedOver(contextID string) bool {
 	return t.known[contextID]
 }
 
+// Replaced implements link.Listener.
 func (t *Handovers) Replaced() {}
 
+// Answered implements link.Listener.
 func (t *Handovers) Answered(bool, time.Time) {}
 
 // Judge implements link.Listener: a cluster that does not let Signpost look is

@@ -43,6 +43,7 @@ func New(over kv.KV, options ...Option) *Store {
 	return s
 }
 
+// Get implements intent.Store.
 func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
 	if err := draft.CheckPath(path); err != nil {
 		return intent.Document{}, err
@@ -57,6 +58,7 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	return found.doc, nil
 }
 
+// GetAll implements intent.Store.
 func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
 	keys := make([]string, len(paths))
 	for n, path := range paths {
@@ -78,6 +80,7 @@ func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Docum
 	return docs, nil
 }
 
+// List implements intent.Store.
 func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
 	after, err := draft.After(options)
 	if err != nil {
@@ -116,6 +119,7 @@ func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Pa
 	return page, nil
 }
 
+// Referrers implements intent.Store.
 func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path, error) {
 	if err := draft.CheckPath(path); err != nil {
 		return nil, err
@@ -171,6 +175,7 @@ func (s *Store) Usage(ctx context.Context, path intent.Path) (documents int, byt
 // transaction, so a crash leaves nothing behind.
 func (s *Store) Sweep(context.Context) error { return nil }
 
+// Ping implements intent.Store.
 func (s *Store) Ping(ctx context.Context) error { return s.kv.Ping(ctx) }
 
 // Close implements intent.Store. The key-value store stays open.

@@ -26,6 +26,7 @@ const (
 	settleAttempts = 4
 )
 
+// Put implements intent.Store.
 func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, error) {
 	d, err := draft.Of(write)
 	if err != nil {
@@ -144,6 +145,7 @@ func refOps(source intent.Path, added, removed []intent.Path) []kv.Op {
 	return ops
 }
 
+// Delete implements intent.Store.
 func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
 	if err := draft.CheckPath(path); err != nil {
 		return err

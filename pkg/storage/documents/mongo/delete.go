@@ -13,6 +13,7 @@ import (
 // to its document.
 const pendingPatience = 5 * time.Second
 
+// Delete implements intent.Store.
 func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
 	if err := draft.CheckPath(path); err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 // which it refers.
 const targetPatience = 5 * time.Second
 
+// Put implements intent.Store.
 func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, error) {
 	d, err := draft.Of(write)
 	if err != nil {

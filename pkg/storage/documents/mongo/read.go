@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/documents/draft"
 )
 
+// Get implements intent.Store.
 func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, error) {
 	if err := draft.CheckPath(path); err != nil {
 		return intent.Document{}, err
@@ -29,6 +30,7 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	return *doc, nil
 }
 
+// GetAll implements intent.Store.
 func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
 	place := make(map[string]int, len(paths))
 	ids := make(bson.A, len(paths))
@@ -101,6 +103,7 @@ func (s *Store) each(ctx context.Context, what string, filter bson.D, opts *opti
 	return nil
 }
 
+// List implements intent.Store.
 func (s *Store) List(ctx context.Context, list intent.ListOptions) (intent.Page, error) {
 	after, err := draft.After(list)
 	if err != nil {
@@ -176,6 +179,7 @@ func nameRange(prefix, after string) bson.D {
 	return names
 }
 
+// Referrers implements intent.Store.
 func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path, error) {
 	if err := draft.CheckPath(path); err != nil {
 		return nil, err

@@ -114,6 +114,7 @@ func (s *Store) createIndexes(ctx context.Context) error {
 	return nil
 }
 
+// Ping implements intent.Store.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.client.Ping(ctx, readpref.Primary()); err != nil {
 		return unavailable("ping", err)

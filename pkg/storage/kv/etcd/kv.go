@@ -90,6 +90,7 @@ func (s *KV) Close() error {
 	return nil
 }
 
+// Get implements kv.KV.
 func (s *KV) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()

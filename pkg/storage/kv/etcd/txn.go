@@ -19,6 +19,7 @@ const chunk = kv.MaxOps / 2
 // takes. The client would not even send a larger one, and calls it a failure.
 const maxRequest = embed.DefaultMaxRequestBytes
 
+// Txn implements kv.KV.
 func (s *KV) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()

@@ -12,6 +12,7 @@ import (
 // watchRetry is the pause before a broken watch is opened again.
 const watchRetry = 100 * time.Millisecond
 
+// Watch implements kv.KV.
 func (s *KV) Watch(ctx context.Context, prefix string, from int64) <-chan kv.Batch {
 	w := &watch{kv: s, prefix: prefix, next: from, out: make(chan kv.Batch)}
 	go func() {

@@ -75,6 +75,7 @@ func (f *Fake) around(ctx context.Context, op, key string, do func() error) erro
 	return err
 }
 
+// Get implements kv.KV.
 func (f *Fake) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
 	var found *kv.Item
 	var revision int64
@@ -92,6 +93,7 @@ func (f *Fake) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
 	return found, revision, nil
 }
 
+// Range implements kv.KV.
 func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
 	items := []kv.Item{}
 	var revision int64
@@ -194,6 +196,7 @@ func (f *Fake) keysBelow(prefix string) []string {
 	return rest[:sort.Search(len(rest), func(i int) bool { return !strings.HasPrefix(rest[i], prefix) })]
 }
 
+// Ping implements kv.KV.
 func (f *Fake) Ping(ctx context.Context) error {
 	return f.around(ctx, "ping", "", func() error { return nil })
 }

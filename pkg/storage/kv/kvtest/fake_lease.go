@@ -21,6 +21,7 @@ type fakeLease struct {
 
 var _ kv.Lease = (*fakeLease)(nil)
 
+// Lease implements kv.KV.
 func (f *Fake) Lease(ctx context.Context, _ int) (kv.Lease, error) {
 	l := &fakeLease{fake: f, keys: map[string]bool{}, lost: make(chan struct{})}
 	l.lose = sync.OnceFunc(func() { close(l.lost) })

@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
+// Txn implements kv.KV.
 func (f *Fake) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
 	key := ""
 	if len(then) > 0 {

@@ -168,6 +168,7 @@ func place(id bundle.ID) (string, error) {
 	return path.Join(folder, file), nil
 }
 
+// Get implements Target.
 func (d *Directory) Get(ctx context.Context, id bundle.ID) (*cluster.Live, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, cluster.Classify(err, cluster.Reading)
@@ -270,6 +271,7 @@ func (d *Directory) render(o bundle.Object) ([]byte, error) {
 	return asYAML, nil
 }
 
+// Create implements Target.
 func (d *Directory) Create(ctx context.Context, o bundle.Object) (cluster.Live, error) {
 	return d.write(ctx, o, func(live *cluster.Live) error {
 		if live != nil {
@@ -279,6 +281,7 @@ func (d *Directory) Create(ctx context.Context, o bundle.Object) (cluster.Live, 
 	})
 }
 
+// Apply implements Target.
 func (d *Directory) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
 	return d.write(ctx, o, func(live *cluster.Live) error {
 		if live == nil || live.Version != at {
@@ -416,6 +419,7 @@ func (d *Directory) Established(ctx context.Context, _ cluster.Kind) (bool, erro
 	return true, cluster.Classify(ctx.Err(), cluster.Reading)
 }
 
+// Occupant implements Target.
 func (d *Directory) Occupant(ctx context.Context, namespace string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", cluster.Classify(err, cluster.Reading)
@@ -438,6 +442,7 @@ func (d *Directory) Occupant(ctx context.Context, namespace string) (string, err
 	return "", nil
 }
 
+// Close implements Target.
 func (d *Directory) Close() { _ = d.dir().Close() }
 
 // changed tells the watches of a write of our own, at once.

@@ -40,6 +40,7 @@ type scanned struct {
 	id      bundle.ID
 }
 
+// Watch implements Target.
 func (d *Directory) Watch(ctx context.Context, notify cluster.Notify) cluster.Watches {
 	ctx, stop := context.WithCancel(ctx)
 	w := &directoryWatches{directory: d, notify: notify, stop: stop, files: map[string]scanned{}}

@@ -116,6 +116,7 @@ func (k *Kubernetes) Identity(ctx context.Context) (string, error) {
 	return string(namespace.UID), nil
 }
 
+// Get implements Target.
 func (k *Kubernetes) Get(ctx context.Context, id bundle.ID) (*cluster.Live, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
@@ -183,6 +184,7 @@ func (k *Kubernetes) patch(ctx context.Context, o bundle.Object, version cluster
 	return live, nil
 }
 
+// Delete implements Target.
 func (k *Kubernetes) Delete(ctx context.Context, id bundle.ID, version cluster.Version) error {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
@@ -204,6 +206,7 @@ func (k *Kubernetes) Delete(ctx context.Context, id bundle.ID, version cluster.V
 	return cluster.Classify(err, cluster.Deleting)
 }
 
+// Established implements Target.
 func (k *Kubernetes) Established(ctx context.Context, kind cluster.Kind) (bool, error) {
 	r, known := cluster.Lookup(kind)
 	if known && !r.Custom {
