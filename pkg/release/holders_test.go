@@ -120,17 +120,29 @@ func TestAnObjectOfAnotherGroupOfTheProjectIsWarnedOf(t *testing.T) {
 	}
 }
 
-// TestAPlanNeedsTheLedger to know whose objects there are.
+// TestAPlanNeedsTheLedger to know whose objects there are: a plan fails if any of its reads
+// of several keys fails, the ledger's among them.
 func TestAPlanNeedsTheLedger(t *testing.T) {
 	t.Parallel()
 	w := newRivals(t)
 	w.configMap(evilProd, evilCloud, "c0", "evil")
-	w.fake.Before = func(op, key string) error {
-		if op == "range" && key == "/signpost/ledger/"+berlin+"/" {
-			return errCrashed
+	for failing := 1; ; failing++ {
+		reads := 0
+		w.fake.Before = func(op, key string) error {
+			if op == "range" && key == "" {
+				reads++
+			}
+			if op == "range" && key == "" && reads == failing {
+				return errCrashed
+			}
+			return nil
 		}
-		return nil
+		_, err := w.service.Plan(context.Background(), evilProd, intent.Instantiate, 0)
+		if reads < failing {
+			require.NoError(t, err)
+			require.Greater(t, failing, 3)
+			return
+		}
+		require.ErrorIs(t, err, errCrashed, "read %d", failing)
 	}
-	_, err := w.service.Plan(context.Background(), evilProd, intent.Instantiate, 0)
-	require.ErrorIs(t, err, errCrashed)
 }

@@ -59,12 +59,14 @@ func (s *Planner) TryAccept(ctx context.Context, owner intent.Path, r state.Requ
 }
 
 func (s *Planner) tryAccept(ctx context.Context, owner intent.Path, r state.Request, confirm, actor string) (*resolve.Proposal, intent.Accepted, error) {
-	l, err := s.StoredLifecycle(ctx, owner)
-	if err == nil {
-		err = r.Driver(owner, l) // before documents are asked for that an orchestrator keeps
-	}
-	if err != nil {
-		return nil, intent.Accepted{}, err
+	if !intent.IsName(owner) { // which no orchestrator drives
+		l, err := s.StoredLifecycle(ctx, owner)
+		if err == nil {
+			err = r.Driver(owner, l) // before documents are asked for that an orchestrator keeps
+		}
+		if err != nil {
+			return nil, intent.Accepted{}, err
+		}
 	}
 	p, err := s.buildPlan(ctx, owner, r)
 	if err != nil {

@@ -21,7 +21,7 @@ func NewNames(planner *Planner) *Names { return &Names{planner} }
 // PlanName tells what PublishName would do, and changes nothing.
 func (s *Names) PlanName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Plan, error) {
 	return state.RetryOnConflict(name, func() (intent.Plan, error) {
-		request, err := s.nameRequest(ctx, name, r)
+		request, err := nameRequest(name, r)
 		if err != nil {
 			return intent.Plan{}, err
 		}
@@ -37,7 +37,7 @@ func (s *Names) PlanName(ctx context.Context, name intent.Path, r intent.NameReq
 func (s *Names) PublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.NamePublished, error) {
 	paid := new(int)
 	return state.RetryOnConflict(name, func() (intent.NamePublished, error) {
-		request, err := s.nameRequest(ctx, name, r)
+		request, err := nameRequest(name, r)
 		if err != nil {
 			return intent.NamePublished{}, err
 		}
@@ -60,16 +60,10 @@ func (s *Names) UnpublishName(ctx context.Context, name intent.Path, r intent.Na
 	return s.planner.Accept(ctx, name, state.Request{Action: intent.Terminate, NameWas: r.Was}, r.Confirm, r.Actor)
 }
 
-func (s *Names) nameRequest(ctx context.Context, name intent.Path, r intent.NameRequest) (state.Request, error) {
+// nameRequest leaves the action to what the lifecycle says.
+func nameRequest(name intent.Path, r intent.NameRequest) (state.Request, error) {
 	out := state.Request{Name: &r.Next, NameWas: r.Was}
-	l, err := s.planner.StoredLifecycle(ctx, name)
-	if err != nil {
-		return out, err
-	}
-	out.Action = intent.Instantiate
-	if l.Deployed() && l.Name != nil {
-		out.Action = intent.Update
-	}
+	var err error
 	if r.Takeover != "" {
 		out.Takeover, err = takeoverFrom(name, r.Takeover)
 	}

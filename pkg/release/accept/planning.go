@@ -304,13 +304,19 @@ func (s *Planner) Providers(ctx context.Context, p *resolve.Proposal) (before, a
 // provider renders one external-dns as it would be after the action; nothing
 // when nobody would use it any more.
 func (s *Planner) provider(ctx context.Context, p *resolve.Proposal, use state.Use) ([]bundle.Object, error) {
-	users, _, err := s.UsersOf(ctx, use)
+	own, relies := string(p.Draft.Group.Path), p.Action != intent.Terminate && slices.Contains(p.Draft.Uses, use)
+	var users []string
+	var err error
+	if relies {
+		users, err = state.GroupsUsing(ctx, s.Store, use) // names keep an external-dns, and change nothing of it
+	} else {
+		users, _, err = s.UsersOf(ctx, use)
+	}
 	if err != nil {
 		return nil, err
 	}
-	own := string(p.Draft.Group.Path)
 	users = slices.DeleteFunc(users, func(u string) bool { return u == own })
-	if p.Action != intent.Terminate && slices.Contains(p.Draft.Uses, use) {
+	if relies {
 		users = append(users, own)
 	}
 	if len(users) == 0 {

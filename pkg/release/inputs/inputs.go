@@ -24,6 +24,7 @@ type Inputs struct {
 	CloudRecords  []string                                   // providers of the logical cloud: values of its association, and those that list it
 	OwnRecords    map[string][]string                        // providers of each cluster, likewise
 	DNSCRIntents  []DNSCRIntent                              // of a logical cloud, ordered by name
+	Pinned        map[string]state.RecordLifecycle           // what is deployed of Records, by name, as read for the homes
 	Records       map[string]intent.Document                 // the project's records that are associated, by name
 	Name          intent.Name                                // the spec of the owner, if that is a name
 	ClusterLabels []string                                   // "key=value", sorted: those of clusters that the name may use; read for a selector alone
@@ -153,6 +154,9 @@ func (s *Reader) ReadClusters(ctx context.Context, in *Inputs, names []string) e
 			ref, _ := intent.ParseCluster(name)
 			paths = append(paths, ref.Path())
 		}
+	}
+	if len(paths) == 0 {
+		return nil
 	}
 	docs, err := in.all(ctx, paths)
 	if err != nil {
@@ -295,6 +299,7 @@ func (s *Reader) readHomes(ctx context.Context, in *Inputs) error {
 		if err != nil {
 			return err
 		}
+		in.Pinned[name] = pinned
 		homes = append(homes, record.Spec.DeployOn, pinned.Record.Spec.DeployOn, pinned.Record.Home)
 	}
 	var names []string

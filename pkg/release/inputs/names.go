@@ -1,6 +1,7 @@
 package inputs
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -32,16 +33,37 @@ func (s *Reader) readName(ctx context.Context, name intent.Path, next *intent.Na
 	}
 	in.Name = resource.Spec
 	in.Accepting = inputOf(in.Owner)
-	if in.Project, err = Get[intent.Project](ctx, in, in.CloudPath); err != nil {
-		return nil, err
-	}
-	reads := []func(context.Context, *Inputs) error{s.readNameClusters, s.readNameProvider, s.readHomes}
+	reads := []func(context.Context, *Inputs) error{s.readNamed, s.readNameClusters, s.readHomes}
 	for _, read := range reads {
 		if err := read(ctx, in); err != nil {
 			return nil, err
 		}
 	}
 	return in, nil
+}
+
+// readNamed reads the project, the provider and the clusters that a name names, at once.
+func (s *Reader) readNamed(ctx context.Context, in *Inputs) error {
+	paths := []intent.Path{in.CloudPath, in.CloudPath.Child("dns-update-records", in.Name.Provider)}
+	for _, ref := range in.Name.Clusters.Refs() {
+		paths = append(paths, ref.Path())
+	}
+	docs, err := in.all(ctx, paths)
+	if err != nil {
+		return err
+	}
+	for _, doc := range docs {
+		in.Read[doc.Path] = inputOf(doc)
+		if err := in.Keep(doc); err != nil {
+			return err
+		}
+	}
+	if len(docs) == 0 || docs[0].Path != in.CloudPath {
+		_, err := s.Documents.Get(ctx, in.CloudPath)
+		return cmp.Or(err, intent.ErrNotFound(in.CloudPath))
+	}
+	in.Project, err = intent.Of[intent.Project](docs[0])
+	return err
 }
 
 // readNameClusters reads the clusters that a name chooses. Missing clusters are members
@@ -100,20 +122,10 @@ func (s *Reader) selected(ctx context.Context, in *Inputs, labels map[string]str
 	return members, nil
 }
 
-// readNameProvider reads the provider that a name is published by.
-func (s *Reader) readNameProvider(ctx context.Context, in *Inputs) error {
-	docs, err := in.all(ctx, []intent.Path{in.RecordPath(in.Name.Provider)})
-	for _, doc := range docs {
-		in.Records[doc.Path.Name()] = doc
-		in.Read[doc.Path] = inputOf(doc)
-	}
-	return err
-}
-
 // newInputs are inputs of which nothing was read.
 func (s *Reader) newInputs() *Inputs {
 	return &Inputs{
-		Clusters: map[string]intent.Resource[intent.Cluster]{}, OwnRecords: map[string][]string{},
+		Clusters: map[string]intent.Resource[intent.Cluster]{}, OwnRecords: map[string][]string{}, Pinned: map[string]state.RecordLifecycle{},
 		Records: map[string]intent.Document{}, intents: map[string][]intent.Document{}, Reading: Reading{Store: s.Documents, Read: map[intent.Path]state.Input{}},
 	}
 }

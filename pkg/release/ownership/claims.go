@@ -63,6 +63,9 @@ func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, requests []re
 	}
 	maps.Copy(p.Claims, claims)
 	holders, group, project := s.claimHolders(), p.Draft.Group.Path, p.Draft.Group.Project.Name
+	for path, read := range p.Draft.In.Read {
+		holders.documents[path] = read.UID
+	}
 	for _, b := range requests {
 		claim := claims[b.Key]
 		if keeper, err := holders.keeper(ctx, b); err != nil || claim.Has(project, keeper) {

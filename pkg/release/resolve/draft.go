@@ -188,12 +188,16 @@ func (d *Draft) NoClusters(app string) string {
 func (s *Resolver) DraftRecords(ctx context.Context, d *Draft) error {
 	for _, name := range slices.Sorted(maps.Keys(d.In.Records)) {
 		doc := d.In.Records[name]
-		lifecycle, err := s.RecordLifecycle(ctx, doc.Path)
-		if err != nil {
-			return err
+		lifecycle, read := d.In.Pinned[name]
+		if !read {
+			var err error
+			if lifecycle, err = s.RecordLifecycle(ctx, doc.Path); err != nil {
+				return err
+			}
 		}
 		draft := RecordDraft{Lifecycle: lifecycle, Frozen: lifecycle.Record}
 		if !lifecycle.Deployed || lifecycle.Record.UID != doc.UID {
+			var err error
 			if draft.Frozen, err = s.Freeze(doc, d.Group.Project, nil, lifecycle); err != nil {
 				return err
 			}

@@ -141,8 +141,12 @@ func Describe(group intent.Path, givers ...Publisher) string {
 type share struct{ givers, record, effect string }
 
 // CheckSharing tells which names are given to several app services, of this
-// group or of others, and refuses those that cannot be.
+// group or of others, and refuses those that cannot be. A name document shares its host
+// name with nobody: its claim says so.
 func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
+	if intent.IsName(d.Group.Path) {
+		return nil
+	}
 	all, err := s.Publishers(ctx, d.Group)
 	if err != nil {
 		return err

@@ -3,15 +3,16 @@ package state
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Users lists the groups whose releases rely on a record.
@@ -64,37 +65,65 @@ func (s *Store) Deployed(ctx context.Context, to intent.Path) (map[intent.Path]L
 // EachRelease visits the releases of deployed groups, in order of their paths. A release
 // that is gone is left out, because others have followed it meanwhile.
 func (s *Store) EachRelease(ctx context.Context, groups map[intent.Path]Lifecycle, visit func(l Lifecycle, g plan.Group)) error {
-	for _, path := range slices.Sorted(maps.Keys(groups)) {
-		release, err := s.LoadRelease(ctx, groups[path].ContextID)
-		if intent.CodeOf(err) == intent.NotFound {
-			continue
+	for paths := range slices.Chunk(slices.Sorted(maps.Keys(groups)), kv.MaxOps) {
+		var ids []string
+		for _, path := range paths {
+			ids = append(ids, groups[path].ContextID)
 		}
+		releases, err := s.LoadReleases(ctx, ids)
 		if err != nil {
 			return err
 		}
-		visit(groups[path], release.Group)
+		for _, path := range paths {
+			if release, there := releases[groups[path].ContextID]; there {
+				visit(groups[path], release.Group)
+			}
+		}
 	}
 	return nil
+}
+
+// GroupsUsing are the deployment intent groups that rely on one external-dns, ordered.
+// Names are not among them, and are not read: there may be very many.
+func GroupsUsing(ctx context.Context, s *Store, use Use) ([]string, error) {
+	var groups []string
+	err := each(ctx, s, use.Record, false, func(group intent.Path, l Lifecycle) {
+		if slices.Contains(l.Uses, use) {
+			groups = append(groups, string(group))
+		}
+	})
+	return groups, err
 }
 
 // EachGroup visits the lifecycles of the groups that refer to a record or to a
 // cluster, in order of their paths.
 func (s *Store) EachGroup(ctx context.Context, to intent.Path, visit func(group intent.Path, l Lifecycle)) error {
+	return each(ctx, s, to, true, visit)
+}
+
+// each visits the lifecycles of the groups, and of names if asked for, that refer to a
+// document. It reads many at once.
+func each(ctx context.Context, s *Store, to intent.Path, names bool, visit func(owner intent.Path, l Lifecycle)) error {
 	referrers, err := s.Documents.Referrers(ctx, to)
 	if err != nil {
 		return err
 	}
-	for _, from := range referrers {
-		owner, isLifecycle := strings.CutPrefix(string(from), intent.LifecycleCollection+"/")
-		group := intent.Path(owner)
-		if !isLifecycle || IsRecord(group) {
-			continue
-		}
-		l, err := s.StoredLifecycle(ctx, group)
+	referrers = slices.DeleteFunc(referrers, func(from intent.Path) bool {
+		owner := OwnerOf(from)
+		return owner == from || IsRecord(owner) || !names && intent.IsName(owner)
+	})
+	for some := range slices.Chunk(referrers, kv.MaxOps) {
+		docs, err := s.Documents.GetAll(ctx, some)
 		if err != nil {
 			return err
 		}
-		visit(group, l)
+		for _, doc := range docs {
+			l := Lifecycle{Revision: doc.Revision, Schema: doc.Schema}
+			if err := json.Unmarshal(doc.Body, &l); err != nil {
+				return err
+			}
+			visit(OwnerOf(doc.Path), l)
+		}
 	}
 	return nil
 }

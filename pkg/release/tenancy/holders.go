@@ -17,13 +17,20 @@ import (
 func (s *Keeper) CheckHolders(ctx context.Context, p *resolve.Proposal, after bundle.Bundle) error {
 	own := ownersOf(p)
 	cluster, held := "", map[bundle.ID]ledger.Entry{}
-	for _, o := range after {
+	for n, o := range after {
 		if o.Cluster != cluster {
+			cluster = o.Cluster
+			var ids []bundle.ID
+			for _, other := range after[n:] {
+				if other.Cluster != cluster {
+					break
+				}
+				ids = append(ids, other.ID)
+			}
 			var err error
-			if held, err = s.recorded(ctx, o.Cluster); err != nil {
+			if held, err = s.recorded(ctx, cluster, ids); err != nil {
 				return err
 			}
-			cluster = o.Cluster
 		}
 		e, taken := held[o.ID]
 		if !taken || o.Namespace == "" || e.Digest == o.Digest() || slices.Contains(own, appcontext.Owner(e.Owners[0])) {
@@ -64,10 +71,10 @@ func ownersOf(p *resolve.Proposal) []appcontext.Owner {
 	return own
 }
 
-// recorded are the objects of a cluster that current contexts hold; the first of an
-// entry's owners is the one whose content counts.
-func (s *Keeper) recorded(ctx context.Context, cluster string) (map[bundle.ID]ledger.Entry, error) {
-	entries, _, err := s.Ledger.Cluster(ctx, cluster)
+// recorded are those of some objects of a cluster that current contexts hold; the first of
+// an entry's owners is the one whose content counts.
+func (s *Keeper) recorded(ctx context.Context, cluster string, ids []bundle.ID) (map[bundle.ID]ledger.Entry, error) {
+	entries, err := s.Ledger.Entries(ctx, cluster, ids)
 	held := make(map[bundle.ID]ledger.Entry, len(entries))
 	for _, e := range entries {
 		if len(e.Owners) > 0 && !e.Going {

@@ -36,6 +36,9 @@ func (s *Store) WithdrawnFrom(ctx context.Context, p Pointer, cluster string) (b
 // Objects answers all objects of the pointer's context, ordered by ID, as
 // ObjectsOn does.
 func (s *Store) Objects(ctx context.Context, p Pointer) (bundle.Bundle, error) {
+	if len(p.Clusters) == 0 {
+		return bundle.Collect(nil)
+	}
 	revision, err := s.revisionOf(ctx, p)
 	if err != nil {
 		return nil, err

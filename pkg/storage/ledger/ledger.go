@@ -49,6 +49,26 @@ func (l *Ledger) entries(ctx context.Context, cluster string) ([]Entry, int64, e
 	return entries, revision, nil
 }
 
+// Entries answers those of the entries of a cluster's objects that there are, in the order
+// of the objects. An abandoned cluster has none.
+func (l *Ledger) Entries(ctx context.Context, cluster string, ids []bundle.ID) ([]Entry, error) {
+	keys := []string{AbandonedPrefix + cluster}
+	for _, id := range ids {
+		keys = append(keys, Key(id))
+	}
+	items, _, err := l.kv.Range(ctx, kv.Range{Keys: keys})
+	if err != nil || len(items) > 0 && items[0].Key == keys[0] {
+		return nil, err
+	}
+	entries := make([]Entry, len(items))
+	for n, item := range items {
+		if entries[n], err = decode(item); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
 // Get answers an object's entry; found is false when it has none.
 func (l *Ledger) Get(ctx context.Context, id bundle.ID) (e Entry, found bool, err error) {
 	item, _, err := l.kv.Get(ctx, Key(id))

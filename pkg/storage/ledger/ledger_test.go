@@ -58,6 +58,10 @@ func TestEntriesAreReadAsTheyWereWritten(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, found)
 	assert.True(t, one.Equal(put[2]))
+	missing := bundle.ID{Cluster: hub, Kind: "ConfigMap", Namespace: "shop", Name: "b"}
+	some, err := l.Entries(t.Context(), hub, []bundle.ID{ids[2], missing, ids[0]})
+	require.NoError(t, err)
+	assert.Equal(t, []ledger.Entry{put[2], put[0]}, some)
 
 	require.NoError(t, l.Write(t.Context(), fence, nil, ids[:3]))
 	clusters, err = l.Clusters(t.Context())
