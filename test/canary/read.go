@@ -18,7 +18,7 @@ import (
 // it.
 func (w *world) read(all []document) {
 	w.Helper()
-	paths := []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml", "/v2/names", "/v2/fleet"}
+	paths := []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml", "/v2/names", "/v2/fleet", "/v2/events"}
 	for _, d := range all {
 		paths = append(paths, d.collection, d.item())
 		if strings.HasSuffix(d.collection, "/names") {
