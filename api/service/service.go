@@ -178,8 +178,10 @@ type Corefiles interface {
 // NoHistory is the History that keeps nothing.
 type NoHistory struct{}
 
+// Wrote implements History.
 func (NoHistory) Wrote(context.Context, *intent.Document, *intent.Document) {}
 
+// Page implements History.
 func (NoHistory) Page(context.Context, intent.Path, int, string) (intent.EventPage, error) {
 	return intent.EventPage{Items: []intent.Event{}}, nil
 }

@@ -59,7 +59,7 @@ func TestWhoisExplainsAName(t *testing.T) {
 	require.Equal(t, exitUsage, signpost(t, f.url, "whois", "a..example").code)
 }
 
-// TestFleetCountsNamesAndShowsClusters.
+// TestFleetCountsNamesAndShowsClusters reads the counts and the tables of the fleet.
 func TestFleetCountsNamesAndShowsClusters(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

@@ -104,8 +104,8 @@ func inHandlers() []bugs.Bug {
 		{
 			Name: "null history", File: "api/service/service.go",
 			Breaks:      "a server without a history answers null in place of a list",
-			Text:        "intent.EventPage{Items: []intent.Event{}}, nil",
-			Replacement: "intent.EventPage{}, nil",
+			Text:        "int, string) (intent.EventPage, error) {\n	return intent.EventPage{Items: []intent.Event{}}, nil\n}\n\n// OfName",
+			Replacement: "int, string) (intent.EventPage, error) {\n	return intent.EventPage{}, nil\n}\n\n// OfName",
 		},
 	}
 }
