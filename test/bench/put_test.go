@@ -254,6 +254,10 @@ type lifecycle struct {
 	still bool
 }
 
+// Draft implements contracts.Lifecycle; nothing is planned here that is not stored.
+func (lifecycle) Draft() contracts.Draft { return contracts.Draft{} }
+
+// NameReport implements contracts.Lifecycle.
 func (l lifecycle) NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error) {
 	snapshot, err := l.Snapshot(ctx, name)
 	return status.OfName(snapshot), err
