@@ -1,6 +1,7 @@
 package drafts
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,7 +171,7 @@ func (j *judge) lay(ctx context.Context, path intent.Path, body []byte) (action 
 	switch {
 	case old == nil:
 		return created, nil
-	case doc.Revision == old.Revision:
+	case doc.Revision == old.Revision, intent.IsName(path) && bytes.Equal(doc.Body, old.Body): // a name refers to others by its lifecycle
 		return unchanged, nil
 	}
 	return updated, nil

@@ -65,6 +65,9 @@ func Command(p terminal.Program) *cobra.Command {
 
 // read checks the flags.
 func (c *connection) read() (path intent.Path, uses []intent.ClusterUse, err error) {
+	if c.as == "" {
+		return "", nil, terminal.Usagef("--as is missing: give the cluster to register, as provider/cluster")
+	}
 	if path, err = document.ClusterPath(c.as); err != nil {
 		return "", nil, fmt.Errorf("--as: %w", err)
 	}
