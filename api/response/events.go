@@ -61,5 +61,7 @@ func (e *Events) write(text string) error {
 	if _, err := e.w.Write([]byte(text)); err != nil {
 		return err
 	}
-	return e.control.Flush()
+	err := e.control.Flush()
+	_ = e.control.SetWriteDeadline(time.Time{}) // HTTP/2 resets a stream at its deadline, also while nothing is written
+	return err
 }

@@ -44,6 +44,9 @@ func TestListsOfClustersAreReferences(t *testing.T) {
 	}
 	_, err := w.admit(paris, `{"projects":["other"]}`)
 	assertFields(t, err, intent.Conflict, map[string]string{"/spec/projects": "leaves out project shop, whose projects/shop/logical-clouds/us"})
+	own := intent.As(t.Context(), intent.Actor{Subject: "emil", Confined: true})
+	_, err = w.admitter.Admit(own, lab, body(lab, labListing(`"clusters":["edge/hub","edge/paris"]`)), w.old(lab))
+	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/clusters": "associates the provider with clusters"})
 	w.must(lab, labListing(`"clusters":[]`))
 	require.NoError(t, w.admitter.Delete(t.Context(), listedInCloud, intent.Always()))
 	require.NoError(t, w.admitter.Delete(t.Context(), paris, intent.Always()))

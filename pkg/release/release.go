@@ -146,11 +146,11 @@ func New(options Options) *Service {
 }
 
 // Over is the Service for plans over other documents, such as ones that are not stored. It
-// shares the memory for plans. It asks no DNS servers: documents name them, and these
-// documents may be of callers who may write none.
+// shares the memory for plans. It asks neither DNS servers nor clusters: documents name them,
+// and these documents may be of callers who may write none.
 func (s *Service) Over(documents intent.Store) *Service {
 	options := s.options
-	options.Documents, options.Metrics, options.LookupExisting = documents, nil, nil
+	options.Documents, options.Metrics, options.LookupExisting, options.Live = documents, nil, nil, nil
 	over := New(options)
 	over.Room = s.Room
 	return over

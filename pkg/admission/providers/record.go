@@ -45,7 +45,28 @@ func CheckRecord(ctx context.Context, a *review.Checker, r *review.Review, in, o
 	if err := checkLogicalClouds(ctx, a, r, in.LogicalClouds); err != nil {
 		return err
 	}
+	if err := bounded(ctx, in, old); err != nil {
+		return err
+	}
 	return clusters.AllowedClusters(ctx, a, r, review.Spec+"/clusters", in.Clusters)
+}
+
+// bounded refuses callers with rights on single projects who associate a provider with
+// clusters. KV pairs of clusters are an administrator's, too. Names of one cluster are not
+// compared with those of other projects.
+func bounded(ctx context.Context, in, old *intent.Record) error {
+	var was []string
+	if old != nil {
+		was = old.Clusters
+	}
+	who := intent.By(ctx)
+	if !who.Confined || slices.Equal(was, in.Clusters) {
+		return nil
+	}
+	return &intent.Error{
+		Code: intent.Forbidden, Detail: who.Subject + " has rights only on single projects; this needs the role admin in all projects",
+		Fields: []intent.Field{{Pointer: string(review.Spec + "/clusters"), Detail: "associates the provider with clusters; leave it as it is"}},
+	}
 }
 
 // checkLogicalClouds checks the logical clouds that a provider serves, and notes the

@@ -43,6 +43,8 @@ func (e *Explainer) ExplainName(ctx context.Context, host string, sees func(proj
 		}
 		owner, gives, err := e.read(ctx, path, host)
 		switch {
+		case err != nil && !visible:
+			others = true
 		case err != nil:
 			return intent.NameExplanation{}, err
 		case gives && visible:

@@ -210,6 +210,10 @@ func (x *Index) change(revision int64, change func(*tables)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	change(x.tables)
+	const unordered = 1024 // rows, and a quarter of all, that wait for the next question
+	if t := x.tables; len(t.added) > unordered+len(t.rows)/4 {
+		t.settle()
+	}
 	x.revision = max(x.revision, revision)
 }
 

@@ -69,8 +69,7 @@ func (x *Index) FindNames(q intent.NameQuery) (intent.NamePage, error) {
 	if err != nil {
 		return intent.NamePage{}, err
 	}
-	x.order()
-	x.mu.RLock()
+	x.lockOrdered()
 	defer x.mu.RUnlock()
 	if err := x.fresh(); err != nil {
 		return intent.NamePage{}, err
@@ -109,12 +108,10 @@ func (x *Index) Owners(host string) ([]intent.Path, error) {
 	return slices.Compact(owners), err
 }
 
-// order brings the rows into order if they are not.
-func (x *Index) order() {
-	x.mu.RLock()
-	ordered := !x.tables.left && len(x.tables.added) == 0
-	x.mu.RUnlock()
-	if !ordered {
+// lockOrdered locks the tables for reading, with the rows in order.
+func (x *Index) lockOrdered() {
+	for x.mu.RLock(); x.tables.left || len(x.tables.added) > 0; x.mu.RLock() {
+		x.mu.RUnlock()
 		x.mu.Lock()
 		x.tables.settle()
 		x.mu.Unlock()

@@ -216,6 +216,7 @@ func BenchmarkChangeAmong100000(b *testing.B) {
 		host := fmt.Sprintf("service-%06d.example.com", rand.IntN(100_000))
 		g := groupOf(nameOwner("shop", host), "lab", nil, host)
 		index.change(2, func(t *tables) { t.put(g.Path, intent.Instantiated, g) })
-		index.order()
+		index.lockOrdered()
+		index.mu.RUnlock()
 	}
 }

@@ -148,8 +148,12 @@ func (r *Renewer) read(ctx context.Context) ([]held, error) {
 		return intent.Each(ctx, r.documents, of, func(doc intent.Document) error {
 			cluster, err := intent.Of[intent.Cluster](doc)
 			ref := cluster.Spec.KubeconfigRef
-			if err != nil || ref == "" {
-				return err
+			if err != nil { // a damaged document keeps no other cluster from its token
+				all = append(all, held{doc: doc, err: err})
+				return ctx.Err()
+			}
+			if ref == "" {
+				return nil
 			}
 			h := held{doc: doc, cluster: cluster}
 			if h.credentials, h.err = r.credentials(ctx, ref); h.err == nil {
