@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,8 +44,10 @@ type world struct {
 
 	down  map[intent.Path]bool
 	lasts time.Duration // of the tokens that are given
+	meet  func()        // is called while a cluster gives a token; nil: nothing
+
+	mu    sync.Mutex // clusters are asked at once
 	asked []intent.Path
-	meet  func() // is called while a cluster gives a token; nil: nothing
 }
 
 func newWorld(t *testing.T) *world {
@@ -92,7 +95,9 @@ func bound(issued time.Time, lasts time.Duration) string {
 
 // RenewToken implements Clusters.
 func (w *world) RenewToken(_ context.Context, path intent.Path, _ []byte) (account.Token, error) {
+	w.mu.Lock()
 	w.asked = append(w.asked, path)
+	w.mu.Unlock()
 	if w.down[path] {
 		return account.Token{}, errors.New("connection refused")
 	}
