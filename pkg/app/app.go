@@ -135,10 +135,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
 	c.measureReleases(releases, s.index.Index, metrics)
-	s.worker = syncer.New(syncer.Options{
-		Member: self.ID, KV: stores.kv, Contexts: contexts, Connections: pool, Rsync: handed, MayUse: releases.NamespaceRefused,
-		Verifier: verifier, Installation: id, Logger: log, Tracer: traces.tracer, Metrics: metrics,
-	})
+	s.worker = s.newWorker(syncer.Options{Member: self.ID, Contexts: contexts, Rsync: handed, Verifier: verifier, Installation: id, Metrics: metrics})
 	s.edge, err = openEdge(ctx, c, api.Options{
 		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
@@ -147,6 +144,12 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
 	}, releases)
 	return s, err
+}
+
+// newWorker is the worker of a service, which connects to clusters as the service does.
+func (s *service) newWorker(o syncer.Options) *syncer.Worker {
+	o.KV, o.Connections, o.MayUse, o.Logger, o.Tracer = s.stores.kv, s.clusters, s.releases.NamespaceRefused, s.log, s.traces.tracer
+	return syncer.New(o)
 }
 
 // openDocuments opens the vault of what is secret, and all documents, EMCO's among

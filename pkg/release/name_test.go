@@ -142,6 +142,30 @@ func TestAHostHasOneOwner(t *testing.T) {
 	require.Equal(t, map[string]string{"www.lab.example": "shop"}, w.claims())
 }
 
+// TestANameOfClustersNeedsAProviderThatServesThem, because an association is what
+// administrators of all projects allow.
+func TestANameOfClustersNeedsAProviderThatServesThem(t *testing.T) {
+	t.Parallel()
+	const inClusters = `{"service":"shop/front","clusters":["edge/berlin"],"provider":"lab","scope":"cluster"}`
+	w := newNames(t)
+	err := w.publish(bakery, inClusters)
+	require.ErrorContains(t, err, `provider "lab" is not associated with edge+berlin`)
+	require.ErrorContains(t, err, "spec.clusters of the provider")
+	require.NoError(t, w.publish(bakery, `{"service":"shop/front","clusters":{"selector":{}},"provider":"lab","scope":"cluster"}`), "a selector may meet others")
+	w.settle(bakery)
+	require.Empty(t, w.published(bakery))
+
+	w.put("cluster-providers/edge/clusters/berlin/kv-pairs/dns-update-record-list", `{"kv":[{"one":"shop/lab"}]}`)
+	require.NoError(t, w.publish(bakery, inClusters))
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+berlin lab/cluster: bakery.lab.example A 203.0.113.11"}, w.published(bakery))
+
+	w.put(lab, record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"hub"},"clusters":["edge/paris"]`))
+	require.NoError(t, w.publish(bakery, `{"service":"shop/front","clusters":["edge/berlin","edge/paris"],"provider":"lab","scope":"cluster"}`))
+	w.settle(bakery)
+	require.Len(t, w.published(bakery), 2)
+}
+
 // TestNamesThatAreDeletedOneByOneCountTogether against maxRemoval.
 func TestNamesThatAreDeletedOneByOneCountTogether(t *testing.T) {
 	t.Parallel()

@@ -176,7 +176,10 @@ func (s *Reader) ReadClusters(ctx context.Context, in *Inputs, names []string) e
 // logical cloud and its members, in their order; none where there is no such
 // document.
 func (s *Reader) ReadAssociations(ctx context.Context, in *Inputs) error {
-	owners := []intent.Path{in.CloudPath}
+	var owners []intent.Path
+	if in.CloudPath.Segment("logical-clouds") != "" { // names have none
+		owners = append(owners, in.CloudPath)
+	}
 	for _, member := range in.Members {
 		ref, _ := intent.ParseCluster(member)
 		owners = append(owners, ref.Path())
@@ -193,7 +196,7 @@ func (s *Reader) ReadAssociations(ctx context.Context, in *Inputs) error {
 		if err != nil {
 			return err
 		}
-		if doc.Path == owners[0] {
+		if doc.Path.Segment("logical-clouds") != "" {
 			in.CloudRecords = values(pairs.Spec)
 		} else {
 			in.OwnRecords[intent.ClusterOf(doc.Path).String()] = values(pairs.Spec)
@@ -247,7 +250,7 @@ func (in *Inputs) associate(name string, record intent.Record) {
 		in.CloudRecords = append(in.CloudRecords, name)
 	}
 	for _, ref := range intent.ClusterRefs(record.Clusters) {
-		if member := ref.String(); slices.Contains(in.Members, member) && !in.isOwn(member, name) {
+		if member := ref.String(); slices.Contains(in.Members, member) && !in.Serves(name, member) {
 			in.OwnRecords[member] = append(in.OwnRecords[member], name)
 		}
 	}
@@ -255,11 +258,11 @@ func (in *Inputs) associate(name string, record intent.Record) {
 
 // isAssociated reports whether a record serves the logical cloud or one of its members.
 func (in *Inputs) isAssociated(name string) bool {
-	return slices.Contains(in.CloudRecords, name) || slices.ContainsFunc(in.Members, func(member string) bool { return in.isOwn(member, name) })
+	return slices.Contains(in.CloudRecords, name) || slices.ContainsFunc(in.Members, func(member string) bool { return in.Serves(name, member) })
 }
 
-// isOwn reports whether a record serves a member by itself.
-func (in *Inputs) isOwn(member, name string) bool {
+// Serves reports whether a provider is associated with a cluster of the owner itself.
+func (in *Inputs) Serves(name, member string) bool {
 	return slices.ContainsFunc(in.OwnRecords[member], func(value string) bool {
 		record, ours := in.RecordName(value)
 		return ours && record == name

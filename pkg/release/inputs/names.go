@@ -33,7 +33,7 @@ func (s *Reader) readName(ctx context.Context, name intent.Path, next *intent.Na
 	}
 	in.Name = resource.Spec
 	in.Accepting = inputOf(in.Owner)
-	reads := []func(context.Context, *Inputs) error{s.readNamed, s.readNameClusters, s.readHomes}
+	reads := []func(context.Context, *Inputs) error{s.readNamed, s.readNameClusters, s.readNameAssociations, s.readHomes}
 	for _, read := range reads {
 		if err := read(ctx, in); err != nil {
 			return nil, err
@@ -87,6 +87,24 @@ func (s *Reader) readNameClusters(ctx context.Context, in *Inputs) error {
 	slices.Sort(in.Members)
 	in.Members = slices.Compact(in.Members)
 	return s.ReadClusters(ctx, in, in.Members)
+}
+
+// readNameAssociations reads which clusters the provider is associated with, which counts
+// in the scope of clusters alone.
+func (s *Reader) readNameAssociations(ctx context.Context, in *Inputs) error {
+	provider, known := in.Records[in.Name.Provider]
+	if in.Name.Scope != intent.ClusterScope || !known {
+		return nil
+	}
+	record, err := intent.Of[intent.Record](provider)
+	if err != nil {
+		return err
+	}
+	if err := s.ReadAssociations(ctx, in); err != nil {
+		return err
+	}
+	in.associate(in.Name.Provider, record.Spec)
+	return nil
 }
 
 // selected are the clusters that have all of some labels and admit the project.

@@ -50,19 +50,30 @@ func (s *Resolver) bindName(d *Draft) {
 	}
 	d.checkDirectories()
 	d.checkNameRouting()
-	scopes := []plan.Binding{{Scope: intent.Public, Sources: d.In.Members}}
 	if name.Scope == intent.ClusterScope {
-		scopes = nil
-		for _, cluster := range d.In.Members {
-			scopes = append(scopes, plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}})
-		}
-	} else {
-		record := d.Records[name.Provider]
-		record.Frozen.Home = s.nameHome(d, record)
-		d.Records[name.Provider] = record
+		d.bindNameInClusters()
+		return
 	}
-	for _, to := range scopes {
-		d.bindNameTo(to)
+	record := d.Records[name.Provider]
+	record.Frozen.Home = s.nameHome(d, record)
+	d.Records[name.Provider] = record
+	d.bindNameTo(plan.Binding{Scope: intent.Public, Sources: d.In.Members})
+}
+
+// bindNameInClusters binds a name in each of its clusters with which its provider is
+// associated. Nobody compares names within a cluster with those of other projects, so an
+// association is needed, which administrators of all projects make.
+func (d *Draft) bindNameInClusters() {
+	provider := d.In.Name.Provider
+	for _, cluster := range d.In.Members {
+		switch {
+		case d.In.Serves(provider, cluster):
+			d.bindNameTo(plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}})
+		case d.In.FollowsClusters():
+			d.Warn("provider %q is not associated with %s: the name is not published there", provider, cluster)
+		default:
+			d.Fail(d.Group.Path, "/spec/scope", "provider %q is not associated with %s; have an administrator of all projects list the cluster in spec.clusters of the provider, or choose scope public", provider, cluster)
+		}
 	}
 }
 

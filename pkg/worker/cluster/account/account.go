@@ -100,14 +100,14 @@ func (c *Cluster) Token(ctx context.Context) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	return Request(ctx, client, rights.Account, rights.Account)
+	return Request(ctx, client, rights.Account, rights.Account, TokenLasts)
 }
 
-// Request gets a token of a ServiceAccount.
-func Request(ctx context.Context, client coreclient.ServiceAccountsGetter, namespace, name string) (Token, error) {
+// Request gets a token of a ServiceAccount that lasts no longer than TokenLasts.
+func Request(ctx context.Context, client coreclient.ServiceAccountsGetter, namespace, name string, lasts time.Duration) (Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
-	seconds := int64(TokenLasts.Seconds())
+	seconds := int64(min(lasts, TokenLasts).Seconds())
 	answer, err := client.ServiceAccounts(namespace).CreateToken(ctx, name,
 		&authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}, metav1.CreateOptions{})
 	if err != nil {

@@ -251,9 +251,10 @@ func (k *Kubernetes) definitionEstablished(ctx context.Context, name string) (bo
 	return false, nil
 }
 
-// RenewToken gets a new token of the ServiceAccount whose token a connection shows.
+// RenewToken gets a new token of the ServiceAccount whose token a connection shows. It
+// lasts no longer than that one did, which its owner chose.
 func RenewToken(ctx context.Context, k *Kubernetes) (account.Token, error) {
-	return account.Request(ctx, k.core, k.shows.Namespace, k.shows.Name)
+	return account.Request(ctx, k.core, k.shows.Namespace, k.shows.Name, k.shows.Expires.Sub(k.shows.Issued))
 }
 
 // Close implements Target.
