@@ -16,7 +16,7 @@ func inQuestions() []bugs.Bug {
 			Name: "on every page", File: "pkg/storage/documents/overlay/overlay.go",
 			Breaks:      "a laid document is in each page of a list",
 			Text:        "name <= after || ",
-			Replacement: "",
+			Replacement: "name <= after[:0] || ",
 		},
 		{
 			Name: "event told twice", File: "pkg/storage/eventfeed/feed.go",
