@@ -127,7 +127,10 @@ func (f *follower) queue() (queue <-chan intent.FollowedEvent, slow <-chan struc
 // renew finds out what the caller may read by now.
 func (f *follower) renew(renew func() (intent.Actor, error)) *end {
 	actor, err := renew()
-	if err != nil {
+	switch code := intent.CodeOf(err); {
+	case code == intent.Unavailable || code == intent.TooMany:
+		return &end{"closing", response.ProblemOf(err).Detail}
+	case err != nil:
 		return &end{"unauthorized", response.ProblemOf(err).Detail}
 	}
 	f.actor = actor

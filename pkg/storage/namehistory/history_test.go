@@ -291,7 +291,10 @@ func TestAProjectIsBounded(t *testing.T) {
 		w.turn(fmt.Sprintf("n%d.shop.example", n), intent.CauseRelease, "a", time.Minute)
 	}
 	w.Flush(t.Context())
-	require.NoError(t, w.Prune(t.Context()))
+	damaged := intent.Write{Path: intent.Join(intent.NameHistoryCollection, "damaged"), Body: []byte(`[]`), Condition: intent.Always()}
+	_, err := w.documents.Put(t.Context(), damaged)
+	require.NoError(t, err)
+	require.NoError(t, w.Prune(t.Context()), "a damaged document keeps the others from nothing")
 	long := w.told(www)
 	require.Less(t, len(long), 80)
 	require.Greater(t, len(long), 20)

@@ -28,12 +28,13 @@ func (h *History) Prune(ctx context.Context) error {
 		if h.Now().Sub(doc.UpdatedAt) > MostAge {
 			return h.remove(ctx, doc.Path)
 		}
+		turns := 1 // of a damaged document, which is removed whole
 		var d document
-		if err := json.Unmarshal(doc.Body, &d); err != nil {
-			return err
+		if json.Unmarshal(doc.Body, &d) == nil {
+			turns = len(d.Turns)
 		}
 		_, project, _ := parse(doc.Path)
-		projects[project] = append(projects[project], kept{path: doc.Path, updated: doc.UpdatedAt, bytes: len(doc.Body), turns: len(d.Turns)})
+		projects[project] = append(projects[project], kept{path: doc.Path, updated: doc.UpdatedAt, bytes: len(doc.Body), turns: turns})
 		return nil
 	})
 	if err != nil || h.Bytes == 0 {
