@@ -16,7 +16,7 @@ BUILD_FLAGS := -trimpath -buildvcs=$(BUILD_VCS) -ldflags '-s -w'
 FLAGPARSE := $(patsubst %/go.mod,%,$(wildcard test/flagparse/*/go.mod))
 
 # Directories with Go code that people write.
-SOURCES := $(wildcard api cmd deploy examples internal openapi pkg test)
+SOURCES := $(wildcard api cmd console/*.go deploy examples internal openapi pkg test)
 
 # For how long "make fuzz" runs each target.
 FUZZ_TIME ?= 60s
@@ -78,6 +78,14 @@ generate: ## Generate code from openapi/openapi.yaml and the .proto files
 .PHONY: generate-check
 generate-check: generate ## Fail if generated code was not up to date
 	git diff --exit-code -- '*.gen.go' '*.pb.go'
+
+.PHONY: console
+console: ## Build the web console into console/dist; it needs Node
+	@console/check.sh build
+
+.PHONY: console-check
+console-check: ## Fail if console/dist is not a build of the sources, or a test of them fails
+	@console/check.sh check
 
 .PHONY: fmt
 fmt: ## Format the code

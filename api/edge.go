@@ -30,6 +30,7 @@ type edge struct {
 	response      response.Writer
 	metrics       *metrics
 	tracer        *tracing.Tracer
+	console       http.Handler // nil: none
 	log           *slog.Logger
 	local         bool   // only requests by this machine's own name are answered
 	lost          string // what is said of paths that there are not
@@ -37,7 +38,11 @@ type edge struct {
 
 // New builds the handler of the whole API. It fails when openapi.yaml and the
 // handlers do not fit each other, or when a required option is missing.
-func New(options Options) (http.Handler, error) {
+func New(options Options) (http.Handler, error) { return NewWithConsole(options, nil) }
+
+// NewWithConsole is New with a console, which answers all paths below /ui/; / leads
+// browsers there. If the console is nil, there is none.
+func NewWithConsole(options Options, console http.Handler) (http.Handler, error) {
 	if err := options.check(); err != nil {
 		return nil, err
 	}
@@ -50,6 +55,7 @@ func New(options Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.console = console
 	planned, err := drafts.New(doc, options.Lifecycle.Draft)
 	if err != nil {
 		return nil, err
@@ -95,7 +101,7 @@ func (e *edge) serving(doc *openapi3.T, paths []string, handlers map[string]oper
 	if err != nil {
 		return nil, err
 	}
-	return e.observed(e.recovered(e.ownPages(canonical(router)))), nil
+	return e.observed(e.recovered(e.ownPages(e.withConsole(canonical(router))))), nil
 }
 
 // router has one route for each path.

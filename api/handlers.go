@@ -37,7 +37,7 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 		"previewPodDNSIntent": actions.PodDNS{Admitter: o.Admitter}.Preview,
 	}
 	maps.Copy(all, o.probes())
-	all["getOpenAPI"] = probes.Description
+	all["getOpenAPI"], all["getCaller"] = probes.Description, probes.Caller
 	all["listEvents"] = actions.History{Service: o.History}.All
 	all["listNameHistory"] = actions.History{Service: o.History}.Name
 	for _, top := range []string{"Project", "ClusterProvider"} {

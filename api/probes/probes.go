@@ -18,6 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/response"
 	"github.com/signpost-dns/signpost/openapi"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // Build says which program this is.
@@ -104,6 +105,17 @@ func (h *Handlers) Version(context.Context, *operation.Call) (response.Answer, e
 // Description answers openapi.yaml.
 func Description(context.Context, *operation.Call) (response.Answer, error) {
 	return response.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"application/yaml"}}, Text: openapi.YAML()}, nil
+}
+
+// Caller answers who asks, and what they may do.
+func Caller(_ context.Context, c *operation.Call) (response.Answer, error) {
+	return response.Answer{Status: http.StatusOK, Body: caller{c.Actor.Subject, c.Actor.Roles}}, nil
+}
+
+// caller is the body of that answer.
+type caller struct {
+	Subject string            `json:"subject"`
+	Roles   []intent.HeldRole `json:"roles"`
 }
 
 // Measurements answers the metrics in Prometheus' text format.

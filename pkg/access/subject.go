@@ -34,8 +34,12 @@ func Anonymous() Subject {
 
 // Actor is the subject as those see it who do what it asks for.
 func (s Subject) Actor() intent.Actor {
+	roles := make([]intent.HeldRole, 0, len(s.Grants))
+	for _, g := range s.Grants {
+		roles = append(roles, intent.HeldRole{Role: g.Role.String(), Project: g.Project})
+	}
 	return intent.Actor{
-		Subject: s.Name, Confined: s.May(Admin, "") != nil,
+		Subject: s.Name, Confined: s.May(Admin, "") != nil, Roles: roles,
 		Reads:    func(project string) bool { return s.May(Viewer, project) == nil },
 		Operates: func(project string) bool { return s.May(Operator, project) == nil },
 	}

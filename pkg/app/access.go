@@ -56,6 +56,9 @@ func (c Config) checkAccess() error {
 	if c.ClientCAFile != "" && c.PolicyFile == "" && c.TokenFile == "" && c.OIDC.Issuer == "" {
 		return errors.New("--policy-file is required with --client-ca: certificates say who somebody is, and without it nobody would have a role")
 	}
+	if c.Console != "" && c.OIDC.Issuer == "" {
+		return errors.New("--console-client-id is a client of an issuer; give --oidc-issuer, too")
+	}
 	return errors.Join(
 		c.checkAddress("--listen", "--client-ca", c.Listen, c.authenticates()),
 		c.checkAddress("--grpc-listen", "--grpc-client-ca", c.GRPCListen, c.TokenFile != "" || c.OIDC.Issuer != "" || c.GRPCClientCAFile != ""))

@@ -47,6 +47,7 @@ type Access struct {
 	TokenFile  string      // tokens and what they are good for; without it, OIDC and ClientCAFile everybody may do everything, on loopback
 	PolicyFile string      // what subjects of OIDC's issuer and those who show certificates may do
 	OIDC       access.OIDC // the issuer whose tokens are taken, too (none)
+	Console    string      // the client id of the console at OIDC's issuer; empty: users of the console paste a token
 	Insecure   bool        // consents to serve everybody on any address; with authentication by gRPC alone
 }
 

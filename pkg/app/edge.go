@@ -122,7 +122,11 @@ func newEdge(c Config, options api.Options, grpcAuthenticator *access.Authentica
 		return e, err
 	}
 	options.Buckets = c.buckets()
-	handler, err := api.New(options)
+	pages, err := openConsole(c)
+	if err != nil {
+		return nil, err
+	}
+	handler, err := api.NewWithConsole(options, pages)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func settings(t *testing.T) map[string]string {
 		"emco-orchestrator": "http://o:9015", "emco-dcm": "http://d:9077", "emco-clm": "https://c/clm", "rsync-endpoint": "rsync:9031", "emco-namespaces": "shop,team-*",
 		"token-file": write(t, "tokens", "t,anna,admin\n"), "secret-key-file": write(t, "key", "k"), "insecure": "true",
 		"policy-file": write(t, "policy.yaml", "claims: true\n"), "oidc-issuer": "https://issuer.example", "oidc-audience": "signpost,other", "oidc-algorithms": "RS256,ES256",
-		"oidc-ca-file": write(t, "issuer.pem", "c"), "oidc-subject-claim": "email", "oidc-groups-claim": "teams", "oidc-roles-claim": "powers",
+		"oidc-ca-file": write(t, "issuer.pem", "c"), "oidc-subject-claim": "email", "oidc-groups-claim": "teams", "oidc-roles-claim": "powers", "console-client-id": "console",
 		"tls-cert": write(t, "tls-cert.pem", "c"), "tls-key": write(t, "tls-key.pem", "k"), "client-ca": write(t, "client-ca.pem", "c"),
 		"otlp-endpoint": "http://127.0.0.1:4317", "trace-ratio": "0.5", "pprof-listen": "127.0.0.1:6060",
 		"etcd-user": "signpost", "etcd-password-file": write(t, "password", "p"),

@@ -589,6 +589,30 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for HeldRoleRole.
+const (
+	Admin    HeldRoleRole = "admin"
+	Editor   HeldRoleRole = "editor"
+	Operator HeldRoleRole = "operator"
+	Viewer   HeldRoleRole = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the HeldRoleRole enum.
+func (e HeldRoleRole) Valid() bool {
+	switch e {
+	case Admin:
+		return true
+	case Editor:
+		return true
+	case Operator:
+		return true
+	case Viewer:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for IntentHealthWhenAllUnhealthy.
 const (
 	Keep   IntentHealthWhenAllUnhealthy = "keep"
@@ -1130,6 +1154,17 @@ type Autopath struct {
 
 	// Searches Domains that are search paths behind the cluster's own, in order: at most 16, with 1024 characters together. Stored in lower case, as ASCII and without a trailing dot. None of ap.k8s.io, and not the cluster's own paths. With edns0 those of the nodes' /etc/resolv.conf come first.
 	Searches []string `json:"searches,omitempty,omitzero"`
+}
+
+// Caller The caller of a request.
+type Caller struct {
+	// Roles The roles that it has.
+	Roles []HeldRole `json:"roles"`
+
+	// Subject The subject, as events name it; anonymous without authentication.
+	//
+	// Example: anna
+	Subject string `json:"subject"`
 }
 
 // CanonicalHost A host name in lower case, as ASCII and without a trailing dot; *. may begin it.
@@ -2621,6 +2656,20 @@ type Health struct {
 
 // HealthStatus Always ok.
 type HealthStatus string
+
+// HeldRole A role. Each role may do all that the roles before it may.
+type HeldRole struct {
+	// Project The project in which it counts; absent if it counts in all of them.
+	//
+	// Example: shop
+	Project string `json:"project,omitempty,omitzero"`
+
+	// Role The role.
+	Role HeldRoleRole `json:"role"`
+}
+
+// HeldRoleRole The role.
+type HeldRoleRole string
 
 // HostCounts Host names, each counted for every owner, provider and scope.
 type HostCounts struct {
@@ -5575,6 +5624,13 @@ type ClientInterface interface {
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetCaller Read the caller and its rights
+	//
+	// The subject of the token or certificate of this request, and its roles. The role viewer in any project is enough.
+	//
+	// Corresponds with GET /v2/caller (the `GetCaller` operationId).
+	GetCaller(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListClusterProviders List the cluster providers
 	//
 	// A page of the cluster providers, ordered by name bytewise; an empty list is [].
@@ -6846,6 +6902,23 @@ func (c *API) GetMetrics(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 // Corresponds with GET /readyz (the `GetReadiness` operationId).
 func (c *API) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReadinessRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCaller Read the caller and its rights
+//
+// The subject of the token or certificate of this request, and its roles. The role viewer in any project is enough.
+//
+// Corresponds with GET /v2/caller (the `GetCaller` operationId).
+func (c *API) GetCaller(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCallerRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -9699,6 +9772,33 @@ func NewGetReadinessRequest(server string) (*http.Request, error) {
 	}
 
 	operationPath := fmt.Sprintf("/readyz")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCallerRequest constructs an http.Request for the GetCaller method
+func NewGetCallerRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/caller")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -18687,6 +18787,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadinessWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetReadinessResponse, error)
 
+	// GetCallerWithResponse Read the caller and its rights
+	//
+	// The subject of the token or certificate of this request, and its roles. The role viewer in any project is enough.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/caller (the `GetCaller` operationId).
+	GetCallerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCallerResponse, error)
+
 	// ListClusterProvidersWithResponse List the cluster providers
 	//
 	// A page of the cluster providers, ordered by name bytewise; an empty list is [].
@@ -20144,6 +20253,29 @@ func (r GetReadinessResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r GetReadinessResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetCallerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Caller
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCallerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCallerResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -23459,6 +23591,21 @@ func (c *ClientWithResponses) GetReadinessWithResponse(ctx context.Context, reqE
 	return ParseGetReadinessResponse(rsp)
 }
 
+// GetCallerWithResponse Read the caller and its rights
+//
+// The subject of the token or certificate of this request, and its roles. The role viewer in any project is enough.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/caller (the `GetCaller` operationId).
+func (c *ClientWithResponses) GetCallerWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCallerResponse, error) {
+	rsp, err := c.GetCaller(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCallerResponse(rsp)
+}
+
 // ListClusterProvidersWithResponse List the cluster providers
 //
 // A page of the cluster providers, ordered by name bytewise; an empty list is [].
@@ -25842,6 +25989,32 @@ func ParseGetReadinessResponse(rsp *http.Response) (*GetReadinessResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Readiness
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCallerResponse parses an HTTP response from a GetCallerWithResponse call
+func ParseGetCallerResponse(rsp *http.Response) (*GetCallerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCallerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Caller
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
-		answer(w, map[string]string{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
+		answer(w, map[string]string{"issuer": i.URL, "jwks_uri": i.URL + "/keys", "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token"})
 	case "/keys":
 		i.asked++
 		maps.Copy(w.Header(), i.header)

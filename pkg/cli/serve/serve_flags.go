@@ -104,6 +104,7 @@ func accessFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringVar(&c.OIDC.SubjectClaim, "oidc-subject-claim", "sub", "the `CLAIM` of tokens that names the subject")
 	flags.StringVar(&c.OIDC.GroupsClaim, "oidc-groups-claim", "groups", "the `CLAIM` of tokens with the subject's groups")
 	flags.StringVar(&c.OIDC.RolesClaim, "oidc-roles-claim", "roles", "the `CLAIM` of tokens with the subject's roles, as ROLE or PROJECT:ROLE")
+	flags.StringVar(&c.Console, "console-client-id", "", "the client `ID` of the web console at --oidc-issuer, a public client with PKCE (default users paste a token)")
 	flags.BoolVar(&c.RequireDomains, "require-domains", false, "publish names only in domains that are granted to their project (spec.domains)")
 	flags.IntVar(&c.MaxRecords, "max-records", maxRecords, "the `NUMBER` of providers (DNS update records) of a project without a quota of its own (spec.quotas); 0 for no limit")
 	flags.IntVar(&c.MaxNames, "max-names", maxNames, "the `NUMBER` of names of a project without a quota of its own; 0 for no limit")

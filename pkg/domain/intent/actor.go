@@ -13,6 +13,13 @@ type Actor struct {
 	Reads     func(project string) bool // whether the subject may read a project's documents; nil: none
 	Operates  func(project string) bool // whether the subject may deploy in a project; nil: it may
 	Confined  bool                      // to single projects: what bounds them is not theirs to change
+	Roles     []HeldRole                // what the subject may do, as the edge was told
+}
+
+// HeldRole is a role that somebody has, in a project or in all of them.
+type HeldRole struct {
+	Role    string `json:"role"`
+	Project string `json:"project,omitempty"` // empty: all projects
 }
 
 // Sees tells whether the actor may be told of what a project has.

@@ -1,0 +1,186 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'preact/hooks'
+import { api, ask, Refusal } from './api/client'
+import { follow, live } from './api/events'
+import { caller, needed, settings } from './api/session'
+import { go, link, route } from './lib/route'
+import { NameScreen } from './screens/name'
+import { NamesScreen } from './screens/names'
+import { SignIn } from './screens/signin'
+import { Dialog, Empty, Fault, Loading } from './ui/basics'
+
+const places = [
+  { path: 'names', name: 'Names', key: 'n' },
+] as const
+
+export function App() {
+  const client = useQueryClient()
+  const who = useQuery({ queryKey: ['caller'], queryFn: ({ signal }) => ask(api.GET('/v2/caller', { signal })), meta: { live: false }, refetchInterval: 60_000 })
+  const subject = who.data?.subject
+  useEffect(() => {
+    if (who.data) caller.value = who.data
+  }, [who.data])
+  useEffect(() => {
+    if (!subject) return
+    const stop = new AbortController()
+    void follow(client, stop.signal)
+    return () => stop.abort()
+  }, [subject, client])
+  const [help, setHelp] = useState(false)
+  useKeys(setHelp)
+  useTitle()
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(e) => (e.preventDefault(), document.getElementById('main')?.focus())}>
+        To the content
+      </a>
+      <Header help={() => setHelp(true)} />
+      <main id="main" tabIndex={-1}>
+        {who.data ? <Screen /> : who.error instanceof Refusal && who.error.status !== 401 ? <Fault error={who.error} /> : needed.value ? null : <Loading what="who you are" />}
+      </main>
+      {needed.value && (
+        <SignIn
+          onToken={() => {
+            void client.invalidateQueries()
+          }}
+        />
+      )}
+      {help && <Help close={() => setHelp(false)} />}
+    </>
+  )
+}
+
+function Screen() {
+  const { path, query } = route.value
+  const [place, ...rest] = path
+  switch (place) {
+    case undefined:
+    case 'names':
+      return rest[0] ? <NameScreen key={rest[0]} host={rest[0]} tab={query.get('tab') ?? ''} /> : <NamesScreen />
+    default:
+      return (
+        <Empty title="There is no such page.">
+          <p>
+            <a href={link(['names'])}>All names</a>
+          </p>
+        </Empty>
+      )
+  }
+}
+
+function Header({ help }: { help: () => void }) {
+  const here = route.value.path[0] ?? 'names'
+  return (
+    <header class="top">
+      <a class="brand" href={link(['names'])}>
+        <svg width="18" height="18" viewBox="0 0 16 16" aria-hidden="true">
+          <path fill="currentColor" d="M7 1h2v2h5l2 2-2 2H9v8H7V9H2L0 7l2-2h5z" />
+        </svg>
+        Signpost
+      </a>
+      <nav aria-label="Pages">
+        {places.map((p) => (
+          <a key={p.path} href={link([p.path])} aria-current={here === p.path ? 'page' : undefined}>
+            {p.name}
+          </a>
+        ))}
+      </nav>
+      <span class="gap" />
+      <Live />
+      <span class="who" title={(caller.value?.roles ?? []).map((r) => `${r.role} of ${r.project || 'all projects'}`).join(', ')}>
+        {caller.value?.subject}
+      </span>
+      <Theme />
+      <button type="button" class="quiet" onClick={help} aria-keyshortcuts="?">
+        Keys
+      </button>
+    </header>
+  )
+}
+
+function Live() {
+  const state = live.value
+  return (
+    <span class={`live ${state}`} role="status">
+      {state === 'live' ? 'Live' : state === 'lost' ? 'Connection lost, trying again' : 'Connecting'}
+    </span>
+  )
+}
+
+const themes = ['system', 'light', 'dark'] as const
+
+function Theme() {
+  const [theme, setTheme] = useState(() => localStorage.getItem('signpost.theme') ?? 'system')
+  useEffect(() => {
+    localStorage.setItem('signpost.theme', theme)
+    if (theme === 'system') delete document.documentElement.dataset['theme']
+    else document.documentElement.dataset['theme'] = theme
+  }, [theme])
+  return (
+    <label class="theme">
+      <span class="hidden">Colours</span>
+      <select value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
+        {themes.map((t) => (
+          <option key={t} value={t}>
+            {t}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** useKeys are the keys that work everywhere but in fields. */
+function useKeys(help: (open: boolean) => void) {
+  useEffect(() => {
+    let leader = 0
+    const press = (event: KeyboardEvent) => {
+      const at = event.target as HTMLElement
+      if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) || at.closest('dialog')) return
+      if (event.key === '/') {
+        event.preventDefault()
+        if (!document.getElementById('search')) go(link(['names']))
+        setTimeout(() => document.getElementById('search')?.focus())
+      } else if (event.key === '?') help(true)
+      else if (event.key === 'g') leader = Date.now()
+      else if (Date.now() - leader < 1500) {
+        const place = places.find((p) => p.key === event.key)
+        if (place) go(link([place.path]))
+        leader = 0
+      }
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
+}
+
+/** useTitle names the page, and puts the focus on it when another one opens. */
+function useTitle() {
+  const path = route.value.path.join('/')
+  useEffect(() => {
+    document.title = [route.value.path.slice(1).join(' '), places.find((p) => p.path === route.value.path[0])?.name, 'Signpost'].filter(Boolean).join(' · ')
+    scrollTo(0, 0)
+  }, [path])
+}
+
+function Help({ close }: { close: () => void }) {
+  return (
+    <Dialog title="Keys" onClose={close}>
+      <table>
+        <tbody>
+          {[['/', 'search names'], ['?', 'this list'], ...places.map((p) => [`g ${p.key}`, p.name.toLowerCase()]), ['Esc', 'close a dialog'], ['Tab', 'the next control']].map(([key, what]) => (
+            <tr key={key}>
+              <th scope="row">
+                <kbd>{key}</kbd>
+              </th>
+              <td>{what}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="muted small">
+        {settings.value.anonymous ? 'This server asks nobody who they are.' : ''}
+      </p>
+    </Dialog>
+  )
+}

@@ -1,0 +1,29 @@
+const units: [number, string][] = [
+  [86400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+  [1, 's'],
+]
+
+/** ago says how long ago a time was. A time ahead, by a clock that disagrees, is "just now" up to a minute. */
+export function ago(time: string | undefined, now = Date.now()): string {
+  if (!time) return '–'
+  const at = Date.parse(time)
+  if (Number.isNaN(at)) return '–'
+  const seconds = Math.round((now - at) / 1000)
+  if (seconds < -60) return `in ${length(-seconds)} (its clock differs from yours)`
+  if (seconds < 2) return 'just now'
+  return `${length(seconds)} ago`
+}
+
+/** length is a number of seconds in its largest unit. */
+export function length(seconds: number): string {
+  const [size, name] = units.find(([size]) => seconds >= size) ?? [1, 's']
+  return `${Math.floor(seconds / size)} ${name}`
+}
+
+/** exact is a time in the user's own zone, for tooltips. */
+export function exact(time: string | undefined): string {
+  const at = time ? new Date(time) : undefined
+  return at && !Number.isNaN(at.getTime()) ? at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' }) : ''
+}

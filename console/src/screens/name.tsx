@@ -1,0 +1,289 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, ask, Refusal } from '../api/client'
+import { caller, may, settings } from '../api/session'
+import type { NameExplanation, NameOwner, Source } from '../api/types'
+import { apiPath, cli, curl, kindOf, ownerWord } from '../lib/commands'
+import { link } from '../lib/route'
+import { verdict } from '../lib/verdict'
+import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text, Time, toneOf } from '../ui/basics'
+import { ChainView } from '../ui/chainview'
+import { Timeline } from './timeline'
+
+/** useName reads all that is known of a host name. */
+export const useName = (host: string) =>
+  useQuery({
+    queryKey: ['name', host],
+    queryFn: ({ signal }) => ask(api.GET('/v2/names/{host}', { params: { path: { host } }, signal })),
+    refetchInterval: (query) => (query.state.data && verdict(query.state.data).tone === 'wait' ? 2000 : 15_000),
+  })
+
+export function NameScreen({ host, tab }: { host: string; tab: string }) {
+  const name = useName(host)
+  const said = name.data ? verdict(name.data) : undefined
+  return (
+    <>
+      <div class="bar">
+        <h1>
+          <Text>{host}</Text>
+        </h1>
+        {said && <Badge tone={said.tone}>{said.word}</Badge>}
+        <Copy curl={curl('GET', `/v2/names/${encodeURIComponent(host)}`, undefined, settings.value.anonymous)} cli={cli('whois', host)} />
+      </div>
+      <nav class="tabs" aria-label="About this name">
+        <a href={link(['names', host])} aria-current={tab === '' ? 'page' : undefined}>
+          Why
+        </a>
+        <a href={link(['names', host], { tab: 'timeline' })} aria-current={tab === 'timeline' ? 'page' : undefined}>
+          Timeline
+        </a>
+      </nav>
+      {tab === 'timeline' ? (
+        <Timeline host={host} {...(name.data ? { owners: name.data.owners } : {})} />
+      ) : name.data ? (
+        <Why name={name.data} />
+      ) : name.error instanceof Refusal && name.error.status === 404 ? (
+        <Empty title="No project publishes this name.">
+          <p>
+            <a href={link(['publish'], { name: host })}>Publish it</a>, or look at its <a href={link(['names', host], { tab: 'timeline' })}>timeline</a> if it has been there before.
+          </p>
+        </Empty>
+      ) : name.error ? (
+        <Fault error={name.error} />
+      ) : (
+        <Loading what="the name" />
+      )}
+    </>
+  )
+}
+
+function Why({ name }: { name: NameExplanation }) {
+  return (
+    <>
+      <p class={`verdict ${verdict(name).tone}`}>
+        <Text most={2000}>{name.summary}</Text>
+      </p>
+      {name.others && (
+        <p class="muted">A project that you may not read has this name, too.</p>
+      )}
+      {name.owners.map((owner) => (
+        <Owner key={owner.owner} owner={owner} host={name.name} />
+      ))}
+    </>
+  )
+}
+
+/** Owner is all that one owner does with the name. */
+function Owner({ owner, host }: { owner: NameOwner; host: string }) {
+  return (
+    <article class="card" aria-label={owner.owner}>
+      <div class="bar">
+        <h2>
+          <Text>{ownerWord(owner.owner)}</Text>
+        </h2>
+        <Badge tone={stateTone(owner.state)}>{owner.state}</Badge>
+        <Actions owner={owner} host={host} />
+      </div>
+      {owner.message && (
+        <p class="notice">
+          <Text>{owner.message}</Text>
+        </p>
+      )}
+      <ChainView owner={owner} />
+      <Targets owner={owner} />
+      <LeftOut owner={owner} />
+      <Answers owner={owner} />
+      <Behind owner={owner} />
+    </article>
+  )
+}
+
+function Actions({ owner, host }: { owner: NameOwner; host: string }) {
+  const who = caller.value
+  const isName = kindOf(owner.owner) === 'name'
+  if (!may(who, isName ? 'editor' : 'operator', owner.project)) return <span class="muted small">You may look at it, not change it.</span>
+  return isName ? (
+    <span class="actions">
+      <a class="button" href={link(['publish'], { name: host, project: owner.project })}>
+        Change
+      </a>
+      <a class="button" href={link(['plan'], { owner: owner.owner, for: 'delete' })}>
+        Unpublish
+      </a>
+    </span>
+  ) : (
+    <span class="actions">
+      {['deploy', 'rollback', 'terminate'].map((action) => (
+        <a key={action} class="button" href={link(['plan'], { owner: owner.owner, for: action })}>
+          Plan {action}
+        </a>
+      ))}
+    </span>
+  )
+}
+
+function Targets({ owner }: { owner: NameOwner }) {
+  const rows = owner.records.flatMap((r) =>
+    r.targets.flatMap((target) => {
+      const sources: (Source | undefined)[] = r.sources.filter((s) => s.target === target)
+      return (sources.length > 0 ? sources : [undefined]).map((source) => ({ r, target, source }))
+    }),
+  )
+  return (
+    <Section title="Published targets" id={`targets-${owner.owner}`}>
+      {rows.length === 0 ? (
+        <p class="muted">Nothing is published. The tables below say why.</p>
+      ) : (
+        <Table label="Published targets" head={['Type', 'Target', 'Cluster', 'Object', 'Field', 'Provider']}>
+          {rows.map(({ r, target, source }, i) => (
+            <tr key={i}>
+              <td>{r.type}</td>
+              <td class="mono">
+                <Text>{target}</Text>
+              </td>
+              <td>{source?.cluster ? <a href={link(['fleet', ...source.cluster.split('+')])}>{source.cluster.replace('+', '/')}</a> : 'fixed'}</td>
+              <td>
+                <Text>{source?.object || owner.owner}</Text>
+              </td>
+              <td class="mono small">
+                <Text>{source ? source.field + (source.via ? ` (via ${source.via})` : '') : ''}</Text>
+              </td>
+              <td>{r.record}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Section>
+  )
+}
+
+function LeftOut({ owner }: { owner: NameOwner }) {
+  const rows = owner.records.flatMap((r) => r.rejected.map((rejected) => ({ r, rejected })))
+  if (rows.length === 0) return null
+  return (
+    <Section title="Left out" id={`left-${owner.owner}`}>
+      <Table label="What is left out, and why" head={['Candidate', 'Why', 'Cluster', 'Object', 'Field']}>
+        {rows.map(({ rejected }, i) => (
+          <tr key={i}>
+            <td class="mono">
+              <Text>{rejected.target}</Text>
+            </td>
+            <td>
+              <Text>{rejected.reason}</Text>
+            </td>
+            <td>{rejected.cluster.replace('+', '/')}</td>
+            <td>
+              <Text>{rejected.object}</Text>
+            </td>
+            <td class="mono small">
+              <Text>{rejected.field}</Text>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Section>
+  )
+}
+
+function Answers({ owner }: { owner: NameOwner }) {
+  const rows = owner.records.flatMap((r) => (r.answers ?? []).map((answer) => ({ r, answer })))
+  return (
+    <Section title="Authoritative servers" id={`answers-${owner.owner}`}>
+      {rows.length === 0 ? (
+        <p class="muted">
+          <Text>{owner.records.flatMap((r) => r.conditions).find((c) => c.type === 'Verified' && c.message)?.message ?? 'No server has been asked yet.'}</Text>
+        </p>
+      ) : (
+        <Table label="Answers of authoritative servers" head={['Server', 'Type', 'Answer', 'TTL', 'Asked', 'Fault']}>
+          {rows.map(({ r, answer }, i) => (
+            <tr key={i}>
+              <td class="mono">
+                <Text>{answer.server}</Text>
+              </td>
+              <td>{r.type}</td>
+              <td class="mono">
+                <Text>{answer.targets?.join(' ') || answer.rcode || 'no answer'}</Text>
+              </td>
+              <td>{answer.ttl ?? '–'}</td>
+              <td>
+                <Time at={answer.at} />
+              </td>
+              <td>
+                {answer.message ? (
+                  <Badge tone="bad">
+                    <Text>{answer.message}</Text>
+                  </Badge>
+                ) : (
+                  <Badge tone="good">right</Badge>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+    </Section>
+  )
+}
+
+/** Behind shows the documents, conditions and external-dns behind the name. */
+function Behind({ owner }: { owner: NameOwner }) {
+  return (
+    <details class="section">
+      <summary>Documents, conditions and external-dns</summary>
+      <Table label="Documents that give the name" head={['Document', 'Deployed', 'Now', 'Read']}>
+        {owner.documents.map((d) => (
+          <tr key={d.path}>
+            <td>
+              <Text>{d.path}</Text>
+            </td>
+            <td>revision {d.revision}</td>
+            <td>
+              revision {d.current} {d.current !== d.revision && <Badge tone="wait">not deployed</Badge>}
+            </td>
+            <td>
+              <Copy curl={curl('GET', apiPath(d.path), undefined, settings.value.anonymous)} cli={cli('get', d.path)} />
+            </td>
+          </tr>
+        ))}
+      </Table>
+      <Table label="Conditions" head={['Type', 'Condition', 'Status', 'Why', 'Since']}>
+        {owner.records.flatMap((r) =>
+          r.conditions.map((c) => (
+            <tr key={r.record + r.scope + r.type + c.type}>
+              <td>
+                {r.type} by {r.record}
+              </td>
+              <td>{c.type}</td>
+              <td>
+                <Badge tone={toneOf(c.status)}>{c.status}</Badge>
+              </td>
+              <td>
+                {c.reason} <Text>{c.message}</Text>
+              </td>
+              <td>
+                <Time at={c.lastTransitionTime} />
+              </td>
+            </tr>
+          )),
+        )}
+      </Table>
+      <Table label="External-dns" head={['Provider', 'Cluster', 'Version', 'Available', 'Last synchronization', 'Fault']}>
+        {owner.externalDNS.map((e) => (
+          <tr key={e.record + e.cluster + e.scope}>
+            <td>{e.record}</td>
+            <td>{e.cluster.replace('+', '/')}</td>
+            <td>{e.version}</td>
+            <td>
+              <Badge tone={e.available === undefined ? 'unknown' : e.available ? 'good' : 'bad'}>{e.available === undefined ? 'cannot be observed' : e.available ? 'available' : 'not available'}</Badge>
+            </td>
+            <td>
+              <Time at={e.lastSync} />
+            </td>
+            <td>
+              <Text>{e.message || '–'}</Text>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </details>
+  )
+}

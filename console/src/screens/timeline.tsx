@@ -1,0 +1,126 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, ask } from '../api/client'
+import { caller, may, settings } from '../api/session'
+import type { NameOwner, NameTurn } from '../api/types'
+import { cli, curl, kindOf, projectOf } from '../lib/commands'
+import { link } from '../lib/route'
+import { length } from '../lib/time'
+import { Badge, Copy, Empty, Fault, Loading, Text, Time, type Tone } from '../ui/basics'
+
+const causes: Record<NameTurn['cause']['reason'], { word: string; tone: Tone }> = {
+  Release: { word: 'Release', tone: 'plain' },
+  Takeover: { word: 'Takeover', tone: 'plain' },
+  Address: { word: 'Address', tone: 'wait' },
+  Readiness: { word: 'Readiness', tone: 'wait' },
+  Cluster: { word: 'Cluster', tone: 'bad' },
+  Drain: { word: 'Drain', tone: 'wait' },
+  Undrain: { word: 'Undrain', tone: 'good' },
+  Routing: { word: 'Routing', tone: 'wait' },
+  Provider: { word: 'Provider', tone: 'wait' },
+  FailSafe: { word: 'Fail-safe', tone: 'bad' },
+  Answers: { word: 'Answers', tone: 'bad' },
+}
+
+/** answeredAfter says how long the answer took after the publication. */
+export function answeredAfter(turn: NameTurn): string {
+  const times = turn.changes.map((c) => (c.answered ? Date.parse(c.answered) : NaN))
+  if (times.length === 0 || times.some(Number.isNaN)) return ''
+  return length(Math.max(0, Math.round((Math.max(...times) - Date.parse(turn.time)) / 1000)))
+}
+
+/** Timeline tells who did what to a name, what was published, and when it was answered. */
+export function Timeline({ host, owners }: { host: string; owners?: NameOwner[] }) {
+  const history = useQuery({
+    queryKey: ['history', host],
+    queryFn: ({ signal }) => ask(api.GET('/v2/names/{host}/history', { params: { path: { host } }, signal })),
+    refetchInterval: 10_000,
+  })
+  if (history.error && !history.data) return <Fault error={history.error} />
+  if (!history.data) return <Loading what="the timeline" />
+  const copies = <Copy curl={curl('GET', `/v2/names/${encodeURIComponent(host)}/history`, undefined, settings.value.anonymous)} cli={cli('history', host)} />
+  if (history.data.items.length === 0)
+    return (
+      <Empty title="Nothing is known of its past.">
+        <p>Changes of 30 days are kept, at most 100 of a name in each project. They appear some seconds after they have happened.</p>
+        {copies}
+      </Empty>
+    )
+  return (
+    <>
+      <div class="bar">
+        <p class="muted">The newest first. {copies}</p>
+      </div>
+      <ol class="timeline">
+        {history.data.items.map((turn, i) => (
+          <Turn key={turn.time + i} turn={turn} current={owners?.find((o) => o.owner === turn.owner)} />
+        ))}
+      </ol>
+    </>
+  )
+}
+
+function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefined }) {
+  const cause = causes[turn.cause.reason] ?? { word: turn.cause.reason, tone: 'plain' as Tone }
+  const took = answeredAfter(turn)
+  return (
+    <li>
+      <div class="bar">
+        <Time at={turn.time} />
+        <Badge tone={cause.tone}>{cause.word}</Badge>
+        {turn.cause.action && <span>{turn.cause.action}</span>}
+        {turn.cause.release ? <span>release {turn.cause.release}</span> : null}
+        {turn.cause.actor && (
+          <span>
+            by <Text>{turn.cause.actor}</Text>
+          </span>
+        )}
+        {turn.cause.cluster && <a href={link(['fleet', ...turn.cause.cluster.split('+')])}>{turn.cause.cluster.replace('+', '/')}</a>}
+        {turn.times && turn.times > 1 && (
+          <span class="muted">
+            flapping, {turn.times} times, last <Time at={turn.lastTime} />
+          </span>
+        )}
+        <Back turn={turn} current={current} />
+      </div>
+      {turn.cause.message && (
+        <p>
+          <Text>{turn.cause.message}</Text>
+        </p>
+      )}
+      <ul class="changes">
+        {turn.changes.map((c, i) => (
+          <li key={i} class="mono">
+            <span class="muted">{c.name ?? ''} {c.type}</span>{' '}
+            {(c.removed ?? []).map((t) => (
+              <del key={t}>
+                <Text>{t}</Text>
+              </del>
+            ))}
+            {(c.added ?? []).map((t) => (
+              <ins key={t}>
+                <Text>{t}</Text>
+              </ins>
+            ))}
+            {c.leftOut ? <span class="muted"> and {c.leftOut} more</span> : null}
+          </li>
+        ))}
+      </ul>
+      <p class="muted small">
+        {took ? `All servers answered it after ${took}.` : turn.changes.length > 0 ? 'It was not seen that all servers answer it.' : ''}
+        {turn.gap && ' Changes right before this one are lost.'}
+      </p>
+    </li>
+  )
+}
+
+/** Back leads to the plan that goes back to a group's release. */
+function Back({ turn, current }: { turn: NameTurn; current: NameOwner | undefined }) {
+  const { owner, cause } = turn
+  if (!owner || !cause.release || kindOf(owner) !== 'group' || !may(caller.value, 'operator', projectOf(owner))) return null
+  if (current && current.release === cause.release) return <span class="muted">current</span>
+  return (
+    <a class="button" href={link(['plan'], { owner, for: 'rollback', to: String(cause.release) })}>
+      Plan to go back to it
+    </a>
+  )
+}

@@ -1,0 +1,245 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Refusal } from '../api/client'
+import type { Truth } from '../api/types'
+import { clip, visible } from '../lib/text'
+import { ago, exact } from '../lib/time'
+
+/** Tone is how good something is. It is never told by colour alone. */
+export type Tone = 'good' | 'bad' | 'wait' | 'unknown' | 'plain'
+
+const marks: Record<Tone, string> = { good: '✓', bad: '✕', wait: '…', unknown: '?', plain: '•' }
+
+/** Text shows a text that somebody else wrote: its direction is its own, and nothing hides in it. */
+export function Text({ children, most = 400 }: { children: string; most?: number }) {
+  const [open, setOpen] = useState(false)
+  const long = children.length > most
+  return (
+    <bdi class="text">
+      {visible(long && !open ? clip(children, most) : children)}
+      {long && (
+        <button type="button" class="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'less' : `all ${children.length.toLocaleString('en')} characters`}
+        </button>
+      )}
+    </bdi>
+  )
+}
+
+export function Badge({ tone, children, title }: { tone: Tone; children: ComponentChildren; title?: string }) {
+  return (
+    <span class={`badge ${tone}`} title={title}>
+      <span aria-hidden="true" class="mark">
+        {marks[tone]}
+      </span>
+      {children}
+    </span>
+  )
+}
+
+export const toneOf = (truth: Truth | string): Tone => (truth === 'True' ? 'good' : truth === 'False' ? 'bad' : 'unknown')
+
+/** stateTone is the tone of an owner's state. */
+export const stateTone = (state: string): Tone =>
+  state === 'Instantiated' ? 'good' : state === 'Failed' ? 'bad' : state === 'Created' || state === 'Terminated' ? 'plain' : 'wait'
+
+const words: Record<string, [string, string, string]> = {
+  published: ['published', 'not published', 'unknown'],
+  verified: ['answered', 'not answered', 'unknown'],
+  healthy: ['reachable', 'unreachable', 'unknown'],
+  available: ['available', 'not available', 'unknown'],
+}
+
+export function TruthBadge({ of, is, title }: { of: string; is: Truth | string; title?: string }) {
+  const [yes, no, unknown] = words[of] ?? ['yes', 'no', 'unknown']
+  return (
+    <Badge tone={toneOf(is)} title={title ?? `${of}: ${is}`}>
+      {is === 'True' ? yes : is === 'False' ? no : unknown}
+    </Badge>
+  )
+}
+
+/** now ticks, so that "2 min ago" stays true. */
+export function useNow(every = 15_000): number {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), every)
+    return () => clearInterval(timer)
+  }, [every])
+  return now
+}
+
+export function Time({ at }: { at: string | undefined }) {
+  const now = useNow()
+  return at ? (
+    <time dateTime={at} title={exact(at)}>
+      {ago(at, now)}
+    </time>
+  ) : (
+    <span>–</span>
+  )
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="strong">{title}</p>
+      {children}
+    </div>
+  )
+}
+
+export const Loading = ({ what }: { what: string }) => (
+  <p class="muted loading" role="status">
+    Reading {what}…
+  </p>
+)
+
+const hints: Record<number, string> = {
+  0: 'The server cannot be reached. The console tries again by itself.',
+  403: 'Your role does not allow this. An operator of Signpost can grant it.',
+  404: 'There is no such thing, or you may not see it.',
+  409: 'Nothing was changed.',
+  412: 'Something has changed since you looked. Look at the plan again.',
+  429: 'There are too many requests at the moment. Try again in some seconds.',
+  503: 'The server is not ready. The console tries again by itself.',
+}
+
+/** Fault shows a refusal: what is wrong, each field, and what to do. */
+export function Fault({ error, children }: { error: unknown; children?: ComponentChildren }) {
+  const refusal = error instanceof Refusal ? error : undefined
+  const text = error instanceof Error ? error.message : String(error)
+  return (
+    <div class="fault" role="alert">
+      <p class="strong">
+        <Text>{text}</Text>
+      </p>
+      {refusal && refusal.errors.length > 0 && (
+        <ul>
+          {refusal.errors.map((e, i) => (
+            <li key={i}>
+              {e.pointer && <code>{visible(e.pointer)}</code>} <Text>{e.detail}</Text>
+            </li>
+          ))}
+        </ul>
+      )}
+      {refusal && hints[refusal.status] && <p class="muted">{hints[refusal.status]}</p>}
+      {refusal?.requestID && <p class="muted small">Request {refusal.requestID}</p>}
+      {children}
+    </div>
+  )
+}
+
+/** Copy offers an action as a command. */
+export function Copy({ curl, cli }: { curl?: string; cli?: string }) {
+  return (
+    <span class="copy">
+      {curl && <CopyButton label="Copy as curl" text={curl} />}
+      {cli && <CopyButton label="Copy as CLI" text={cli} />}
+    </span>
+  )
+}
+
+export function CopyButton({ label, text }: { label: string; text: string }) {
+  const [done, setDone] = useState('')
+  const timer = useRef<ReturnType<typeof setTimeout>>()
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setDone('Copied')
+    } catch {
+      setDone('Not copied: the browser forbids it')
+    }
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setDone(''), 2000)
+  }
+  return (
+    <button type="button" class="quiet" title={text} onClick={() => void copy()}>
+      <span aria-live="polite">{done || label}</span>
+    </button>
+  )
+}
+
+/** Section is a part of a page, with its heading. */
+export function Section({ title, aside, children, id }: { title: string; aside?: ComponentChildren; children: ComponentChildren; id?: string }) {
+  return (
+    <section class="section" aria-labelledby={id ?? title}>
+      <div class="bar">
+        <h2 id={id ?? title}>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+/** Table is a table that scrolls sideways by itself where there is no room, also by keyboard. */
+export function Table({ label, head, children }: { label: string; head: string[]; children: ComponentChildren }) {
+  const box = useRef<HTMLDivElement>(null)
+  const [scrolls, setScrolls] = useState(false)
+  useEffect(() => {
+    const look = () => setScrolls(Boolean(box.current && box.current.scrollWidth > box.current.clientWidth))
+    const observer = new ResizeObserver(look)
+    if (box.current) observer.observe(box.current)
+    look()
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div class="scroll" ref={box} {...(scrolls ? { tabIndex: 0, role: 'region', 'aria-label': label } : {})}>
+      <table>
+        <caption class="hidden">{label}</caption>
+        <thead>
+          <tr>
+            {head.map((h) => (
+              <th key={h} scope="col">
+                {h}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Dialog is a modal dialog of the browser's own: it keeps the focus, and Escape closes it. */
+export function Dialog({ title, onClose, children }: { title: string; onClose?: () => void; children: ComponentChildren }) {
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const dialog = ref.current
+    dialog?.showModal?.()
+    return () => dialog?.close?.()
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose?.()
+      }}
+    >
+      <div class="bar">
+        <h2>{title}</h2>
+        {onClose && (
+          <button type="button" class="quiet" onClick={onClose}>
+            Close
+          </button>
+        )}
+      </div>
+      {children}
+    </dialog>
+  )
+}
+
+/** useDelayed is a value that follows only when it has not changed for a while. */
+export function useDelayed<T>(value: T, milliseconds: number): T {
+  const [late, setLate] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), milliseconds)
+    return () => clearTimeout(timer)
+  }, [value, milliseconds])
+  return late
+}
