@@ -50,7 +50,7 @@ func requireMetrics(t *testing.T, plugin, readme string) {
 	require.NoError(t, err)
 	counters := regexp.MustCompile(`Counter\("([a-z_]+)", "[^"]*"((?:, "[a-z]+")*)\)`).FindAllStringSubmatch(string(source), -1)
 	require.NotEmpty(t, counters)
-	manual := read(t, filepath.Join("..", "..", "docs", "operations.md"))
+	manual := read(t, filepath.Join("..", "..", "docs", "monitoring.md"))
 	for _, counter := range counters {
 		labels := strings.ReplaceAll(counter[2], `"`, "")
 		require.Contains(t, readme, "* `coredns_"+plugin+"_"+counter[1]+"{server"+labels+"}` - counter of ", plugin)

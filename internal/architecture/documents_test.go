@@ -11,8 +11,11 @@ import (
 
 // Links within the repository, and names of our own files and directories.
 var (
-	link  = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	named = regexp.MustCompile("`((?:api|cmd|docs|examples|internal|openapi|pkg|test)/[A-Za-z0-9_./-]+)`")
+	link    = regexp.MustCompile(`\]\(([^)#: ]*)(?:#([^)]*))?\)`)
+	title   = regexp.MustCompile("(?m)^#{1,6} (.*)$")
+	fence   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	slugged = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
+	named   = regexp.MustCompile("`((?:api|cmd|docs|examples|internal|openapi|pkg|test)/[A-Za-z0-9_./-]+)`")
 )
 
 func TestDocumentsPointAtWhatExists(t *testing.T) {
@@ -22,7 +25,14 @@ func TestDocumentsPointAtWhatExists(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, target := range link.FindAllStringSubmatch(string(text), -1) {
-			expect(t, document, filepath.Join(filepath.Dir(document), target[1]))
+			file := filepath.Join(filepath.Dir(document), target[1])
+			if target[1] == "" {
+				file = document
+			}
+			expect(t, document, file)
+			if target[2] != "" && strings.HasSuffix(file, ".md") && !headings(t, file)[target[2]] {
+				t.Errorf("%s points at #%s of %s, which has no such heading", document, target[2], file)
+			}
 		}
 		for _, target := range named.FindAllStringSubmatch(string(text), -1) {
 			expect(t, document, filepath.Join(root, target[1]))
@@ -35,6 +45,20 @@ func expect(t *testing.T, document, target string) {
 	if _, err := os.Stat(target); err != nil {
 		t.Errorf("%s points at %s, which does not exist", document, target)
 	}
+}
+
+// headings are those of a page, as links name them.
+func headings(t *testing.T, page string) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, heading := range title.FindAllStringSubmatch(fence.ReplaceAllString(string(text), ""), -1) {
+		found[strings.ReplaceAll(slugged.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-")] = true
+	}
+	return found
 }
 
 // documents are the pages for people: those at the top and below docs.

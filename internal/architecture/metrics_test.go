@@ -18,24 +18,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMetricsAreThoseOfOperations: whoever adds a metric adds a row to the table
-// of docs/operations.md, and a row tells of a metric that is there. In the code
+// TestMetricsAreThoseOfThePage: whoever adds a metric adds a row to the table
+// of docs/monitoring.md, and a row tells of a metric that is there. In the code
 // a metric's name is a whole literal, so that it is found.
-func TestMetricsAreThoseOfOperations(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs/operations.md"))
+func TestMetricsAreThoseOfThePage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/monitoring.md"))
 	require.NoError(t, err)
 	told := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `(signpost_[a-z0-9_]+)` \\|[^|]*\\|.+\\|$").FindAllStringSubmatch(string(page), -1) {
-		assert.False(t, told[row[1]], "%s has two rows in docs/operations.md", row[1])
+		assert.False(t, told[row[1]], "%s has two rows in docs/monitoring.md", row[1])
 		told[row[1]] = true
 	}
 	there := metricNames(t)
 	require.NotEmpty(t, there)
 	for _, name := range slices.Sorted(maps.Keys(there)) {
-		assert.True(t, told[name], "%s: docs/operations.md has no row | `%s` | labels | means |", there[name], name)
+		assert.True(t, told[name], "%s: docs/monitoring.md has no row | `%s` | labels | means |", there[name], name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(told)) {
-		assert.Contains(t, there, name, "docs/operations.md tells of a metric that no source has as a whole literal")
+		assert.Contains(t, there, name, "docs/monitoring.md tells of a metric that no source has as a whole literal")
 	}
 }
 

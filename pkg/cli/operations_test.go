@@ -18,11 +18,11 @@ import (
 const aKubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"hub","contexts":[{"name":"hub","context":{"cluster":"hub","user":"signpost"}}],
 	"clusters":[{"name":"hub","cluster":{"server":"http://127.0.0.1:1"}}],"users":[{"name":"signpost","user":{"token":"t"}}]}`
 
-// TestTheProvidersInOperationsWorkAsTheyStand: the specs of docs/operations.md
+// TestTheProvidersOfThePageWorkAsTheyStand: the specs of docs/providers.md
 // are accepted without a warning, and a name that goes through one is planned.
-func TestTheProvidersInOperationsWorkAsTheyStand(t *testing.T) {
+func TestTheProvidersOfThePageWorkAsTheyStand(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/providers.md")
 	require.NoError(t, err)
 	specs := regexp.MustCompile("`({\"provider\":.*})`").FindAllStringSubmatch(string(page), -1)
 	require.GreaterOrEqual(t, len(specs), 9)

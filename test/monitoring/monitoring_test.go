@@ -1,6 +1,6 @@
 // Package monitoring proves deploy/monitoring: that Prometheus reads every
 // expression, that they name metrics that Signpost has, that alerts fire when
-// they should and end, and that each is told of in docs/operations.md.
+// they should and end, and that each is told of in docs/alerts.md.
 package monitoring
 
 import (
@@ -44,11 +44,11 @@ func rules(t *testing.T) []group {
 }
 
 // told are the metrics of Signpost and of its DNS, as the tables of
-// docs/operations.md have them. Another test holds Signpost's against the code.
+// docs/monitoring.md have them. Another test holds Signpost's against the code.
 func told(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `((?:signpost|coredns)_[a-z0-9_]+)` \\|").FindAllSubmatch(read(t, "docs/operations.md"), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:signpost|coredns)_[a-z0-9_]+)` \\|").FindAllSubmatch(read(t, "docs/monitoring.md"), -1) {
 		found[string(row[1])] = true
 	}
 	require.NotEmpty(t, found)
@@ -71,7 +71,7 @@ func judge(t *testing.T, expression string, metrics map[string]bool) {
 }
 
 func TestAlertsAreOfMetricsThatExistAndAreTold(t *testing.T) {
-	metrics, page := told(t), string(read(t, "docs/operations.md"))
+	metrics, page := told(t), string(read(t, "docs/alerts.md"))
 	alerts := map[string]bool{}
 	for _, g := range rules(t) {
 		for _, rule := range g.Rules {
@@ -80,13 +80,13 @@ func TestAlertsAreOfMetricsThatExistAndAreTold(t *testing.T) {
 			require.NoError(t, err, rule.Alert)
 			require.Contains(t, []string{"warning", "critical"}, rule.Labels["severity"], rule.Alert)
 			require.NotEmpty(t, rule.Annotations["summary"], rule.Alert)
-			require.Regexp(t, "(?m)^### "+rule.Alert+"$", page, "what it means is told under a heading of its own")
-			require.True(t, strings.HasSuffix(rule.Annotations["runbook_url"], "/docs/operations.md#"+strings.ToLower(rule.Alert)), rule.Alert)
+			require.Regexp(t, "(?m)^## "+rule.Alert+"$", page, "what it means is told under a heading of its own")
+			require.True(t, strings.HasSuffix(rule.Annotations["runbook_url"], "/docs/alerts.md#"+strings.ToLower(rule.Alert)), rule.Alert)
 			alerts[rule.Alert] = true
 		}
 	}
-	for _, heading := range regexp.MustCompile(`(?m)^### (Signpost\w+)$`).FindAllStringSubmatch(page, -1) {
-		require.True(t, alerts[heading[1]], "docs/operations.md tells of an alert that is not there: %s", heading[1])
+	for _, heading := range regexp.MustCompile(`(?m)^## (Signpost\w+)$`).FindAllStringSubmatch(page, -1) {
+		require.True(t, alerts[heading[1]], "docs/alerts.md tells of an alert that is not there: %s", heading[1])
 	}
 }
 

@@ -1,5 +1,4 @@
-// Package operations proves docs/operations.md: its commands are run, its
-// metrics and alerts are those of the program and of deploy/monitoring.
+// Package operations proves the pages for operators: their commands are run.
 package operations
 
 import (
@@ -14,8 +13,8 @@ import (
 	"github.com/signpost-dns/signpost/internal/session"
 )
 
-// page is what is proven.
-const page = "../../docs/operations.md"
+// pages are what is proven.
+func pages() []string { return []string{"operations.md", "stores.md", "history.md"} }
 
 // TestCommandsOfOperations runs the ```console blocks of each section, in a
 // shell of its own, beside a Signpost that has the quickstart deployed.
@@ -23,18 +22,23 @@ const page = "../../docs/operations.md"
 // are the machine's that the section supposes, and the test's own in truth.
 func TestCommandsOfOperations(t *testing.T) {
 	programs := build(t)
-	for _, part := range sections(read(t, page)) {
-		exchanges := session.Exchanges(part.text)
-		if len(exchanges) == 0 {
-			continue
-		}
-		t.Run(part.title, func(t *testing.T) {
-			m := newMachine(t, programs, part.text)
-			for _, e := range exchanges {
-				got := m.run(t, e.Command)
-				assert.True(t, session.Matches(e.Output, got), "$ %s\nis shown to print\n%s\nand prints\n%s", e.Command, session.Normal(e.Output), session.Normal(got))
+	for _, page := range pages() {
+		ran := false
+		for _, part := range sections(read(t, page)) {
+			exchanges := session.Exchanges(part.text)
+			if len(exchanges) == 0 {
+				continue
 			}
-		})
+			ran = true
+			t.Run(page+"/"+part.title, func(t *testing.T) {
+				m := newMachine(t, programs, part.text)
+				for _, e := range exchanges {
+					got := m.run(t, e.Command)
+					assert.True(t, session.Matches(e.Output, got), "$ %s\nis shown to print\n%s\nand prints\n%s", e.Command, session.Normal(e.Output), session.Normal(got))
+				}
+			})
+		}
+		assert.True(t, ran, "%s shows no command: take it out of the list of pages", page)
 	}
 }
 
@@ -42,18 +46,20 @@ func TestCommandsOfOperations(t *testing.T) {
 // session, which is run, or data.
 func TestNoCommandOfOperationsIsLeftOut(t *testing.T) {
 	data := []string{"yaml", "json", "ini", "csv", "promql"}
-	opens := true
-	for line := range strings.Lines(read(t, page)) {
-		language, is := strings.CutPrefix(strings.TrimSpace(line), "```")
-		if !is {
-			continue
+	for _, page := range pages() {
+		opens := true
+		for line := range strings.Lines(read(t, page)) {
+			language, is := strings.CutPrefix(strings.TrimSpace(line), "```")
+			if !is {
+				continue
+			}
+			if opens {
+				require.Contains(t, append(data, "console"), language, "%s: a block of commands is ```console, one of data says of what kind", page)
+			}
+			opens = !opens
 		}
-		if opens {
-			require.Contains(t, append(data, "console"), language, "a block of commands is ```console, one of data says of what kind")
-		}
-		opens = !opens
+		require.True(t, opens, "%s: every block ends", page)
 	}
-	require.True(t, opens, "every block ends")
 }
 
 // section is a part of a page, from a heading of the second level to the next.
@@ -73,9 +79,9 @@ func sections(text string) []section {
 	return found
 }
 
-func read(t *testing.T, file string) string {
+func read(t *testing.T, page string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile("../../docs/" + page)
 	require.NoError(t, err)
 	return string(text)
 }
