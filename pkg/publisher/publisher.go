@@ -1,0 +1,111 @@
+// Package publisher says how Signpost writes names to DNS servers itself. A Writer is
+// open for one provider. Package open opens one, by the provider's kind. A caller reads the
+// names that change, compares, and writes one name at a time:
+//
+//	states, err := writer.Read(ctx, names)
+//	// record the intent of names whose state is empty
+//	err = writer.Write(ctx, publisher.Change{Before: states[name], After: sets})
+//
+// All that shows in DNS is as external-dns 0.22 writes it with registry txt. So a provider
+// moves between a Deployment of external-dns and a Writer, and nothing changes in its zone.
+package publisher
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// WriteDeadline is how long one Write may take at most. It lies inside the lease by
+// which a worker publishes a provider, as cluster.RequestDeadline does.
+const WriteDeadline = 5 * time.Second
+
+// Most is how many names one Read may have.
+const Most = 64
+
+// Set is the records of one name and type.
+type Set struct {
+	Name    string // in DNS: lower case, in ASCII, without a final dot
+	Type    string // A, AAAA, CNAME or SRV
+	Targets []string
+	TTL     int64 // in seconds; 0: the default of the provider
+	Mark    Mark  // of whom it is; of a set to be written, its Resource alone is read
+}
+
+// Mark is the content of the TXT record beside a set by which external-dns knows its own.
+// The zero Mark is none.
+type Mark struct {
+	Owner    string // the txt-owner-id
+	Resource string // crd/NAMESPACE/NAME of the DNSEndpoint
+}
+
+// Resource is the label of a DNSEndpoint in marks.
+func Resource(namespace, name string) string { return "crd/" + namespace + "/" + name }
+
+// State is what a server holds of one name, at one instant: all its sets with their
+// marks. Only the Writer that has read a State understands Version.
+type State struct {
+	Name    string
+	Sets    []Set
+	Orphans []string // types that are marked, and have no records
+	Version any
+}
+
+// Own are the sets that a mark gives to the owner.
+func (s State) Own(owner string) []Set {
+	var own []Set
+	for _, set := range s.Sets {
+		if set.Mark.Owner == owner {
+			own = append(own, set)
+		}
+	}
+	return own
+}
+
+// Set is the set of a type; ok is false if the name has none.
+func (s State) Set(kind string) (set Set, ok bool) {
+	at := slices.IndexFunc(s.Sets, func(set Set) bool { return set.Type == kind })
+	if at < 0 {
+		return Set{}, false
+	}
+	return s.Sets[at], true
+}
+
+// Change is what becomes of one name.
+type Change struct {
+	// Before is what Read has answered. If the server holds something else by
+	// now, nothing is written and the fault is Stale.
+	Before State
+
+	// After are all sets that the name is to have of the Writer's owner. A set of
+	// Before that is not in After is removed, with its mark. Sets of others stay.
+	After []Set
+
+	// Intended are sets that the caller recorded before it wrote them for the first
+	// time. A set of Before that has no mark and equals one of them counts as the caller's
+	// own: it was left by a crash.
+	Intended []Set
+}
+
+// Writer reads and writes the names of one provider. Its methods are safe for concurrent
+// use, obey their context, and fail by *Error. After a failed Write, the state of the name
+// is unknown until it is read again.
+type Writer interface {
+	// Read answers the state of each of the names, at most Most. It never reads
+	// names that are not asked for, unless the protocol cannot ask for one.
+	Read(ctx context.Context, names []string) (map[string]State, error)
+
+	// Write changes one name by one message to the server, whole or not at all.
+	// A resolver that asks meanwhile gets the records of before or of after, never none.
+	// A change that leaves all as it is sends nothing.
+	Write(ctx context.Context, change Change) error
+
+	// Close closes the connections.
+	Close()
+}
+
+// SameRecords tells whether two sets have the same records. Marks are not compared.
+func SameRecords(a, b Set) bool {
+	return a.Name == b.Name && a.Type == b.Type && a.TTL == b.TTL &&
+		slices.Equal(slices.Sorted(slices.Values(a.Targets)), slices.Sorted(slices.Values(b.Targets)))
+}
