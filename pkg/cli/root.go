@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/apply"
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/find"
+	"github.com/signpost-dns/signpost/pkg/cli/imports"
 	"github.com/signpost-dns/signpost/pkg/cli/inspect"
 	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
 	"github.com/signpost-dns/signpost/pkg/cli/onboard"
@@ -60,7 +61,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 	root.AddCommand(
 		serve.Command(p, service), serve.BackupCommand(p), serve.RestoreCommand(p),
 		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p), publish.HistoryCommand(p), find.Command(p), show.WhoisCommand(p), find.FleetCommand(p),
-		apply.Command(p), show.GetCommand(p), apply.DeleteCommand(p),
+		apply.Command(p), show.GetCommand(p), apply.DeleteCommand(p), imports.Command(p),
 		lifecycle.PlanCommand(p), lifecycle.DeployCommand(p), lifecycle.InstantiateCommand(p), lifecycle.UpdateCommand(p), lifecycle.RollbackCommand(p), lifecycle.TerminateCommand(p), show.StatusCommand(p), show.EventsCommand(p),
 		onboard.Command(p), lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),
 		inspect.CorefileCommand(p), inspect.ResolvconfCommand(p),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // PlanFiles prints what the documents of files would do, without storing them. It is an
@@ -27,18 +29,63 @@ func PlanFiles(ctx context.Context, p terminal.Program, server *connect.Connecti
 	if err != nil {
 		return err
 	}
-	var answer json.RawMessage
-	if _, err := server.Ask(ctx, http.MethodPost, "plan", map[string]any{"documents": bodies}, &answer); err != nil {
-		return err
-	}
-	var plan client.DraftPlan
-	if err := json.Unmarshal(answer, &plan); err != nil {
+	plan, answer, err := draftPlan(ctx, server, planned, bodies)
+	if err != nil {
 		return err
 	}
 	if err := output.Print(p.Out, answer, func(w io.Writer, wide bool) error { return printDraft(w, planned, plan, wide, diffs) }); err != nil {
 		return err
 	}
 	return verdict(plan)
+}
+
+// mostNames is how many names the server plans at once.
+const mostNames = 100
+
+// draftPlan has the server plan documents. If all documents are names, they are planned
+// a part at a time, because no name depends on another document.
+func draftPlan(ctx context.Context, server *connect.Connection, planned []document.Document, bodies []map[string]json.RawMessage) (plan client.DraftPlan, answer json.RawMessage, err error) {
+	part := max(len(bodies), 1)
+	if !slices.ContainsFunc(planned, func(d document.Document) bool { return !intent.IsName(d.Path) }) {
+		part = mostNames
+	}
+	plan = client.DraftPlan{Documents: []client.DocumentChange{}, Errors: []client.FieldError{}, Owners: []client.OwnerPlan{}}
+	done := 0
+	for bodies := range slices.Chunk(bodies, part) {
+		var some client.DraftPlan
+		if _, err := server.Ask(ctx, http.MethodPost, "plan", map[string]any{"documents": bodies}, &answer); err != nil {
+			return plan, nil, err
+		}
+		if err := json.Unmarshal(answer, &some); err != nil {
+			return plan, nil, err
+		}
+		plan.Changes = plan.Changes || some.Changes
+		plan.Documents = append(plan.Documents, some.Documents...)
+		plan.Owners = append(plan.Owners, some.Owners...)
+		for _, e := range some.Errors {
+			e.Pointer = shifted(e.Pointer, done)
+			plan.Errors = append(plan.Errors, e)
+		}
+		done += len(bodies)
+	}
+	if len(planned) > part {
+		answer, err = json.Marshal(plan)
+	}
+	return plan, answer, err
+}
+
+// shifted is a pointer into documents of which others come first.
+func shifted(pointer string, first int) string {
+	rest, ok := strings.CutPrefix(pointer, "/documents/")
+	number, within, more := strings.Cut(rest, "/")
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		return pointer
+	}
+	if more {
+		within = "/" + within
+	}
+	return fmt.Sprintf("/documents/%d%s", n+first, within)
 }
 
 // drafted are the documents that are planned, and how the server takes them. Requests such

@@ -27,8 +27,11 @@ type Node = yaml.Node
 
 // The kinds and styles of nodes that readers tell apart.
 const (
-	MappingNode = yaml.MappingNode
-	FlowStyle   = yaml.FlowStyle
+	MappingNode  = yaml.MappingNode
+	SequenceNode = yaml.SequenceNode
+	ScalarNode   = yaml.ScalarNode
+	AliasNode    = yaml.AliasNode
+	FlowStyle    = yaml.FlowStyle
 )
 
 // Documents are the top nodes of the documents of a text that hold anything. Their

@@ -1,0 +1,251 @@
+package imports
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/zone"
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
+)
+
+// recordSet is all values of a name and type.
+type recordSet struct {
+	ttl    int64
+	longer int64 // another TTL that one of the values has; 0: none has
+	values []string
+}
+
+// FromZone makes names of the records of a zone. Records that Signpost cannot publish as
+// they are become findings.
+func FromZone(source string, z zone.Zone) Result {
+	result := Result{Source: source}
+	sets := collect(z, &result)
+	cuts := delegations(z, sets)
+	owners := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		types := sets[name]
+		if cut := below(name, cuts); cut != "" {
+			for _, kind := range slices.Sorted(maps.Keys(types)) {
+				result.leave(name, kind, "lies in %s, which the zone delegates to other nameservers", cut)
+			}
+			continue
+		}
+		types = leaveOut(z, name, types, owners, &result)
+		if cuts[name] {
+			for _, kind := range slices.Sorted(maps.Keys(types)) {
+				result.leave(name, kind, "belongs to the nameservers to which the zone delegates the name")
+			}
+			continue
+		}
+		if len(types) > 0 {
+			take(name, types, &result)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(owners)) {
+		result.Owners = append(result.Owners, Owner{ID: id, Marks: owners[id]})
+	}
+	result.finish()
+	return result
+}
+
+// collect gathers the records by name and type.
+func collect(z zone.Zone, result *Result) map[string]map[string]*recordSet {
+	sets := map[string]map[string]*recordSet{}
+	outside := map[string]bool{}
+	for _, r := range z.Records {
+		if z.Name != "" && r.Name != z.Name && !strings.HasSuffix(r.Name, "."+z.Name) {
+			if !outside[r.Name] {
+				outside[r.Name] = true
+				result.leave(r.Name, "", "lies outside of the zone %s; import it from its own zone", z.Name)
+			}
+			continue
+		}
+		if sets[r.Name] == nil {
+			sets[r.Name] = map[string]*recordSet{}
+		}
+		set := sets[r.Name][r.Type]
+		if set == nil {
+			set = &recordSet{ttl: r.TTL}
+			sets[r.Name][r.Type] = set
+		}
+		if r.TTL != set.ttl {
+			set.longer = max(set.ttl, r.TTL, set.longer)
+		}
+		set.ttl = min(set.ttl, r.TTL)
+		set.values = append(set.values, r.Value)
+	}
+	for _, types := range sets {
+		for _, set := range types {
+			slices.Sort(set.values)
+			set.values = slices.Compact(set.values)
+		}
+	}
+	return sets
+}
+
+// delegations are the names below the zone's own that it delegates.
+func delegations(z zone.Zone, sets map[string]map[string]*recordSet) map[string]bool {
+	cuts := map[string]bool{}
+	for name, types := range sets {
+		if types["NS"] != nil && name != z.Name {
+			cuts[name] = true
+		}
+	}
+	return cuts
+}
+
+// below is the delegated name above a name; empty if there is none.
+func below(name string, cuts map[string]bool) string {
+	for {
+		_, above, more := strings.Cut(name, ".")
+		if !more {
+			return ""
+		}
+		if cuts[above] {
+			return above
+		}
+		name = above
+	}
+}
+
+// signed are the types of DNSSEC, which servers make themselves.
+func signed() []string {
+	return []string{"RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "KEY", "SIG"}
+}
+
+// leaveOut reports the records that stay with the zone, and returns the others.
+func leaveOut(z zone.Zone, name string, types map[string]*recordSet, owners map[string]int, result *Result) map[string]*recordSet {
+	kept := map[string]*recordSet{}
+	for _, kind := range slices.Sorted(maps.Keys(types)) {
+		set := types[kind]
+		switch {
+		case kind == "SOA":
+			result.leave(name, kind, "stays with the zone, whose server keeps its serial number")
+		case kind == "NS" && name == z.Name:
+			result.leave(name, kind, "stays with the zone: these are its own nameservers")
+		case kind == "NS":
+			result.leave(name, kind, "delegates the name to other nameservers, and stays with the zone")
+		case slices.Contains(signed(), kind):
+			result.leave(name, kind, "belongs to DNSSEC; the server that signs the zone makes these records")
+		case kind == "DS":
+			result.leave(name, kind, "belongs to the delegation of the name, and stays with the zone")
+		case kind == "TXT":
+			if rest := withoutMarks(name, set, owners, result); rest != nil {
+				kept[kind] = rest
+			}
+		default:
+			kept[kind] = set
+		}
+	}
+	return kept
+}
+
+// withoutMarks is a set of TXT records without those by which an external-dns marks a name
+// as its own; nil if nothing remains.
+func withoutMarks(name string, set *recordSet, owners map[string]int, result *Result) *recordSet {
+	rest := &recordSet{ttl: set.ttl}
+	for _, value := range set.values {
+		id, mark := externaldns.OwnerOf(value)
+		if !mark {
+			rest.values = append(rest.values, value)
+			continue
+		}
+		owners[id]++
+		result.leave(name, "TXT", "is the mark of the external-dns with owner id %q; it is replaced when that name is adopted", id)
+	}
+	if len(rest.values) == 0 {
+		return nil
+	}
+	return rest
+}
+
+// take makes a name of its records.
+func take(name string, types map[string]*recordSet, result *Result) {
+	host, err := hostname.Canonical(name)
+	if err != nil {
+		for _, kind := range slices.Sorted(maps.Keys(types)) {
+			result.leave(name, kind, "%s", err)
+		}
+		return
+	}
+	taken := Name{Host: host}
+	if alias := types["CNAME"]; alias != nil {
+		takeAlias(&taken, alias, result)
+		delete(types, "CNAME")
+		for _, kind := range slices.Sorted(maps.Keys(types)) {
+			result.leave(host, kind, "stands beside a CNAME, which DNS does not allow; correct the zone")
+		}
+	} else {
+		takeAddresses(&taken, types, result)
+	}
+	if len(taken.Spec.Fixed()) > 0 {
+		result.Names = append(result.Names, taken)
+	}
+}
+
+func takeAlias(taken *Name, alias *recordSet, result *Result) {
+	target, err := hostname.Canonical(alias.values[0])
+	switch {
+	case len(alias.values) > 1:
+		result.leave(taken.Host, "CNAME", "has %d targets, and a CNAME has one; correct the zone", len(alias.values))
+	case err != nil:
+		result.leave(taken.Host, "CNAME", "leads to %s, which %s", alias.values[0], err)
+	case target == taken.Host:
+		result.leave(taken.Host, "CNAME", "leads to itself; correct the zone")
+	default:
+		taken.Spec.CNAME = target
+		taken.takeTTL("CNAME", alias, result)
+	}
+}
+
+// mostAddresses is how many fixed addresses a name may have.
+const mostAddresses = 100
+
+func takeAddresses(taken *Name, types map[string]*recordSet, result *Result) {
+	for _, kind := range slices.Sorted(maps.Keys(types)) {
+		set := types[kind]
+		if kind != "A" && kind != "AAAA" {
+			result.leave(taken.Host, kind, "records of type %s cannot be published by a name yet; they stay as they are", kind)
+			continue
+		}
+		if len(taken.Spec.Addresses)+len(set.values) > mostAddresses {
+			result.leave(taken.Host, kind, "has more than %d addresses, which is the most of a name", mostAddresses)
+			continue
+		}
+		if old := taken.Spec.TTL; old != 0 && old != set.ttl {
+			result.change(taken.Host, kind, "the types have TTLs of %d and %d seconds; a name has one, the shorter", old, set.ttl)
+		}
+		taken.takeTTL(kind, set, result)
+		for _, value := range set.values {
+			if ip, err := netip.ParseAddr(value); err == nil {
+				taken.Spec.Addresses = append(taken.Spec.Addresses, ip.Unmap().String())
+			}
+		}
+	}
+	slices.Sort(taken.Spec.Addresses)
+	taken.Spec.Addresses = slices.Compact(taken.Spec.Addresses)
+}
+
+// takeTTL sets the TTL of a name, the shorter of two.
+func (n *Name) takeTTL(kind string, set *recordSet, result *Result) {
+	ttl := set.ttl
+	if set.longer > 0 {
+		result.change(n.Host, kind, "has records with TTLs of %d and %d seconds; a name has one, the shorter", set.ttl, set.longer)
+	}
+	switch {
+	case ttl == 0:
+		result.change(n.Host, kind, "has a TTL of 0 seconds, which a name cannot have; it gets 1 second")
+		ttl = 1
+	case ttl > longestTTL:
+		result.change(n.Host, kind, "has a TTL of %d seconds, and gets %d", ttl, int64(longestTTL))
+		ttl = longestTTL
+	}
+	if n.Spec.TTL == 0 || ttl < n.Spec.TTL {
+		n.Spec.TTL = ttl
+	}
+}
+
+const longestTTL = 1<<31 - 1

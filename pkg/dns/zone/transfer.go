@@ -1,0 +1,100 @@
+package zone
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Key signs requests for a transfer (TSIG).
+type Key struct {
+	Name      string // of the key
+	Algorithm string // as in "hmac-sha256"
+	Secret    string // in base64
+}
+
+// Check says what is wrong with a key.
+func (k Key) Check() error {
+	if _, known := algorithms()[strings.ToLower(k.Algorithm)]; !known {
+		return fmt.Errorf("%q is not an algorithm of TSIG; give hmac-sha1, hmac-sha224, hmac-sha256, hmac-sha384 or hmac-sha512", k.Algorithm)
+	}
+	if _, err := base64.StdEncoding.DecodeString(k.Secret); err != nil || k.Secret == "" {
+		return fmt.Errorf("the secret of TSIG key %q is not in base64", k.Name)
+	}
+	return nil
+}
+
+func algorithms() map[string]string {
+	return map[string]string{
+		"hmac-sha1": dns.HmacSHA1, "hmac-sha224": dns.HmacSHA224, "hmac-sha256": dns.HmacSHA256,
+		"hmac-sha384": dns.HmacSHA384, "hmac-sha512": dns.HmacSHA512,
+	}
+}
+
+// Transfer gets a zone from a server ("192.0.2.1:53") by AXFR, with a key unless it is
+// nil. The transfer ends with ctx.
+func Transfer(ctx context.Context, dialer *net.Dialer, server, name string, key *Key) (Zone, error) {
+	question := new(dns.Msg).SetAxfr(dns.Fqdn(name))
+	connection, err := dialer.DialContext(ctx, "tcp", server)
+	if err != nil {
+		return Zone{}, fmt.Errorf("transfer of %s: %w", name, err)
+	}
+	defer func() { _ = connection.Close() }() // nothing was written that could be lost
+	stop := context.AfterFunc(ctx, func() { _ = connection.Close() })
+	defer stop()
+
+	transfer := &dns.Transfer{Conn: &dns.Conn{Conn: connection}, ReadTimeout: silence, WriteTimeout: silence}
+	if key != nil {
+		const fudge = 300 // seconds that clocks may differ by
+		transfer.TsigSecret = map[string]string{dns.CanonicalName(key.Name): key.Secret}
+		question.SetTsig(dns.CanonicalName(key.Name), algorithms()[strings.ToLower(key.Algorithm)], fudge, time.Now().Unix())
+	}
+	envelopes, err := transfer.In(question, server)
+	if err != nil {
+		return Zone{}, fmt.Errorf("transfer of %s: %w", name, err)
+	}
+	zone, err := gather(envelopes, name)
+	if err != nil {
+		_ = connection.Close() // which ends a transfer that goes on
+		for range envelopes {
+			continue
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return Zone{}, fmt.Errorf("transfer of %s from %s: %w", name, server, ctx.Err())
+	case err != nil:
+		return Zone{}, fmt.Errorf("transfer of %s from %s: %w; let the server transfer the zone to this host (allow-transfer in BIND), or give the key that it wants", name, server, err)
+	}
+	return zone, nil
+}
+
+// silence is how long a server may say nothing during a transfer.
+const silence = 30 * time.Second
+
+// gather puts a zone together.
+func gather(envelopes <-chan *dns.Envelope, name string) (Zone, error) {
+	zone := Zone{Name: plain(name)}
+	for envelope := range envelopes {
+		if envelope.Error != nil {
+			return Zone{}, envelope.Error
+		}
+		for _, rr := range envelope.RR {
+			if _, again := rr.(*dns.SOA); again && len(zone.Records) > 0 {
+				continue // a transfer ends with the SOA that it began with
+			}
+			if err := zone.add(rr); err != nil {
+				return Zone{}, err
+			}
+		}
+	}
+	if len(zone.Records) == 0 {
+		return Zone{}, fmt.Errorf("the server sent no record")
+	}
+	return zone, nil
+}
