@@ -48,7 +48,7 @@ func FaultOf(err error) Fault {
 
 // Errorf makes an Error of a fault; its cause is the first error among the arguments.
 func Errorf(fault Fault, format string, args ...any) *Error {
-	e := &Error{Fault: fault, Message: fmt.Sprintf(format, args...)}
+	e := &Error{Fault: fault, Message: fmt.Errorf(format, args...).Error()}
 	for _, arg := range args {
 		if err, ok := arg.(error); ok && e.Err == nil {
 			e.Err = err

@@ -26,7 +26,7 @@ const Most = 64
 // Set is the records of one name and type.
 type Set struct {
 	Name    string // in DNS: lower case, in ASCII, without a final dot
-	Type    string // A, AAAA, CNAME or SRV
+	Type    string // one of Managed
 	Targets []string
 	TTL     int64 // in seconds; 0: the default of the provider
 	Mark    Mark  // of whom it is; of a set to be written, its Resource alone is read
@@ -47,7 +47,7 @@ func Resource(namespace, name string) string { return "crd/" + namespace + "/" +
 type State struct {
 	Name    string
 	Sets    []Set
-	Orphans []string // types that are marked, and have no records
+	Orphans map[string]Mark // of types that are marked, and have no records
 	Version any
 }
 

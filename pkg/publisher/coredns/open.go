@@ -1,0 +1,157 @@
+package coredns
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/publisher/marks"
+)
+
+// defaultPrefix is external-dns' own.
+const defaultPrefix = "/skydns/"
+
+// Open makes a Writer of a provider's settings. It connects when it is first used.
+func Open(s publisher.Settings) (*Writer, error) {
+	m, err := marks.For(s)
+	if err != nil {
+		return nil, err
+	}
+	endpoints, secure, err := urls(s.Environment["ETCD_URLS"])
+	if err != nil {
+		return nil, err
+	}
+	prefix := defaultPrefix
+	if given := externaldns.Values(s.Parameters, "coredns-prefix"); len(given) > 0 {
+		prefix = "/" + strings.Trim(given[0], "/") + "/"
+	}
+	dialed := &lastError{}
+	config := clientv3.Config{
+		Endpoints: endpoints, Username: s.Environment["ETCD_USERNAME"], Password: s.Environment["ETCD_PASSWORD"], Logger: zap.NewNop(),
+		DialTimeout: publisher.WriteDeadline,
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+			conn, err := s.Dial(ctx, "tcp", address, prefix)
+			dialed.set(err)
+			return conn, err
+		})},
+	}
+	if secure {
+		if config.TLS, err = tlsOf(s); err != nil {
+			return nil, err
+		}
+	}
+	client, err := clientv3.New(config)
+	if err != nil {
+		return nil, publisher.Errorf(publisher.Unreachable, "etcd of the provider: %v", err)
+	}
+	strict := externaldns.Values(s.Parameters, "coredns-strictly-owned")
+	return &Writer{client: client, prefix: prefix, marks: m, strict: slices.Equal(strict, []string{"true"}), dialed: dialed}, nil
+}
+
+// urls reads ETCD_URLS.
+func urls(text string) (endpoints []string, secure bool, err error) {
+	for one := range strings.SplitSeq(text, ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			endpoints = append(endpoints, one)
+		}
+	}
+	if len(endpoints) == 0 {
+		return nil, false, publisher.Errorf(publisher.Invalid, "ETCD_URLS is missing in the environment; the built-in publisher takes no default, because that is this machine")
+	}
+	first := strings.ToLower(endpoints[0])
+	secure = strings.HasPrefix(first, "https://")
+	if !secure && !strings.HasPrefix(first, "http://") {
+		return nil, false, publisher.Errorf(publisher.Invalid, "ETCD_URLS has to begin with http:// or https://")
+	}
+	return endpoints, secure, nil
+}
+
+// tlsOf reads the files that the environment names from the settings, and never from the disk.
+func tlsOf(s publisher.Settings) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.Environment["ETCD_TLS_SERVER_NAME"]}
+	switch strings.ToLower(s.Environment["ETCD_TLS_INSECURE"]) {
+	case "true", "yes", "1":
+		config.InsecureSkipVerify = true //nolint:gosec // the provider's environment says so, as for external-dns
+	}
+	if at := s.Environment["ETCD_CA_FILE"]; at != "" {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(s.Files[at]) {
+			return nil, publisher.Errorf(publisher.Invalid, "ETCD_CA_FILE names %s, and no credential of the provider has certificates under that path", at)
+		}
+	}
+	certificate, key := s.Environment["ETCD_CERT_FILE"], s.Environment["ETCD_KEY_FILE"]
+	if certificate == "" && key == "" {
+		return config, nil
+	}
+	pair, err := tls.X509KeyPair(s.Files[certificate], s.Files[key])
+	if err != nil {
+		return nil, publisher.Errorf(publisher.Invalid, "ETCD_CERT_FILE and ETCD_KEY_FILE have to name credentials of the provider, a certificate and its key")
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return config, nil
+}
+
+// lastError keeps why the last connection failed: etcd's client itself says no more than
+// that the time is over.
+type lastError struct {
+	told func(error) // is called for each failed connection; nil: nobody asks
+
+	mu  sync.Mutex
+	err error
+}
+
+func (l *lastError) set(err error) {
+	l.mu.Lock()
+	l.err = err
+	l.mu.Unlock()
+	if l.told != nil && err != nil {
+		l.told(err)
+	}
+}
+
+func (l *lastError) get() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+// failed says why a request failed.
+func (w *Writer) failed(what string, err error) *publisher.Error {
+	fault := publisher.Unreachable
+	switch code := status.Code(rpctypes.Error(err)); {
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+	case code == codes.PermissionDenied || code == codes.Unauthenticated || code == codes.InvalidArgument || code == codes.ResourceExhausted:
+		fault = publisher.Refused
+	}
+	var known rpctypes.EtcdError
+	if errors.As(err, &known) && fault != publisher.Refused {
+		switch known.Code() {
+		case codes.PermissionDenied, codes.Unauthenticated, codes.InvalidArgument, codes.ResourceExhausted:
+			fault = publisher.Refused
+		}
+	}
+	if dialed := w.dialed.get(); dialed != nil && fault == publisher.Unreachable {
+		if publisher.FaultOf(dialed) == publisher.Forbidden {
+			fault = publisher.Forbidden
+		}
+		return publisher.Errorf(fault, "etcd does not answer a %s: %v", what, dialed)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return publisher.Errorf(fault, "etcd does not answer a %s in time: %w", what, err)
+	}
+	return publisher.Errorf(fault, "etcd answers a %s: %w", what, err)
+}

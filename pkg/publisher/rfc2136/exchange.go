@@ -1,0 +1,223 @@
+package rfc2136
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/signpost-dns/signpost/pkg/publisher"
+)
+
+const (
+	udpWait   = time.Second // for an answer by UDP, before TCP is tried
+	clockSkew = 300         // seconds that clocks of a signed message may differ
+	udpSize   = 1232
+)
+
+// outcome is the answer of one server.
+type outcome struct {
+	reply  *dns.Msg
+	server string
+}
+
+// ask sends a question to the servers in turn, beginning with the one that answered last, until one answers.
+func (w *Writer) ask(ctx context.Context, zone string, question *dns.Msg) (outcome, error) {
+	var failed error
+	for n := range w.servers {
+		at := (int(w.current.Load()) + n) % len(w.servers)
+		answer, err := w.query(ctx, w.servers[at], zone, question.Copy())
+		if err == nil {
+			w.current.Store(int32(at))
+			return answer, nil
+		}
+		if failed == nil || publisher.FaultOf(failed) == publisher.Unreachable {
+			failed = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return outcome{}, failed
+}
+
+// query asks one server by UDP, and by TCP if the answer is cut off or does not come.
+func (w *Writer) query(ctx context.Context, server, zone string, question *dns.Msg) (outcome, error) {
+	question.RecursionDesired = false
+	question.SetEdns0(udpSize, false)
+	if w.tls == nil {
+		waiting, cancel := context.WithTimeout(ctx, udpWait)
+		reply, err := w.exchange(waiting, "udp", server, zone, question.Copy())
+		cancel()
+		var timeout net.Error
+		switch {
+		case err == nil && !reply.Truncated:
+			return w.answered(server, zone, reply)
+		case err != nil && (reply != nil || !errors.As(err, &timeout) || !timeout.Timeout()):
+			return outcome{}, w.explain(server, zone, reply, err)
+		}
+	}
+	reply, err := w.exchange(ctx, "tcp", server, zone, question)
+	if err != nil {
+		return outcome{}, w.explain(server, zone, reply, err)
+	}
+	return w.answered(server, zone, reply)
+}
+
+// answered takes an answer that an authoritative server gives.
+func (w *Writer) answered(server, zone string, reply *dns.Msg) (outcome, error) {
+	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
+		return outcome{}, w.explain(server, zone, reply, nil)
+	}
+	if !reply.Authoritative {
+		return outcome{}, publisher.Errorf(publisher.Refused, "server %s is not authoritative for zone %s; rfc2136-host has to name its primary", server, zone)
+	}
+	return outcome{reply: reply, server: server}, nil
+}
+
+// send sends an update to the servers in turn, by TCP, until one takes it or says no. After an update whose outcome
+// is not known, no other server is asked.
+func (w *Writer) send(ctx context.Context, zone string, update *dns.Msg) (*dns.Msg, error) {
+	var failed error
+	for n := range w.servers {
+		at := (int(w.current.Load()) + n) % len(w.servers)
+		reply, err := w.exchange(ctx, "tcp", w.servers[at], zone, update.Copy())
+		if err == nil && reply.Rcode != dns.RcodeServerFailure && reply.Rcode != dns.RcodeNotAuth && reply.Rcode != dns.RcodeRefused {
+			w.current.Store(int32(at))
+			return reply, nil
+		}
+		explained := w.explain(w.servers[at], zone, reply, err)
+		explained.MayHaveHappened = err != nil && reply == nil && !isDial(err)
+		if explained.MayHaveHappened {
+			return nil, explained
+		}
+		failed = explained
+	}
+	return nil, failed
+}
+
+// notDialled is an error before anything was sent.
+type notDialled struct{ error }
+
+func (n notDialled) Unwrap() error { return n.error }
+
+func isDial(err error) bool {
+	var n notDialled
+	return errors.As(err, &n)
+}
+
+// exchange sends a message over a connection of its own and reads the answer. With an error, the
+// reply may tell more.
+func (w *Writer) exchange(ctx context.Context, network, server, zone string, message *dns.Msg) (*dns.Msg, error) {
+	raw, err := w.dial(ctx, network, server, zone)
+	if err != nil {
+		return nil, notDialled{err}
+	}
+	defer func() { _ = raw.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if w.tls != nil {
+		config := w.tls.Clone()
+		config.ServerName, _, _ = net.SplitHostPort(server)
+		secure := tls.Client(raw, config)
+		if err := secure.HandshakeContext(ctx); err != nil {
+			return nil, notDialled{err}
+		}
+		raw = secure
+	}
+	client := &dns.Client{Net: network, TsigSecret: w.key.secrets, Timeout: publisher.WriteDeadline, UDPSize: udpSize}
+	if w.key.name != "" {
+		message.SetTsig(w.key.name, w.key.algorithm, clockSkew, time.Now().Unix())
+	}
+	reply, _, err := client.ExchangeWithConnContext(ctx, message, &dns.Conn{Conn: raw, UDPSize: udpSize, TsigSecret: w.key.secrets})
+	if err == nil && reply.Id != message.Id {
+		return nil, fmt.Errorf("an answer to another message")
+	}
+	if err == nil && w.key.name != "" && reply.IsTsig() == nil {
+		return nil, fmt.Errorf("the answer is not signed")
+	}
+	return reply, err
+}
+
+// explain says why a server did not do what it was asked, in the server's own words.
+func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *publisher.Error {
+	if reply != nil {
+		if failed := w.unsigned(server, reply, err); failed != nil {
+			return failed
+		}
+	}
+	switch {
+	case err != nil:
+		var known *publisher.Error
+		if errors.As(err, &known) {
+			return &publisher.Error{Fault: known.Fault, Message: known.Message, Err: err}
+		}
+		if timeout := (net.Error)(nil); errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+			return &publisher.Error{Fault: publisher.Unreachable, Message: fmt.Sprintf("server %s does not answer in time", server), Err: err}
+		}
+		return &publisher.Error{Fault: publisher.Unreachable, Message: fmt.Sprintf("server %s: %s", server, cause(err)), Err: err}
+	case reply.Rcode == dns.RcodeServerFailure:
+		return publisher.Errorf(publisher.Unreachable, "server %s answers SERVFAIL for zone %s%s; see its log", server, zone, words(reply))
+	case reply.Rcode == dns.RcodeRefused:
+		return publisher.Errorf(publisher.Refused, "server %s answers REFUSED for zone %s%s; allow %s in its update policy", server, zone, words(reply), w.signer())
+	case reply.Rcode == dns.RcodeNotAuth:
+		return publisher.Errorf(publisher.Refused, "server %s answers NOTAUTH: it is not the primary of zone %s%s", server, zone, words(reply))
+	default:
+		return publisher.Errorf(publisher.Refused, "server %s answers %s for zone %s%s", server, dns.RcodeToString[reply.Rcode], zone, words(reply))
+	}
+}
+
+// cause is the reason of a failed connection, without addresses and ports of our side.
+func cause(err error) string {
+	var operation *net.OpError
+	if errors.As(err, &operation) && operation.Err != nil {
+		return operation.Op + ": " + operation.Err.Error()
+	}
+	return err.Error()
+}
+
+func (w *Writer) signer() string {
+	if w.key.name == "" {
+		return "the address of Signpost"
+	}
+	return "key " + w.key.name
+}
+
+// unsigned explains what is wrong with the signature; nil if nothing is.
+func (w *Writer) unsigned(server string, reply *dns.Msg, err error) *publisher.Error {
+	signature := reply.IsTsig()
+	switch {
+	case signature == nil:
+		return nil
+	case signature.Error == dns.RcodeBadKey:
+		return publisher.Errorf(publisher.Refused, "server %s answers BADKEY: it does not know key %s with algorithm %s", server, w.key.name, w.key.algorithm)
+	case signature.Error == dns.RcodeBadSig:
+		return publisher.Errorf(publisher.Refused, "server %s answers BADSIG: its secret of key %s is another one", server, w.key.name)
+	case signature.Error == dns.RcodeBadTime || errors.Is(err, dns.ErrTime):
+		return publisher.Errorf(publisher.Refused, "server %s answers BADTIME: its clock and Signpost's differ by more than %d seconds; set the clocks", server, clockSkew)
+	case errors.Is(err, dns.ErrSig) || errors.Is(err, dns.ErrSecret) || errors.Is(err, dns.ErrKeyAlg):
+		return publisher.Errorf(publisher.Refused, "the signature of server %s is wrong: %v", server, err)
+	}
+	return nil
+}
+
+// words are the extended errors (RFC 8914) of an answer.
+func words(reply *dns.Msg) string {
+	options := reply.IsEdns0()
+	if options == nil {
+		return ""
+	}
+	for _, option := range options.Option {
+		if extended, ok := option.(*dns.EDNS0_EDE); ok {
+			if extended.ExtraText != "" {
+				return fmt.Sprintf(" (%s: %s)", dns.ExtendedErrorCodeToString[extended.InfoCode], extended.ExtraText)
+			}
+			return fmt.Sprintf(" (%s)", dns.ExtendedErrorCodeToString[extended.InfoCode])
+		}
+	}
+	return ""
+}

@@ -1,0 +1,151 @@
+// Package rfc2136 writes names by dynamic updates (RFC 2136), as BIND and others take
+// them. Records and marks are those of external-dns' provider rfc2136.
+package rfc2136
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"net"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/publisher/marks"
+)
+
+// Writer writes names to the servers of one provider.
+type Writer struct {
+	servers []string // HOST:PORT, in the provider's order
+	zones   []string // with a final dot, the longest first
+	marks   marks.Marks
+	minimum int64 // the least TTL in seconds, which marks have
+	key     key
+	tls     *tls.Config // nil: without TLS
+	dial    publisher.Dial
+	current atomic.Int32 // the server that answered last
+}
+
+// key signs messages; without a name they are not signed.
+type key struct {
+	name, algorithm string
+	secrets         map[string]string
+}
+
+// Open makes a Writer of a provider's settings. It connects for each message.
+func Open(s publisher.Settings) (*Writer, error) {
+	m, err := marks.For(s)
+	if err != nil {
+		return nil, err
+	}
+	values := func(name string) []string { return externaldns.Values(s.Parameters, name) }
+	if on(values("rfc2136-gss-tsig")) {
+		return nil, publisher.Errorf(publisher.Invalid, "rfc2136-gss-tsig needs a Deployment of external-dns; the built-in publisher signs by TSIG keys")
+	}
+	w := &Writer{marks: m, dial: s.Dial}
+	for _, host := range values("rfc2136-host") {
+		w.servers = append(w.servers, net.JoinHostPort(host, first(values("rfc2136-port"), "53")))
+	}
+	if len(w.servers) == 0 {
+		return nil, publisher.Errorf(publisher.Invalid, "rfc2136-host is missing: provider rfc2136 needs at least one")
+	}
+	if w.zones = zones(values("rfc2136-zone"), values("domain-filter")); len(w.zones) == 0 {
+		return nil, publisher.Errorf(publisher.Invalid, "rfc2136-zone is missing: provider rfc2136 needs at least one")
+	}
+	minimum, err := time.ParseDuration(first(values("rfc2136-min-ttl"), "0s"))
+	if err != nil {
+		return nil, publisher.Errorf(publisher.Invalid, "rfc2136-min-ttl: %v", err)
+	}
+	w.minimum = int64(minimum.Seconds())
+	if w.key, err = keyOf(s); err != nil {
+		return nil, err
+	}
+	if w.tls, err = tlsOf(s); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close does nothing: no connection stays open between two messages.
+func (w *Writer) Close() {}
+
+func on(values []string) bool { return slices.Equal(values, []string{"true"}) }
+
+func first(values []string, otherwise string) string {
+	if len(values) == 0 {
+		return otherwise
+	}
+	return values[0]
+}
+
+// zones are those given, or else the domains that the provider manages.
+func zones(given, domains []string) []string {
+	if len(given) == 0 {
+		given = domains
+	}
+	var all []string
+	for _, zone := range given {
+		all = append(all, dns.Fqdn(strings.ToLower(strings.TrimPrefix(zone, "."))))
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return dns.CountLabel(b) - dns.CountLabel(a) })
+	return all
+}
+
+// zoneOf is the zone that a name lies in.
+func (w *Writer) zoneOf(name string) (string, error) {
+	for _, zone := range w.zones {
+		if dns.IsSubDomain(zone, dns.Fqdn(name)) {
+			return zone, nil
+		}
+	}
+	return "", publisher.Errorf(publisher.Invalid, "%s is in none of the zones %s; add its zone to rfc2136-zone", name, strings.Join(w.zones, ", "))
+}
+
+// keyOf is the key by which messages are signed.
+func keyOf(s publisher.Settings) (key, error) {
+	if on(externaldns.Values(s.Parameters, "rfc2136-insecure")) {
+		return key{}, nil
+	}
+	name, secret := first(externaldns.Values(s.Parameters, "rfc2136-tsig-keyname"), ""), s.Environment["EXTERNAL_DNS_RFC2136_TSIG_SECRET"]
+	if name == "" || secret == "" {
+		return key{}, publisher.Errorf(publisher.Invalid, "rfc2136-tsig-keyname and rfc2136-tsig-secret are missing: signed updates need both; give them, or set rfc2136-insecure")
+	}
+	if _, err := base64.StdEncoding.DecodeString(secret); err != nil {
+		return key{}, publisher.Errorf(publisher.Invalid, "rfc2136-tsig-secret is not in base64, as TSIG keys are")
+	}
+	name = dns.CanonicalName(name)
+	algorithm := dns.Fqdn(first(externaldns.Values(s.Parameters, "rfc2136-tsig-secret-alg"), "hmac-sha256"))
+	return key{name: name, algorithm: algorithm, secrets: map[string]string{name: secret}}, nil
+}
+
+// tlsOf is how connections are encrypted, nil if they are not. Certificates are of the
+// provider's credentials, and never from the disk.
+func tlsOf(s publisher.Settings) (*tls.Config, error) {
+	if !on(externaldns.Values(s.Parameters, "rfc2136-use-tls")) {
+		return nil, nil
+	}
+	config := &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{"dot"},
+		InsecureSkipVerify: on(externaldns.Values(s.Parameters, "rfc2136-skip-tls-verify")), //nolint:gosec // the provider says so, as for external-dns
+	}
+	file := func(parameter string) string { return first(externaldns.Values(s.Parameters, parameter), "") }
+	if at := file("tls-ca"); at != "" {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(s.Files[at]) {
+			return nil, publisher.Errorf(publisher.Invalid, "tls-ca names %s, and no credential of the provider has certificates under that path", at)
+		}
+	}
+	if certificate, private := file("tls-client-cert"), file("tls-client-cert-key"); certificate+private != "" {
+		pair, err := tls.X509KeyPair(s.Files[certificate], s.Files[private])
+		if err != nil {
+			return nil, publisher.Errorf(publisher.Invalid, "tls-client-cert and tls-client-cert-key have to name credentials of the provider, a certificate and its key")
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}

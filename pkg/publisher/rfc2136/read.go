@@ -1,0 +1,172 @@
+package rfc2136
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/publisher/marks"
+)
+
+// atOnce is how many questions of one Read are on their way at a time.
+const atOnce = 16
+
+// version is what a State was read from.
+type version struct {
+	zone  string
+	marks map[string][]string // the texts at the name of a type's mark, each of one TXT record
+}
+
+// lookup is one question and the records of its answer that are of the name itself.
+type lookup struct {
+	name    string
+	qtype   uint16
+	records []dns.RR
+}
+
+// Read answers the state of each of the names, by questions for its addresses and for its marks to
+// the authoritative server. No zone is transferred.
+func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher.State, error) {
+	if len(names) > publisher.Most {
+		return nil, publisher.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	lookups := make(map[string][]*lookup, len(names))
+	for _, name := range names {
+		zone, err := w.zoneOf(name)
+		if err != nil {
+			return nil, err
+		}
+		lookups[name] = w.questions(name)
+		for _, l := range lookups[name] {
+			group.Go(func() error { return w.look(ctx, zone, l) })
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	states := make(map[string]publisher.State, len(names))
+	for _, name := range names {
+		zone, _ := w.zoneOf(name)
+		state, err := w.state(ctx, name, zone, lookups[name])
+		if err != nil {
+			return nil, err
+		}
+		states[name] = state
+	}
+	return states, nil
+}
+
+// questions are those about one name. A CNAME shows in the answer to A.
+func (w *Writer) questions(name string) []*lookup {
+	all := []*lookup{{name: name, qtype: dns.TypeA}, {name: name, qtype: dns.TypeAAAA}}
+	for _, kind := range publisher.Managed() {
+		all = append(all, &lookup{name: w.marks.Name(name, kind), qtype: dns.TypeTXT})
+	}
+	return all
+}
+
+func (w *Writer) look(ctx context.Context, zone string, l *lookup) error {
+	answer, err := w.ask(ctx, zone, new(dns.Msg).SetQuestion(dns.Fqdn(l.name), l.qtype))
+	if err != nil {
+		return err
+	}
+	for _, record := range answer.reply.Answer {
+		if strings.EqualFold(record.Header().Name, dns.Fqdn(l.name)) {
+			l.records = append(l.records, record)
+		}
+	}
+	return nil
+}
+
+// state puts a name's records and marks together.
+func (w *Writer) state(ctx context.Context, name, zone string, lookups []*lookup) (publisher.State, error) {
+	v := version{zone: zone, marks: map[string][]string{}}
+	state := publisher.State{Name: name, Orphans: map[string]publisher.Mark{}}
+	for _, l := range lookups {
+		for _, record := range l.records {
+			if kind, target, ok := targetOf(record); ok {
+				state.Sets = with(state.Sets, name, kind, target, int64(record.Header().Ttl))
+			}
+		}
+	}
+	for n, kind := range publisher.Managed() {
+		mark, marked := publisher.Mark{}, false
+		for _, record := range lookups[2+n].records {
+			if txt, ok := record.(*dns.TXT); ok {
+				text := strings.Join(txt.Txt, "")
+				v.marks[kind] = append(v.marks[kind], text)
+				if read, ok := marks.Parse(text); ok {
+					mark, marked = read, true
+				}
+			}
+		}
+		at := slices.IndexFunc(state.Sets, func(s publisher.Set) bool { return s.Type == kind })
+		switch {
+		case at >= 0:
+			state.Sets[at].Mark = mark
+		case marked:
+			state.Orphans[kind] = mark
+		}
+	}
+	state.Version = v
+	return w.withoutWildcards(ctx, state, zone)
+}
+
+// withoutWildcards leaves out sets that a wildcard of the zone answers for. They have no mark, and the server says
+// that they do not exist when an update without any change asks for them.
+func (w *Writer) withoutWildcards(ctx context.Context, state publisher.State, zone string) (publisher.State, error) {
+	var kept []publisher.Set
+	for _, set := range state.Sets {
+		if set.Mark == (publisher.Mark{}) {
+			probe := new(dns.Msg).SetUpdate(zone)
+			probe.RRsetUsed([]dns.RR{emptyOf(set.Name, set.Type)})
+			reply, err := w.send(ctx, zone, probe)
+			if err != nil {
+				return publisher.State{}, err
+			}
+			if reply.Rcode == dns.RcodeNXRrset || reply.Rcode == dns.RcodeNameError {
+				continue
+			}
+		}
+		kept = append(kept, set)
+	}
+	state.Sets = kept
+	return state, nil
+}
+
+// with adds a target to the set of its type.
+func with(sets []publisher.Set, name, kind, target string, ttl int64) []publisher.Set {
+	at := slices.IndexFunc(sets, func(s publisher.Set) bool { return s.Type == kind })
+	if at < 0 {
+		return append(sets, publisher.Set{Name: name, Type: kind, Targets: []string{target}, TTL: ttl})
+	}
+	if !slices.Contains(sets[at].Targets, target) {
+		sets[at].Targets = append(sets[at].Targets, target)
+		slices.Sort(sets[at].Targets)
+	}
+	return sets
+}
+
+// targetOf reads a record of a managed type.
+func targetOf(record dns.RR) (kind, target string, ok bool) {
+	switch record := record.(type) {
+	case *dns.A:
+		return "A", record.A.String(), true
+	case *dns.AAAA:
+		if address, ok := netip.AddrFromSlice(record.AAAA); ok {
+			return "AAAA", address.String(), true
+		}
+	case *dns.CNAME:
+		return "CNAME", canonical(record.Target), true
+	}
+	return "", "", false
+}
+
+func canonical(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }

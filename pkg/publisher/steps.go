@@ -1,0 +1,123 @@
+package publisher
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Step is what a Write does with the sets of one type.
+type Step struct {
+	Type   string
+	Before Set // as the server has it; without Targets if it has none
+	After  Set // to be written, with the whole Mark; without Targets if the set is removed
+}
+
+// Steps are what a change does, in the order of its types. They are empty if all is as it should be. A set that the
+// server has from somebody else is never part of a Step. If After needs its place, the change fails by Foreign.
+func (c Change) Steps(owner string) ([]Step, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	var steps []Step
+	for _, after := range c.After {
+		after.Mark.Owner = owner
+		before, held := c.Before.Set(after.Type)
+		switch {
+		case !held:
+			if err := c.mayCreate(after, owner); err != nil {
+				return nil, err
+			}
+			steps = append(steps, Step{Type: after.Type, After: after})
+		case !c.isOwn(before, owner):
+			return nil, c.foreign(before)
+		case !SameRecords(before, after) || before.Mark != after.Mark:
+			steps = append(steps, Step{Type: after.Type, Before: before, After: after})
+		}
+	}
+	for _, before := range c.Before.Sets {
+		if before.Mark.Owner == owner && !c.wants(before.Type) {
+			steps = append(steps, Step{Type: before.Type, Before: before})
+		}
+	}
+	for kind, mark := range c.Before.Orphans {
+		if mark.Owner == owner && !c.wants(kind) {
+			steps = append(steps, Step{Type: kind, Before: Set{Name: c.Before.Name, Type: kind, Mark: mark}})
+		}
+	}
+	slices.SortFunc(steps, func(a, b Step) int { return strings.Compare(a.Type, b.Type) })
+	return steps, nil
+}
+
+func (c Change) wants(kind string) bool {
+	return slices.ContainsFunc(c.After, func(set Set) bool { return set.Type == kind })
+}
+
+// isOwn tells whether a set is the owner's: by its mark, or by an intent that a crash left
+// without a mark.
+func (c Change) isOwn(set Set, owner string) bool {
+	if set.Mark != (Mark{}) {
+		return set.Mark.Owner == owner
+	}
+	return slices.ContainsFunc(c.Intended, func(intended Set) bool { return SameRecords(intended, set) })
+}
+
+// mayCreate tells why the owner may not add a set to the name: as external-dns does, it
+// adds none beside a set of somebody else.
+func (c Change) mayCreate(after Set, owner string) error {
+	for _, set := range c.Before.Sets {
+		if !c.isOwn(set, owner) {
+			return c.foreign(set)
+		}
+	}
+	if mark, orphan := c.Before.Orphans[after.Type]; orphan && mark.Owner != owner {
+		return Errorf(Foreign, "%s %s has no records, and a mark of owner %q; remove the mark if that owner is gone", after.Name, after.Type, mark.Owner)
+	}
+	return nil
+}
+
+func (c Change) foreign(set Set) error {
+	if set.Mark.Owner == "" {
+		return Errorf(Foreign, "%s %s exists without a mark of external-dns; it stays as it is", set.Name, set.Type)
+	}
+	return Errorf(Foreign, "%s %s belongs to owner %q; it stays as it is", set.Name, set.Type, set.Mark.Owner)
+}
+
+// check finds what no server could take.
+func (c Change) check() error {
+	seen := map[string]bool{}
+	for _, set := range c.After {
+		switch {
+		case set.Name != c.Before.Name:
+			return Errorf(Invalid, "a change of %s has a set of %s; change one name at a time", c.Before.Name, set.Name)
+		case !slices.Contains(Managed(), set.Type):
+			return Errorf(Invalid, "%s %s cannot be published by Signpost itself; leave the type out, or deploy external-dns", set.Name, set.Type)
+		case len(set.Targets) == 0:
+			return Errorf(Invalid, "%s %s has no targets; leave the set out to remove it", set.Name, set.Type)
+		case seen[set.Type]:
+			return Errorf(Invalid, "%s has two sets of type %s", set.Name, set.Type)
+		case set.TTL < 0 || set.TTL > 1<<31-1:
+			return Errorf(Invalid, "%s %s has a TTL of %d seconds; the largest is 2147483647", set.Name, set.Type, set.TTL)
+		case set.Type == "CNAME" && len(set.Targets) > 1:
+			return Errorf(Invalid, "%s CNAME has %d targets, and may have one", set.Name, len(set.Targets))
+		}
+		seen[set.Type] = true
+	}
+	if seen["CNAME"] && len(seen) > 1 {
+		return Errorf(Invalid, "%s has a CNAME, beside which a name has nothing else", c.Before.Name)
+	}
+	return nil
+}
+
+// Managed are the types of records that a Writer reads and writes.
+func Managed() []string { return []string{"A", "AAAA", "CNAME"} }
+
+// NoTransaction is the error of a set that has more records than one message holds.
+func NoTransaction(set Set, most int) error {
+	return Errorf(Invalid, "%s %s has %d targets; one message holds %d", set.Name, set.Type, len(set.Targets), most)
+}
+
+// String names the step in logs.
+func (s Step) String() string {
+	return fmt.Sprintf("%s: %v becomes %v", s.Type, s.Before.Targets, s.After.Targets)
+}
