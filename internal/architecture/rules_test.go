@@ -38,7 +38,6 @@ func leaves() []leaf {
 			"the flag table is proven against external-dns' own parsers in modules of their own, and must not drag external-dns in",
 		},
 		{"pkg/dns/verify", []string{"pkg/dns/externaldns", "pkg/domain/intent", "github.com/miekg/dns", "golang.org/x/time/rate"}, "servers are asked, and their answers judged; who asks, and what for, is others' business"},
-		{"pkg/dns/zone", []string{"github.com/miekg/dns"}, "a zone is read, whatever its records are for"},
 		{"pkg/domain/hostname", []string{"golang.org/x/net/idna"}, "which names a template makes follows from the values alone"},
 		{"pkg/domain/address", []string{"pkg/domain/intent"}, "which address is published follows from observations alone"},
 		{
@@ -54,6 +53,9 @@ func leaves() []leaf {
 		{"pkg/storage/kv", nil, "the narrow edge to etcd, without etcd"},
 		{"pkg/plan", []string{"pkg/domain/intent", "pkg/domain/bundle"}, "frozen shapes; the renderers below it bring Kubernetes in"},
 		{"pkg/storage/appcontext", []string{"pkg/domain/bundle", "pkg/dns/externaldns", "pkg/domain/intent", "pkg/storage/kv", "pkg/domain/placement", "pkg/tracing", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
+		{"pkg/publisher", []string{"pkg/dns/externaldns"}, "how names are written to DNS, whoever decides which"},
+		{"pkg/publisher/guard", []string{"pkg/publisher"}, "which servers may be dialled follows from rules and addresses alone"},
+		{"pkg/publisher/marks", []string{"pkg/dns/externaldns", "pkg/publisher"}, "whose a record is follows from its mark alone"},
 		{"pkg/storage/backup", []string{"pkg/domain/intent", "pkg/storage/kv"}, "what is kept, over any KV, and records as bytes"},
 		{"pkg/emco", []string{"pkg/domain/address", "pkg/domain/bundle", "pkg/domain/intent", "pkg/domain/safeyaml", "pkg/storage/kv"}, "contexts that EMCO has written, over any KV"},
 		{"pkg/storage/eventfeed", []string{"pkg/domain/intent", "pkg/storage/kv"}, "events as they happen, over any KV"},
@@ -159,8 +161,8 @@ func gates() []gate {
 		{"pkg/worker/cluster/rights", []string{cli, "pkg/worker/..."}, "the person who connects a cluster grants the rights"},
 
 		{"go.mongodb.org/...", []string{"pkg/storage/documents/mongo"}, "behind intent.Store"},
-		{"go.etcd.io/...", []string{"pkg/storage/kv/etcd/..."}, "behind kv.KV"},
-		{"go.uber.org/zap/...", []string{"pkg/storage/kv/etcd/..."}, "etcd logs with it; all others with slog"},
+		{"go.etcd.io/...", []string{"pkg/storage/kv/etcd/...", "pkg/publisher/coredns"}, "behind kv.KV, and where names are written into another etcd"},
+		{"go.uber.org/zap/...", []string{"pkg/storage/kv/etcd/...", "pkg/publisher/coredns"}, "etcd logs with it; all others with slog"},
 
 		{"k8s.io/...", []string{"pkg/plan/...", "pkg/worker/cluster/...", "pkg/domain/placement", "pkg/domain/source"}, "Kubernetes' structs stay in renderers, at the edge to clusters, where its own functions match nodes, and where addresses are read"},
 		{"k8s.io/client-go/...", []string{"pkg/worker/cluster/..."}, "connections are made in one place"},
@@ -171,13 +173,13 @@ func gates() []gate {
 		{"sigs.k8s.io/yaml/...", []string{"pkg/domain/safeyaml", "internal/story"}, "a small text may become a large value by aliases, which are measured in one place"},
 		{"go.yaml.in/yaml/...", []string{"pkg/domain/safeyaml", "pkg/client"}, "as sigs.k8s.io/yaml; the generated client reads what its server answers"},
 
-		{"sigs.k8s.io/external-dns/...", []string{"pkg/plan/endpoints", "pkg/plan/provider"}, "its types are written where objects are rendered; nobody reads a DNSEndpoint back (ADR 0048)"},
+		{"sigs.k8s.io/external-dns/...", []string{"pkg/plan/endpoints", "pkg/plan/provider", "pkg/publisher/webhook"}, "its types are written where objects are rendered and where its protocol is spoken; nobody reads a DNSEndpoint back (ADR 0048)"},
 
 		{"go.opentelemetry.io/...", []string{app, "pkg/tracing"}, "spans are made in one way, and exported in one place"},
 
-		{"github.com/miekg/dns/...", []string{"pkg/dns/verify", "pkg/dns/zone"}, "questions to nameservers are asked, and paced, in one place, and zones are read in another"},
+		{"github.com/miekg/dns/...", []string{"pkg/dns/verify", "pkg/dns/zone", "pkg/publisher/rfc2136"}, "questions to nameservers are asked, and paced, in one place, zones are read in another, and updates are sent in a third"},
 
-		{"google.golang.org/grpc/...", []string{app, "api/contextupdate", "pkg/emco/emcopb", "pkg/emco/rsync/..."}, "what EMCO asks and what is asked of EMCO goes through one package each"},
+		{"google.golang.org/grpc/...", []string{app, "api/contextupdate", "pkg/emco/emcopb", "pkg/emco/rsync/...", "pkg/publisher/coredns"}, "what EMCO asks and what is asked of EMCO goes through one package each; etcd's client takes its dialer as an option of it"},
 		{"pkg/emco/emcopb", []string{"api/contextupdate", "pkg/emco/rsync/..."}, "messages are read and written where the wire ends"},
 
 		{"github.com/go-jose/...", []string{"pkg/access/..."}, "tokens are verified in one place"},

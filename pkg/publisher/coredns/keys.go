@@ -68,8 +68,8 @@ func keyOf(prefix, name, kind, target string) string {
 	return path(prefix, name) + "/" + hex.EncodeToString(sum[:4])
 }
 
-// below tells how many labels a key has below a name; ok is false if it is not the
-// name's, by its targetstrip.
+// isOf tells whether an entry is of the name with that directory, by its targetstrip. Other entries there are of
+// names below that name.
 func (e entry) isOf(directory string) bool {
 	rest := strings.TrimPrefix(e.key, directory)
 	return strings.HasPrefix(e.key, directory) && strings.Count(rest, "/") == e.service.TargetStrip

@@ -37,7 +37,7 @@ type version struct {
 func (w *Writer) Close() { _ = w.client.Close() }
 
 // Read answers the state of each of the names, by one request. It reads the keys of the names and
-// of their marks, and no others, but for keys of names that stand directly below one of the names.
+// of their marks. Keys of other names are read only if they stand below one of the names.
 func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher.State, error) {
 	if len(names) > publisher.Most {
 		return nil, publisher.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
@@ -111,8 +111,8 @@ func (w *Writer) list(ctx context.Context, directories []string) (map[string][]e
 	return found, nil
 }
 
-// more keeps the entries of a page, and reads on where keys are left. What lies below a name of its own is
-// passed by.
+// more keeps the entries of a page, and reads on where keys are left. Further keys of
+// a name below are passed by.
 func (w *Writer) more(ctx context.Context, directory string, revision int64, got *clientv3.GetResponse, found map[string][]entry) error {
 	for range pages {
 		last := ""
