@@ -44,6 +44,7 @@ readonly AT_LENGTH=(
 	TestARollingRestartPausesNoLongerThanALease              # test/chaos, pkg/worker/syncer
 	TestTheFilesInDeployDoTheStory                           # TestANameOfAnAppThatEMCODeploysResolves
 	TestASnapshotHasWhatAReleaseHas                          # TestTwoDirectoriesGiveTheSamePrograms, cmd/extras
+	TestTwoVersionsServeSideBySide                           # it builds the program of another commit
 	TestFiftyContextsAtOnce TestTwoCallersOnOneContextAtOnce # api/contextupdate, pkg/emco
 	TestANewServiceIsSeenWithinTheNegativeTTL                # cmd/signpost-dns/searchpath
 	TestANodesCacheIsReplacedWithoutALostLookup              # cmd/signpost-dns

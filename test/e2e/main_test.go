@@ -8,9 +8,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
+	"github.com/signpost-dns/signpost/internal/sample"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 )
 
@@ -45,12 +47,36 @@ func (s *suite) run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	defer func() {
-		if s.world != nil {
-			s.world.Close()
+	noted := os.Getenv(fixture.RightsVariable)
+	if noted == "" {
+		noted = filepath.Join(dir, "rights")
+		if err := os.Setenv(fixture.RightsVariable, noted); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
 		}
-	}()
-	return m.Run()
+	}
+	status := m.Run()
+	if s.world != nil {
+		s.world.Close()
+	}
+	return max(status, s.judge(noted))
+}
+
+// judge has each right of the manifests used by some story, if all are told.
+func (s *suite) judge(noted string) int {
+	if sample.Cases(0, 0, 1) == 0 || flag.Lookup("test.run").Value.String() != "" {
+		return 0
+	}
+	used, err := fixture.UsedRights(noted)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if left := unused(used); len(left) > 0 {
+		fmt.Fprintln(os.Stderr, complain(left))
+		return 1
+	}
+	return 0
 }
 
 // sideBySide has several stories told at once, however few processors there

@@ -34,6 +34,14 @@ type rolled struct {
 
 func newRolled(t *testing.T) *rolled {
 	t.Helper()
+	r := newInstallation(t)
+	r.signpost = r.start("api")
+	return r
+}
+
+// newInstallation prepares replicas, and starts none.
+func newInstallation(t *testing.T) *rolled {
+	t.Helper()
 	dir := t.TempDir()
 	store, err := etcd.NewServer(t.Context(), filepath.Join(dir, "etcd"), &process.Ports{})
 	require.NoError(t, err)
@@ -43,12 +51,10 @@ func newRolled(t *testing.T) *rolled {
 	require.NoError(t, err)
 	key := filepath.Join(dir, "secret.key")
 	require.NoError(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
-	r := &rolled{service: service{T: t}, program: program, dir: dir, args: []string{
+	return &rolled{service: service{T: t}, program: program, dir: dir, args: []string{
 		"--etcd-endpoints=" + store.URL, "--secret-key-file=" + key,
 		"--directory-root=" + filepath.Join(dir, "clusters"), "--shared-directory-root",
 	}}
-	r.signpost = r.start("api")
-	return r
 }
 
 // start starts one more replica.

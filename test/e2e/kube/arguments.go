@@ -2,13 +2,23 @@ package kube
 
 import "net"
 
-// auditPolicy notes every write, by whom and of what, without bodies.
+// auditPolicy notes every write, by whom and of what, without bodies. Of Signpost it also
+// notes reads, and which rights it hands out by Roles.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
-omitStages: [RequestReceived, ResponseStarted]
+omitStages: [RequestReceived]
 rules:
+  - level: Request
+    users: [` + Signpost + `]
+    verbs: [create, patch]
+    omitStages: [ResponseStarted]
+    resources: [{group: rbac.authorization.k8s.io}]
   - level: Metadata
     verbs: [create, update, patch, delete, deletecollection]
+    omitStages: [ResponseStarted]
+  - level: Metadata
+    users: [` + Signpost + `]
+    verbs: [get, list, watch]
   - level: None
 `
 

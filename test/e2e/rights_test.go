@@ -1,0 +1,49 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/rights"
+)
+
+// unused lists the rights of the manifests that no story has used: by a request to an
+// API server, as its audit log tells, or by a Role that Signpost has made. A manifest
+// without the right would do as well, for all that the stories know.
+func unused(used map[rights.Right]bool) []string {
+	var left []string
+	for _, right := range rights.Of(intent.ClusterUses()) {
+		is := func(verb string) bool {
+			return used[rights.Right{Verb: verb, Group: right.Group, Resource: right.Resource}]
+		}
+		switch {
+		case right.Resource == "*" && listsOther(used):
+			continue
+		case right.Verb == "list" && is("watch"): // servers without streamed lists are asked for a list first
+			continue
+		case is(right.Verb):
+			continue
+		}
+		left = append(left, fmt.Sprintf("%s: %s %s.%s", right.Use, right.Verb, right.Resource, right.Group))
+	}
+	slices.Sort(left)
+	return left
+}
+
+// listsOther tells whether a kind was listed that is in no rule of the table by name.
+func listsOther(used map[rights.Right]bool) bool {
+	for right := range used {
+		named := func(other rights.Right) bool { return other.Group == right.Group && other.Resource == right.Resource }
+		if right.Verb == "list" && !slices.ContainsFunc(rights.Of(intent.ClusterUses()), named) {
+			return true
+		}
+	}
+	return false
+}
+
+// complain says which rights no story has used.
+func complain(left []string) string {
+	return "no story uses these rights of deploy/target-cluster; tell one that does, or take them away:\n\t" + strings.Join(left, "\n\t")
+}
