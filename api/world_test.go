@@ -178,6 +178,7 @@ func rows() []row {
 		{"PodDNSIntent", traffic + "/pod-dns-intents", traffic + "/pod-dns-intents/web"},
 		{"DNSCRIntent", cloud + "/dns-cr-intents", cloud + "/dns-cr-intents/resolvers"},
 		{"Name", project + "/names", project + "/names/shop.lab.example"},
+		{"DocumentSet", project + "/sets", project + "/sets/storefront"},
 		{"GroupDNSIntent", group + "/dns-intents", group + "/dns-intents/www"},
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/signpost-dns/signpost/api/actions"
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/resources"
 	"github.com/signpost-dns/signpost/api/service"
@@ -23,6 +23,7 @@ const (
 	updated   = "update"
 	unchanged = "unchanged"
 	refused   = "refused"
+	deleted   = "delete"
 )
 
 // unsealed stands for the id of a secret value, which is not stored.
@@ -35,6 +36,7 @@ type judge struct {
 	actor   intent.Actor
 	drafted []*drafted
 	was     map[intent.Path]*intent.Document // before the request; nil for new ones
+	gone    []intent.OwnerPlan               // of owners that are to be deleted
 	room    int                              // bytes of objects that the answer still takes
 }
 
@@ -55,7 +57,7 @@ func (j *judge) documents(ctx context.Context, all []map[string]json.RawMessage)
 		d := &drafted{action: refused}
 		path, body, err := j.read(ctx, fields)
 		d.path, d.body, j.drafted[n], order[n] = path, body, d, n
-		if err := d.refuse(n, err); err != nil {
+		if err := d.refuse("/documents/"+strconv.Itoa(n), err); err != nil {
 			return err
 		}
 	}
@@ -71,7 +73,7 @@ func (j *judge) documents(ctx context.Context, all []map[string]json.RawMessage)
 		if err == nil {
 			d.action = action
 		}
-		if err := d.refuse(n, err); err != nil {
+		if err := d.refuse("/documents/"+strconv.Itoa(n), err); err != nil {
 			return err
 		}
 	}
@@ -79,13 +81,13 @@ func (j *judge) documents(ctx context.Context, all []map[string]json.RawMessage)
 }
 
 // refuse notes why a document would be refused. It returns an error of another kind.
-func (d *drafted) refuse(n int, err error) error {
+func (d *drafted) refuse(at string, err error) error {
 	faults, isFault := faultsOf(err)
 	if !isFault {
 		return err
 	}
 	for _, f := range faults {
-		f.Pointer = "/documents/" + strconv.Itoa(n) + f.Pointer
+		f.Pointer = at + f.Pointer
 		d.faults = append(d.faults, f)
 	}
 	return nil
@@ -107,15 +109,12 @@ func (j *judge) read(ctx context.Context, fields map[string]json.RawMessage) (in
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return "", nil, err
 	}
-	path := resources.Created(intent.Path(collection), object)
-	if isKind(path.Parent(), group) && strings.HasSuffix(collection, "/dns-intents") {
-		path = intent.InDefaultTrafficGroup(path)
-	}
+	path := intent.WithTrafficGroup(resources.Created(intent.Path(collection), object))
 	put := j.put[intent.KindOf(path).One]
 	if put == nil {
 		return path, nil, at("/resource", "%q is no collection with such a document; give the path below /v2, as in projects/shop/dns-update-records, and metadata.name", collection)
 	}
-	if err := j.readable(path); err != nil {
+	if err := j.readable("/resource", path); err != nil {
 		return path, nil, err
 	}
 	sent := operation.JSON(raw)
@@ -128,15 +127,15 @@ func (j *judge) read(ctx context.Context, fields map[string]json.RawMessage) (in
 }
 
 // readable refuses a document that the caller may not read.
-func (j *judge) readable(path intent.Path) error {
+func (j *judge) readable(pointer string, path intent.Path) error {
 	project := path.Segment("projects")
 	switch {
 	case j.actor.Sees(project):
 		return nil
 	case project == "":
-		return at("/resource", "%s has rights on single projects only and may not read %s", j.actor.Subject, path.Collection())
+		return at(pointer, "%s has rights on single projects only and may not read %s", j.actor.Subject, path.Collection())
 	}
-	return at("/resource", "%s has no rights on project %s", j.actor.Subject, project)
+	return at(pointer, "%s has no rights on project %s", j.actor.Subject, project)
 }
 
 // at is the error of a field of a document.
@@ -175,6 +174,51 @@ func (j *judge) lay(ctx context.Context, path intent.Path, body []byte) (action 
 		return unchanged, nil
 	}
 	return updated, nil
+}
+
+// deletions hides documents, and plans to terminate those that are deployed as one.
+func (j *judge) deletions(ctx context.Context, paths []intent.Path) error {
+	for n, given := range paths {
+		path := intent.WithTrafficGroup(given)
+		d := &drafted{path: path, action: unchanged}
+		err := j.hide(ctx, d)
+		if err := d.refuse("/deleted/"+strconv.Itoa(n), err); err != nil {
+			return err
+		}
+		j.drafted = append(j.drafted, d)
+	}
+	return nil
+}
+
+func (j *judge) hide(ctx context.Context, d *drafted) error {
+	if intent.KindOf(d.path).One == "" {
+		return at("", "%q is not the path of a document; write it as in projects/shop/dns-update-records/lab", d.path)
+	}
+	if err := j.readable("", d.path); err != nil {
+		return err
+	}
+	if _, laid := j.was[d.path]; laid {
+		return at("", "%s is among the documents, too", d.path)
+	}
+	if _, err := j.Store.Get(ctx, d.path); err != nil {
+		if intent.CodeOf(err) == intent.NotFound {
+			return nil // it is gone already
+		}
+		return err
+	}
+	if intent.IsName(d.path) || isKind(d.path, group) || isKind(d.path, cloud) {
+		plan, err := j.Planner.Plan(ctx, d.path, intent.Terminate, 0)
+		if err != nil {
+			return err
+		}
+		plan.Token = ""
+		j.gone = append(j.gone, intent.OwnerPlan{Path: d.path, Changes: changes(plan), Plan: actions.WholePlan(j.shorten(plan))})
+	}
+	d.action = deleted
+	if intent.IsName(d.path) {
+		return nil // its termination says what goes
+	}
+	return j.Store.Delete(ctx, d.path, intent.Always())
 }
 
 // belowRefused reports whether a document lies in one that was refused for a fault.

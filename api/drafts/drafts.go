@@ -44,6 +44,7 @@ func New(doc *openapi3.T, draft func() service.Draft) (Handlers, error) {
 func (h Handlers) Plan(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	var sent struct {
 		Documents []map[string]json.RawMessage `json:"documents"`
+		Deleted   []intent.Path                `json:"deleted"`
 	}
 	if err := json.Unmarshal(c.Body, &sent); err != nil {
 		return response.Answer{}, review.ErrNoJSON(err)
@@ -52,11 +53,14 @@ func (h Handlers) Plan(ctx context.Context, c *operation.Call) (response.Answer,
 	if err := j.documents(ctx, sent.Documents); err != nil {
 		return response.Answer{}, err
 	}
+	if err := j.deletions(ctx, sent.Deleted); err != nil {
+		return response.Answer{}, err
+	}
 	answer := intent.DraftPlan{Documents: []intent.DocumentChange{}, Owners: []intent.OwnerPlan{}, Errors: []intent.Field{}}
 	for _, d := range j.drafted {
 		answer.Documents = append(answer.Documents, intent.DocumentChange{Path: d.path, Action: d.action})
 		answer.Errors = append(answer.Errors, d.faults...)
-		answer.Changes = answer.Changes || d.action == created || d.action == updated
+		answer.Changes = answer.Changes || d.action == created || d.action == updated || d.action == deleted
 	}
 	if len(answer.Errors) == 0 {
 		owners, err := j.owners(ctx)

@@ -33,7 +33,7 @@ func (j *judge) owners(ctx context.Context) ([]intent.OwnerPlan, error) {
 	if len(owners) > maxOwners {
 		return nil, &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("the documents belong to %d groups, logical clouds, providers and names, and at most %d are planned at once; give fewer documents", len(owners), maxOwners)}
 	}
-	var plans []intent.OwnerPlan
+	plans := j.gone
 	for _, owner := range owners {
 		plan, err := j.plan(ctx, owner)
 		faults, isFault := faultsOf(err)
@@ -88,6 +88,9 @@ func (j *judge) touched(ctx context.Context) ([]intent.Path, error) {
 		}
 	}
 	seen := map[intent.Path]bool{"": true}
+	for _, d := range j.drafted {
+		seen[d.path] = d.body == nil || seen[d.path] // it is deleted
+	}
 	return slices.DeleteFunc(owners, func(owner intent.Path) bool {
 		again := seen[owner]
 		seen[owner] = true

@@ -112,6 +112,8 @@ func checksOf(of intent.Kind) (kind, bool) {
 		return resource(projects.CheckProject, nil), true
 	case "DNSUpdateRecord":
 		return resource(providers.CheckRecord, alone(providers.ShowRecord)), true
+	case "DocumentSet":
+		return resource(projects.CheckSet, nil), true
 	case "Name":
 		return resource(names.CheckName, nil), true
 	case "LogicalCloud":

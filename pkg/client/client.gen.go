@@ -505,6 +505,7 @@ func (e DeployedAction) Valid() bool {
 // Defines values for DocumentChangeAction.
 const (
 	DocumentChangeActionCreate    DocumentChangeAction = "create"
+	DocumentChangeActionDelete    DocumentChangeAction = "delete"
 	DocumentChangeActionRefused   DocumentChangeAction = "refused"
 	DocumentChangeActionUnchanged DocumentChangeAction = "unchanged"
 	DocumentChangeActionUpdate    DocumentChangeAction = "update"
@@ -514,6 +515,8 @@ const (
 func (e DocumentChangeAction) Valid() bool {
 	switch e {
 	case DocumentChangeActionCreate:
+		return true
+	case DocumentChangeActionDelete:
 		return true
 	case DocumentChangeActionRefused:
 		return true
@@ -2280,7 +2283,7 @@ type DeploymentIntentGroupSpec struct {
 
 // DocumentChange The effect of a PUT on a document.
 type DocumentChange struct {
-	// Action The action of the PUT. Documents below a refused one are refused, too.
+	// Action The action of the PUT or DELETE. Documents below a refused one are refused, too. To delete a document that does not exist is unchanged.
 	//
 	// Example: update
 	Action DocumentChangeAction `json:"action"`
@@ -2291,10 +2294,38 @@ type DocumentChange struct {
 	Path string `json:"path"`
 }
 
-// DocumentChangeAction The action of the PUT. Documents below a refused one are refused, too.
+// DocumentChangeAction The action of the PUT or DELETE. Documents below a refused one are refused, too. To delete a document that does not exist is unchanged.
 //
 // Example: update
 type DocumentChangeAction string
+
+// DocumentSet The documents that one source, as a directory of files, has applied. `signpost apply --set` keeps it, and `--prune` deletes documents that left it.
+type DocumentSet struct {
+	// Metadata Names and describes a document.
+	Metadata Metadata `json:"metadata"`
+
+	// Spec What a set holds.
+	Spec DocumentSetSpec `json:"spec"`
+}
+
+// DocumentSetList A page of sets.
+type DocumentSetList struct {
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items Ordered by name.
+	Items []DocumentSet `json:"items"`
+}
+
+// DocumentSetSpec What a set holds.
+type DocumentSetSpec struct {
+	// Documents The paths below /v2 of documents of the project. A document is in one set.
+	//
+	// Example: ["projects/shop/dns-update-records/lab"]
+	Documents []string `json:"documents"`
+}
 
 // DocumentStatus Fields that the server adds to a document. Ignored on input.
 type DocumentStatus struct {
@@ -2331,6 +2362,9 @@ type DocumentStatus struct {
 
 // Draft Documents that are not stored.
 type Draft struct {
+	// Deleted The paths below /v2 of documents that are to be deleted, in any order. A deployed group, cluster DNS or name among them is planned to be terminated.
+	Deleted []string `json:"deleted,omitempty,omitzero"`
+
 	// Documents The documents, in any order.
 	Documents []DraftDocument `json:"documents"`
 }
@@ -4302,6 +4336,11 @@ type RecordName = Name
 // RollbackTo defines model for rollbackTo.
 type RollbackTo = int64
 
+// SetName A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+//
+// Example: lab
+type SetName = Name
+
 // Takeover defines model for takeover.
 type Takeover = string
 
@@ -5141,6 +5180,36 @@ type PutNameParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ListDocumentSetsParams defines parameters for ListDocumentSets.
+type ListDocumentSetsParams struct {
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// NamePrefix Only items whose name begins so.
+	NamePrefix *PageNamePrefix `form:"namePrefix,omitempty" json:"namePrefix,omitempty"`
+}
+
+// DeleteDocumentSetParams defines parameters for DeleteDocumentSet.
+type DeleteDocumentSetParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// PutDocumentSetParams defines parameters for PutDocumentSet.
+type PutDocumentSetParams struct {
+	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+
+	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // CreateClusterProviderJSONRequestBody defines body for CreateClusterProvider for application/json ContentType.
 type CreateClusterProviderJSONRequestBody = ClusterProvider
 
@@ -5248,6 +5317,12 @@ type CreateNameJSONRequestBody = DNSName
 
 // PutNameJSONRequestBody defines body for PutName for application/json ContentType.
 type PutNameJSONRequestBody = DNSName
+
+// CreateDocumentSetJSONRequestBody defines body for CreateDocumentSet for application/json ContentType.
+type CreateDocumentSetJSONRequestBody = DocumentSet
+
+// PutDocumentSetJSONRequestBody defines body for PutDocumentSet for application/json ContentType.
+type PutDocumentSetJSONRequestBody = DocumentSet
 
 // Getter for additional properties for Manifest. Returns the specified
 // element and whether it was found
@@ -6852,6 +6927,63 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v2/projects/{project}/names/{host}/events (the `ListNameEvents` operationId).
 	ListNameEvents(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDocumentSets List the sets of a project
+	//
+	// A page of the sets of a project, ordered by name bytewise; an empty list is [].
+	//
+	// Corresponds with GET /v2/projects/{project}/sets (the `ListDocumentSets` operationId).
+	ListDocumentSets(ctx context.Context, project ProjectName, params *ListDocumentSetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDocumentSetWithBody Create a set
+	//
+	// Creates a set. 409: it exists already, or another set of the project has one of its documents. 404: the project does not exist.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/sets (the `CreateDocumentSet` operationId).
+	CreateDocumentSetWithBody(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDocumentSet Create a set
+	//
+	// Creates a set. 409: it exists already, or another set of the project has one of its documents. 404: the project does not exist.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/projects/{project}/sets (the `CreateDocumentSet` operationId).
+	CreateDocumentSet(ctx context.Context, project ProjectName, body CreateDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteDocumentSet Delete a set
+	//
+	// The documents of the set stay, and belong to no set.
+	//
+	// Corresponds with DELETE /v2/projects/{project}/sets/{set} (the `DeleteDocumentSet` operationId).
+	DeleteDocumentSet(ctx context.Context, project ProjectName, set SetName, params *DeleteDocumentSetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDocumentSet Read a set
+	//
+	// The set as stored. It may list documents that do not exist any more.
+	//
+	// Corresponds with GET /v2/projects/{project}/sets/{set} (the `GetDocumentSet` operationId).
+	GetDocumentSet(ctx context.Context, project ProjectName, set SetName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutDocumentSetWithBody Create or replace a set
+	//
+	// The name in the body must be that of the path. 409: another set of the project has one of its documents. 404: the project does not exist.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
+	PutDocumentSetWithBody(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PutDocumentSet Create or replace a set
+	//
+	// The name in the body must be that of the path. 409: another set of the project has one of its documents. 404: the project does not exist.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
+	PutDocumentSet(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, body PutDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetVersion Which build this is
 	//
@@ -9681,6 +9813,133 @@ func (c *API) PutName(ctx context.Context, project ProjectName, host HostName, p
 // Corresponds with GET /v2/projects/{project}/names/{host}/events (the `ListNameEvents` operationId).
 func (c *API) ListNameEvents(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListNameEventsRequest(c.Server, project, host)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDocumentSets List the sets of a project
+//
+// A page of the sets of a project, ordered by name bytewise; an empty list is [].
+//
+// Corresponds with GET /v2/projects/{project}/sets (the `ListDocumentSets` operationId).
+func (c *API) ListDocumentSets(ctx context.Context, project ProjectName, params *ListDocumentSetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDocumentSetsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDocumentSetWithBody Create a set
+//
+// Creates a set. 409: it exists already, or another set of the project has one of its documents. 404: the project does not exist.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/projects/{project}/sets (the `CreateDocumentSet` operationId).
+func (c *API) CreateDocumentSetWithBody(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDocumentSetRequestWithBody(c.Server, project, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDocumentSet Create a set
+//
+// Creates a set. 409: it exists already, or another set of the project has one of its documents. 404: the project does not exist.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/projects/{project}/sets (the `CreateDocumentSet` operationId).
+func (c *API) CreateDocumentSet(ctx context.Context, project ProjectName, body CreateDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDocumentSetRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteDocumentSet Delete a set
+//
+// The documents of the set stay, and belong to no set.
+//
+// Corresponds with DELETE /v2/projects/{project}/sets/{set} (the `DeleteDocumentSet` operationId).
+func (c *API) DeleteDocumentSet(ctx context.Context, project ProjectName, set SetName, params *DeleteDocumentSetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteDocumentSetRequest(c.Server, project, set, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDocumentSet Read a set
+//
+// The set as stored. It may list documents that do not exist any more.
+//
+// Corresponds with GET /v2/projects/{project}/sets/{set} (the `GetDocumentSet` operationId).
+func (c *API) GetDocumentSet(ctx context.Context, project ProjectName, set SetName, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDocumentSetRequest(c.Server, project, set)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutDocumentSetWithBody Create or replace a set
+//
+// The name in the body must be that of the path. 409: another set of the project has one of its documents. 404: the project does not exist.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
+func (c *API) PutDocumentSetWithBody(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutDocumentSetRequestWithBody(c.Server, project, set, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PutDocumentSet Create or replace a set
+//
+// The name in the body must be that of the path. 409: another set of the project has one of its documents. 404: the project does not exist.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
+func (c *API) PutDocumentSet(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, body PutDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPutDocumentSetRequest(c.Server, project, set, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -18689,6 +18948,326 @@ func NewListNameEventsRequest(server string, project ProjectName, host HostName)
 	return req, nil
 }
 
+// NewListDocumentSetsRequest constructs an http.Request for the ListDocumentSets method
+func NewListDocumentSetsRequest(server string, project ProjectName, params *ListDocumentSetsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/sets", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.NamePrefix != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "namePrefix", *params.NamePrefix, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateDocumentSetRequest calls the generic CreateDocumentSet builder with application/json body
+func NewCreateDocumentSetRequest(server string, project ProjectName, body CreateDocumentSetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateDocumentSetRequestWithBody(server, project, "application/json", bodyReader)
+}
+
+// NewCreateDocumentSetRequestWithBody constructs an http.Request for the CreateDocumentSet method, with any body, and a specified content type
+func NewCreateDocumentSetRequestWithBody(server string, project ProjectName, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/sets", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteDocumentSetRequest constructs an http.Request for the DeleteDocumentSet method
+func NewDeleteDocumentSetRequest(server string, project ProjectName, set SetName, params *DeleteDocumentSetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "set", set, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/sets/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetDocumentSetRequest constructs an http.Request for the GetDocumentSet method
+func NewGetDocumentSetRequest(server string, project ProjectName, set SetName) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "set", set, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/sets/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPutDocumentSetRequest calls the generic PutDocumentSet builder with application/json body
+func NewPutDocumentSetRequest(server string, project ProjectName, set SetName, params *PutDocumentSetParams, body PutDocumentSetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPutDocumentSetRequestWithBody(server, project, set, params, "application/json", bodyReader)
+}
+
+// NewPutDocumentSetRequestWithBody constructs an http.Request for the PutDocumentSet method, with any body, and a specified content type
+func NewPutDocumentSetRequestWithBody(server string, project ProjectName, set SetName, params *PutDocumentSetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "set", set, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/sets/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+		if params.IfNoneMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string) (*http.Request, error) {
 	var err error
@@ -20181,6 +20760,69 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v2/projects/{project}/names/{host}/events (the `ListNameEvents` operationId).
 	ListNameEventsWithResponse(ctx context.Context, project ProjectName, host HostName, reqEditors ...RequestEditorFn) (*ListNameEventsResponse, error)
+
+	// ListDocumentSetsWithResponse List the sets of a project
+	//
+	// A page of the sets of a project, ordered by name bytewise; an empty list is [].
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/sets (the `ListDocumentSets` operationId).
+	ListDocumentSetsWithResponse(ctx context.Context, project ProjectName, params *ListDocumentSetsParams, reqEditors ...RequestEditorFn) (*ListDocumentSetsResponse, error)
+
+	// CreateDocumentSetWithBodyWithResponse Create a set
+	//
+	// Creates a set. 409: it exists already, or another set of the project has one of its documents. 404: the project does not exist.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/sets (the `CreateDocumentSet` operationId).
+	CreateDocumentSetWithBodyWithResponse(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDocumentSetResponse, error)
+
+	// CreateDocumentSetWithResponse Create a set
+	//
+	// Creates a set. 409: it exists already, or another set of the project has one of its documents. 404: the project does not exist.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/projects/{project}/sets (the `CreateDocumentSet` operationId).
+	CreateDocumentSetWithResponse(ctx context.Context, project ProjectName, body CreateDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDocumentSetResponse, error)
+
+	// DeleteDocumentSetWithResponse Delete a set
+	//
+	// The documents of the set stay, and belong to no set.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v2/projects/{project}/sets/{set} (the `DeleteDocumentSet` operationId).
+	DeleteDocumentSetWithResponse(ctx context.Context, project ProjectName, set SetName, params *DeleteDocumentSetParams, reqEditors ...RequestEditorFn) (*DeleteDocumentSetResponse, error)
+
+	// GetDocumentSetWithResponse Read a set
+	//
+	// The set as stored. It may list documents that do not exist any more.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/sets/{set} (the `GetDocumentSet` operationId).
+	GetDocumentSetWithResponse(ctx context.Context, project ProjectName, set SetName, reqEditors ...RequestEditorFn) (*GetDocumentSetResponse, error)
+
+	// PutDocumentSetWithBodyWithResponse Create or replace a set
+	//
+	// The name in the body must be that of the path. 409: another set of the project has one of its documents. 404: the project does not exist.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
+	PutDocumentSetWithBodyWithResponse(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutDocumentSetResponse, error)
+
+	// PutDocumentSetWithResponse Create or replace a set
+	//
+	// The name in the body must be that of the path. 409: another set of the project has one of its documents. 404: the project does not exist.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
+	PutDocumentSetWithResponse(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, body PutDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDocumentSetResponse, error)
 
 	// GetVersionWithResponse Which build this is
 	//
@@ -23523,6 +24165,151 @@ func (r ListNameEventsResponse) StatusCode() int {
 	return 0
 }
 
+type ListDocumentSetsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DocumentSetList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDocumentSetsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDocumentSetsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// CreateDocumentSetResponse201Headers the declared response headers of an HTTP 201 response for CreateDocumentSet
+type CreateDocumentSetResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+type CreateDocumentSetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DocumentSet
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateDocumentSetResponse201Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateDocumentSetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateDocumentSetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type DeleteDocumentSetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteDocumentSetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteDocumentSetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// GetDocumentSetResponse200Headers the declared response headers of an HTTP 200 response for GetDocumentSet
+type GetDocumentSetResponse200Headers struct {
+	ETag string
+}
+
+type GetDocumentSetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DocumentSet
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDocumentSetResponse200Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDocumentSetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDocumentSetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// PutDocumentSetResponse200Headers the declared response headers of an HTTP 200 response for PutDocumentSet
+type PutDocumentSetResponse200Headers struct {
+	ETag string
+}
+
+// PutDocumentSetResponse201Headers the declared response headers of an HTTP 201 response for PutDocumentSet
+type PutDocumentSetResponse201Headers struct {
+	ETag     string
+	Location string
+}
+
+type PutDocumentSetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DocumentSet
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DocumentSet
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PutDocumentSetResponse200Headers
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *PutDocumentSetResponse201Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r PutDocumentSetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PutDocumentSetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type GetVersionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -25914,6 +26701,111 @@ func (c *ClientWithResponses) ListNameEventsWithResponse(ctx context.Context, pr
 		return nil, err
 	}
 	return ParseListNameEventsResponse(rsp)
+}
+
+// ListDocumentSetsWithResponse List the sets of a project
+//
+// A page of the sets of a project, ordered by name bytewise; an empty list is [].
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/sets (the `ListDocumentSets` operationId).
+func (c *ClientWithResponses) ListDocumentSetsWithResponse(ctx context.Context, project ProjectName, params *ListDocumentSetsParams, reqEditors ...RequestEditorFn) (*ListDocumentSetsResponse, error) {
+	rsp, err := c.ListDocumentSets(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDocumentSetsResponse(rsp)
+}
+
+// CreateDocumentSetWithBodyWithResponse Create a set
+//
+// Creates a set. 409: it exists already, or another set of the project has one of its documents. 404: the project does not exist.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/sets (the `CreateDocumentSet` operationId).
+func (c *ClientWithResponses) CreateDocumentSetWithBodyWithResponse(ctx context.Context, project ProjectName, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDocumentSetResponse, error) {
+	rsp, err := c.CreateDocumentSetWithBody(ctx, project, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDocumentSetResponse(rsp)
+}
+
+// CreateDocumentSetWithResponse Create a set
+//
+// Creates a set. 409: it exists already, or another set of the project has one of its documents. 404: the project does not exist.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/projects/{project}/sets (the `CreateDocumentSet` operationId).
+func (c *ClientWithResponses) CreateDocumentSetWithResponse(ctx context.Context, project ProjectName, body CreateDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDocumentSetResponse, error) {
+	rsp, err := c.CreateDocumentSet(ctx, project, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDocumentSetResponse(rsp)
+}
+
+// DeleteDocumentSetWithResponse Delete a set
+//
+// The documents of the set stay, and belong to no set.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v2/projects/{project}/sets/{set} (the `DeleteDocumentSet` operationId).
+func (c *ClientWithResponses) DeleteDocumentSetWithResponse(ctx context.Context, project ProjectName, set SetName, params *DeleteDocumentSetParams, reqEditors ...RequestEditorFn) (*DeleteDocumentSetResponse, error) {
+	rsp, err := c.DeleteDocumentSet(ctx, project, set, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteDocumentSetResponse(rsp)
+}
+
+// GetDocumentSetWithResponse Read a set
+//
+// The set as stored. It may list documents that do not exist any more.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/sets/{set} (the `GetDocumentSet` operationId).
+func (c *ClientWithResponses) GetDocumentSetWithResponse(ctx context.Context, project ProjectName, set SetName, reqEditors ...RequestEditorFn) (*GetDocumentSetResponse, error) {
+	rsp, err := c.GetDocumentSet(ctx, project, set, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDocumentSetResponse(rsp)
+}
+
+// PutDocumentSetWithBodyWithResponse Create or replace a set
+//
+// The name in the body must be that of the path. 409: another set of the project has one of its documents. 404: the project does not exist.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
+func (c *ClientWithResponses) PutDocumentSetWithBodyWithResponse(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PutDocumentSetResponse, error) {
+	rsp, err := c.PutDocumentSetWithBody(ctx, project, set, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutDocumentSetResponse(rsp)
+}
+
+// PutDocumentSetWithResponse Create or replace a set
+//
+// The name in the body must be that of the path. 409: another set of the project has one of its documents. 404: the project does not exist.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
+func (c *ClientWithResponses) PutDocumentSetWithResponse(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, body PutDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDocumentSetResponse, error) {
+	rsp, err := c.PutDocumentSet(ctx, project, set, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePutDocumentSetResponse(rsp)
 }
 
 // GetVersionWithResponse Which build this is
@@ -30167,6 +31059,196 @@ func ParseListNameEventsResponse(rsp *http.Response) (*ListNameEventsResponse, e
 		}
 		response.JSON200 = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListDocumentSetsResponse parses an HTTP response from a ListDocumentSetsWithResponse call
+func ParseListDocumentSetsResponse(rsp *http.Response) (*ListDocumentSetsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDocumentSetsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DocumentSetList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateDocumentSetResponse parses an HTTP response from a CreateDocumentSetWithResponse call
+func ParseCreateDocumentSetResponse(rsp *http.Response) (*CreateDocumentSetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateDocumentSetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DocumentSet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateDocumentSetResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteDocumentSetResponse parses an HTTP response from a DeleteDocumentSetWithResponse call
+func ParseDeleteDocumentSetResponse(rsp *http.Response) (*DeleteDocumentSetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteDocumentSetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	return response, nil
+}
+
+// ParseGetDocumentSetResponse parses an HTTP response from a GetDocumentSetWithResponse call
+func ParseGetDocumentSetResponse(rsp *http.Response) (*GetDocumentSetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDocumentSetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DocumentSet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDocumentSetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParsePutDocumentSetResponse parses an HTTP response from a PutDocumentSetWithResponse call
+func ParsePutDocumentSetResponse(rsp *http.Response) (*PutDocumentSetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PutDocumentSetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DocumentSet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DocumentSet
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PutDocumentSetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 201:
+		var headers PutDocumentSetResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil

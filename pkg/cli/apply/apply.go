@@ -45,6 +45,7 @@ func Command(p terminal.Program) *cobra.Command {
 	var output terminal.Format
 	var dryRun bool
 	var rollout lifecycle.Rollout
+	var members setFlags
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
 		Short: "Create or replace documents",
@@ -56,9 +57,6 @@ func Command(p terminal.Program) *cobra.Command {
 			if err := rollout.Check(); err != nil {
 				return err
 			}
-			if dryRun {
-				return lifecycle.PlanFiles(cmd.Context(), p, &server, &from, &output, false)
-			}
 			documents, err := from.Read(p.In, server.Timeout)
 			if err != nil {
 				return err
@@ -68,14 +66,16 @@ func Command(p terminal.Program) *cobra.Command {
 				return err
 			}
 			document.Order(documents)
-			if err := (batch{api: api, whole: true, out: p.Out, err: p.Err}).run(cmd.Context(), documents, apply); err != nil {
-				return err
+			if dryRun {
+				return members.plan(cmd.Context(), p, batch{api: api}, documents, &output)
 			}
-			return rollout.Run(cmd.Context(), p, api, documents)
+			b := batch{api: api, whole: true, out: p.Out, err: p.Err}
+			return members.change(cmd.Context(), p, b, &rollout, documents)
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, as plan -f does, and store nothing")
 	rollout.Flags(cmd)
+	members.flags(cmd)
 	from.Flags(cmd.Flags())
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())

@@ -25,11 +25,20 @@ func PlanFiles(ctx context.Context, p terminal.Program, server *connect.Connecti
 		return err
 	}
 	document.Order(documents)
+	api, err := server.Dial()
+	if err != nil {
+		return err
+	}
+	return PlanDocuments(ctx, p, api, documents, nil, output, diffs)
+}
+
+// PlanDocuments prints what documents would do, and the deletion of others.
+func PlanDocuments(ctx context.Context, p terminal.Program, api *client.Client, documents []document.Document, deleted []intent.Path, output *terminal.Format, diffs bool) error {
 	planned, bodies, err := drafted(documents)
 	if err != nil {
 		return err
 	}
-	plan, answer, err := draftPlan(ctx, server, planned, bodies)
+	plan, answer, err := draftPlan(ctx, api, planned, bodies, deleted)
 	if err != nil {
 		return err
 	}
@@ -43,8 +52,8 @@ func PlanFiles(ctx context.Context, p terminal.Program, server *connect.Connecti
 const mostNames = 100
 
 // draftPlan has the server plan documents. If all documents are names, they are planned
-// a part at a time, because no name depends on another document.
-func draftPlan(ctx context.Context, server *connect.Connection, planned []document.Document, bodies []map[string]json.RawMessage) (plan client.DraftPlan, answer json.RawMessage, err error) {
+// a part at a time, because no name depends on another document. Deletions come with the last.
+func draftPlan(ctx context.Context, api *client.Client, planned []document.Document, bodies []map[string]json.RawMessage, deleted []intent.Path) (plan client.DraftPlan, answer json.RawMessage, err error) {
 	part := max(len(bodies), 1)
 	if !slices.ContainsFunc(planned, func(d document.Document) bool { return !intent.IsName(d.Path) }) {
 		part = mostNames
@@ -53,7 +62,11 @@ func draftPlan(ctx context.Context, server *connect.Connection, planned []docume
 	done := 0
 	for bodies := range slices.Chunk(bodies, part) {
 		var some client.DraftPlan
-		if _, err := server.Ask(ctx, http.MethodPost, "plan", map[string]any{"documents": bodies}, &answer); err != nil {
+		request := map[string]any{"documents": bodies}
+		if done+len(bodies) == len(planned) && len(deleted) > 0 {
+			request["deleted"] = deleted
+		}
+		if _, err := connect.Ask(ctx, api, http.MethodPost, "plan", request, &answer); err != nil {
 			return plan, nil, err
 		}
 		if err := json.Unmarshal(answer, &some); err != nil {

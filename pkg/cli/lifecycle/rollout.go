@@ -36,6 +36,19 @@ func (r *Rollout) Check() error {
 	return r.wait.refuse(intent.Deploy, "")
 }
 
+// Deploys reports whether --deploy is given.
+func (r *Rollout) Deploys() bool { return r.deploy }
+
+// Terminate takes back what is deployed of an owner, and waits for it. It prints a line.
+func (r *Rollout) Terminate(ctx context.Context, p terminal.Program, api *client.Client, owner intent.Path) error {
+	request := &lifecycle{action: intent.Terminate, owner: owner, wait: waitTerminated, timeout: r.timeout}
+	done, err := request.perform(ctx, p, api)
+	if err == nil {
+		terminal.Printf(p.Out, "%s\n", done)
+	}
+	return err
+}
+
 // Run deploys, one after the other, and prints a line for each owner.
 func (r *Rollout) Run(ctx context.Context, p terminal.Program, api *client.Client, documents []document.Document) error {
 	if !r.deploy {

@@ -89,6 +89,8 @@ func columnsOf(collection string) []column {
 			of("CLUSTERS", func(s intent.Name) string { return choice(s.Clusters) }),
 			of("PROVIDER", func(s intent.Name) string { return s.Provider }),
 		}
+	case intent.SetsCollection:
+		return []column{of("DOCUMENTS", func(s intent.DocumentSet) string { return fmt.Sprint(len(s.Documents)) })}
 	case "clusters":
 		return []column{
 			of("DIRECTORY", func(s intent.Cluster) string { return s.Directory }),

@@ -40,6 +40,7 @@ func Kinds() []Kind {
 		{Rank: 6, Shape: traffic, One: "TrafficGroupIntent", Many: "TrafficGroupIntents", Signposts: true},
 		{Rank: 7, Shape: traffic + "/dns-intents", One: "DNSIntent", Many: "DNSIntents", Signposts: true, NamesApp: true},
 		{Rank: 7, Shape: traffic + "/pod-dns-intents", One: "PodDNSIntent", Many: "PodDNSIntents", Signposts: true, NamesApp: true},
+		{Rank: 8, Shape: "projects/" + SetsCollection, One: "DocumentSet", Many: "DocumentSets", Signposts: true},
 	}
 }
 
@@ -67,6 +68,15 @@ type Project struct {
 
 	Namespaces      []string `json:"namespaces,omitempty"`      // granted to it in clusters, although they are not Signpost's: names, or beginnings with a trailing '*'
 	ServiceAccounts []string `json:"serviceAccounts,omitempty"` // granted to its Pods, as "namespace/name", with a trailing '*' too
+}
+
+// SetsCollection is the collection of the sets of documents of a project.
+const SetsCollection = "sets"
+
+// DocumentSet lists the documents of a project that come from one source, as a directory
+// of files.
+type DocumentSet struct {
+	Documents []Path `json:"documents"` // of the project, each in one set; they need not exist
 }
 
 // NamePolicy says how the names of a project are published.
@@ -220,6 +230,15 @@ func DefaultTrafficGroup(group Path) Path { return group.Child("traffic-group-in
 func InDefaultTrafficGroup(short Path) Path {
 	group := short.Parent()
 	return DefaultTrafficGroup(group) + short[len(group):]
+}
+
+// WithTrafficGroup is the path of a document, with the default traffic group if it is that of
+// a DNS intent that leaves it out.
+func WithTrafficGroup(path Path) Path {
+	if KindOf(path.Parent()).One == "DeploymentIntentGroup" && strings.HasSuffix(path.Collection(), "/dns-intents") {
+		return InDefaultTrafficGroup(path)
+	}
+	return path
 }
 
 // IsDefaultTrafficGroup reports whether a path is that of a DefaultTrafficGroup.
