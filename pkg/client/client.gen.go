@@ -2304,7 +2304,7 @@ type DocumentSet struct {
 	// Metadata Names and describes a document.
 	Metadata Metadata `json:"metadata"`
 
-	// Spec What a set holds.
+	// Spec The documents of a set.
 	Spec DocumentSetSpec `json:"spec"`
 }
 
@@ -2319,7 +2319,7 @@ type DocumentSetList struct {
 	Items []DocumentSet `json:"items"`
 }
 
-// DocumentSetSpec What a set holds.
+// DocumentSetSpec The documents of a set.
 type DocumentSetSpec struct {
 	// Documents The paths below /v2 of documents of the project. A document is in one set.
 	//

@@ -122,8 +122,8 @@ func (s *set) keep(ctx context.Context) error {
 	return nil
 }
 
-// elsewhere are the documents of the other sets of the project, with the set of each.
-func (s *set) elsewhere(ctx context.Context) (map[intent.Path]string, error) {
+// otherSets are the documents of the other sets of the project, with the set of each.
+func (s *set) otherSets(ctx context.Context) (map[intent.Path]string, error) {
 	found := map[intent.Path]string{}
 	for next := ""; ; {
 		var page client.DocumentSetList
@@ -144,14 +144,14 @@ func (s *set) elsewhere(ctx context.Context) (map[intent.Path]string, error) {
 	}
 }
 
-// prune deletes documents that left the set. Those that cannot go yet stay in the set; with
+// prune deletes documents that left the set. Documents that cannot go yet stay in the set; with
 // last, they are an error. Groups and logical clouds are terminated first by end, if it is
 // given.
 func (s *set) prune(ctx context.Context, end func(context.Context, intent.Path) error, last bool) error {
 	if len(s.left) == 0 {
 		return nil
 	}
-	others, err := s.elsewhere(ctx)
+	others, err := s.otherSets(ctx)
 	if err != nil {
 		return err
 	}
