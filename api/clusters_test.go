@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -84,4 +85,30 @@ func TestATerminationIsForced(t *testing.T) {
 	require.Contains(t, w.lifecycle.asked[len(w.lifecycle.asked)-1], "terminate true abc anonymous ")
 	w.send("POST", group+"/terminate?force=1", nil).want(http.StatusBadRequest)
 	w.send("POST", "/v2/projects/shop/logical-clouds/eu/terminate?force=true", nil).want(http.StatusBadRequest)
+}
+
+// TestAFailoverIsAskedForAsItIsMeant: with its options, as a preview, and with overridden
+// rules for administrators of all projects alone.
+func TestAFailoverIsAskedForAsItIsMeant(t *testing.T) {
+	t.Parallel()
+	_, authenticator := tokenFile(t, everyRole)
+	w := newWorld(t, func(o *api.Options) { o.Authenticator = authenticator })
+	const eu = `{"drain":{"labels":{"region":"eu"}},"reason":"flood"}`
+	w.token = "o"
+	preview := w.send("POST", "/v2/failovers?dryRun=true", eu).want(http.StatusOK).json()
+	require.Contains(t, preview, "token")
+	require.Contains(t, w.lifecycle.asked, "preview { [] false olga}")
+	done := w.send("POST", "/v2/failovers?confirm=abc&force=true", eu).want(http.StatusAccepted).json()
+	require.Equal(t, "Moving", done["state"])
+	require.Contains(t, w.lifecycle.asked, "failover {{[] map[region:eu]} {[] map[]} flood} {abc [] true olga}")
+	refused := w.send("POST", "/v2/failovers?override=window", eu).want(http.StatusForbidden)
+	require.Contains(t, refused.Body.String(), "olga may not override safety rules; this needs the role admin in all projects")
+	w.token = "a"
+	w.send("POST", "/v2/failovers?override=window,neverBoth", eu).want(http.StatusAccepted)
+	require.Contains(t, w.lifecycle.asked, "failover {{[] map[region:eu]} {[] map[]} flood} { [window neverBoth] false anna}")
+	wrong := w.send("POST", "/v2/failovers?override=luck", eu).want(http.StatusBadRequest)
+	require.Contains(t, wrong.Body.String(), "minClusters, neverBoth or window, separated by commas")
+	w.send("POST", "/v2/failovers/20261102t093107-x7k2q/revert?dryRun=true", nil).want(http.StatusOK)
+	w.send("POST", "/v2/failovers/20261102t093107-x7k2q/revert", nil).want(http.StatusAccepted)
+	require.Contains(t, w.lifecycle.asked, "revert 20261102t093107-x7k2q { [] false anna}")
 }

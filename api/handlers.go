@@ -36,6 +36,7 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 
 		"previewPodDNSIntent": actions.PodDNS{Admitter: o.Admitter}.Preview,
 	}
+	maps.Copy(all, o.failovers())
 	maps.Copy(all, o.probes())
 	all["getOpenAPI"], all["getCaller"] = probes.Description, probes.Caller
 	all["listEvents"] = actions.History{Service: o.History}.All
@@ -61,6 +62,18 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 
 func (o Options) providers() actions.Providers {
 	return actions.Providers{Store: o.Store, Admitter: o.Admitter, Lifecycle: o.Lifecycle}
+}
+
+func (o Options) failovers() map[string]operation.Handler {
+	of := actions.Failovers{Service: o.Clusters}
+	return map[string]operation.Handler{
+		"failOver":           of.Begin,
+		"revertFailover":     of.Revert,
+		"getFailover":        of.Get,
+		"listFailovers":      of.List,
+		"getSafetyRules":     of.Rules,
+		"replaceSafetyRules": of.PutRules,
+	}
 }
 
 // probes maps the operations that any process answers to their handlers.

@@ -194,7 +194,7 @@ func TestPreconditions(t *testing.T) {
 func TestEveryActionHoldsIfMatchAgainstItsDocument(t *testing.T) {
 	w := newWorld(t).fill("")
 	for _, d := range inOrder(w.doc) {
-		if d.method != http.MethodPost || d.RequestBody != nil {
+		if d.method != http.MethodPost || d.RequestBody != nil || d.OperationID == "revertFailover" { // a record is no document of users: it has a token for that
 			continue
 		}
 		t.Run(d.OperationID, func(t *testing.T) {

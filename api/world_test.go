@@ -318,6 +318,19 @@ func reply[T any](ctx context.Context, l *lifecycle, owner intent.Path, example 
 	return value, err
 }
 
+// told is reply for what is asked of no document.
+func told[T any](l *lifecycle, example string, asked ...string) (value T, err error) {
+	l.asked = append(l.asked, strings.Join(asked, " "))
+	if l.err != nil || example == "" {
+		return value, l.err
+	}
+	raw, err := json.Marshal(l.doc.Components.Examples[example].Value.Value)
+	if err != nil {
+		return value, err
+	}
+	return value, json.Unmarshal(raw, &value)
+}
+
 func (l *lifecycle) Draft() service.Draft {
 	over := overlay.New(l.store)
 	return service.Draft{Store: over, Admitter: admission.New(over, review.Rules{}), Planner: &lifecycle{store: over, doc: l.doc}}
@@ -436,6 +449,40 @@ func (l *lifecycle) Abandoned(context.Context, intent.Path) (*intent.Abandoned, 
 
 func (l *lifecycle) Drained(context.Context, intent.Path) (*intent.Drained, error) {
 	return l.drained, nil
+}
+
+func (l *lifecycle) PreviewFailover(_ context.Context, _ intent.FailoverSpec, o intent.FailoverOptions) (intent.FailoverPreview, error) {
+	return told[intent.FailoverPreview](l, "failoverPreview", "preview", fmt.Sprint(o))
+}
+
+func (l *lifecycle) FailOver(_ context.Context, spec intent.FailoverSpec, o intent.FailoverOptions) (intent.FailoverRecord, error) {
+	return told[intent.FailoverRecord](l, "failover", "failover", fmt.Sprint(spec, o))
+}
+
+func (l *lifecycle) PreviewRevert(_ context.Context, id string, o intent.FailoverOptions) (intent.FailoverPreview, error) {
+	return told[intent.FailoverPreview](l, "failoverPreview", "preview revert", id, fmt.Sprint(o))
+}
+
+func (l *lifecycle) Revert(_ context.Context, id string, o intent.FailoverOptions) (intent.FailoverRecord, error) {
+	return told[intent.FailoverRecord](l, "failover", "revert", id, fmt.Sprint(o))
+}
+
+func (l *lifecycle) Failover(_ context.Context, id string) (intent.FailoverRecord, error) {
+	return told[intent.FailoverRecord](l, "failover", "record", id)
+}
+
+func (l *lifecycle) Failovers(_ context.Context, limit int, after string) (intent.FailoverPage, error) {
+	return told[intent.FailoverPage](l, "failoverPage", "records", fmt.Sprint(limit), after)
+}
+
+func (l *lifecycle) SafetyRules(_ context.Context) (intent.SafetyRules, int64, error) {
+	rules, err := told[intent.SafetyRules](l, "safetyRules", "rules")
+	return rules, 1, err
+}
+
+func (l *lifecycle) PutSafetyRules(_ context.Context, rules intent.SafetyRules, actor string) error {
+	_, err := told[struct{}](l, "", "put rules", fmt.Sprint(rules.MinClusters), actor)
+	return err
 }
 
 func (l *lifecycle) PlanName(ctx context.Context, name intent.Path, _ intent.NameRequest) (intent.Plan, error) {

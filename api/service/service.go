@@ -147,6 +147,8 @@ type History interface {
 // documents. Its errors are *intent.Error values; NotFound when the cluster is
 // not registered.
 type Clusters interface {
+	Failovers
+
 	// Preflight tells whether the cluster could be managed, and changes
 	// nothing. That it cannot be reached is an answer.
 	Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error)
@@ -162,6 +164,26 @@ type Clusters interface {
 	Abandoned(ctx context.Context, cluster intent.Path) (*intent.Abandoned, error)
 	// Drained says since when a cluster is drained, nil when it is not.
 	Drained(ctx context.Context, cluster intent.Path) (*intent.Drained, error)
+}
+
+// Failovers moves traffic between clusters. Its errors are *intent.Error values.
+type Failovers interface {
+	// PreviewFailover tells what FailOver would do.
+	PreviewFailover(ctx context.Context, spec intent.FailoverSpec, o intent.FailoverOptions) (intent.FailoverPreview, error)
+	// FailOver drains and undrains clusters in one step. It is Invalid for an empty set,
+	// Conflict with all reasons that forbid it, and PreconditionFailed if the token is of
+	// another preview.
+	FailOver(ctx context.Context, spec intent.FailoverSpec, o intent.FailoverOptions) (intent.FailoverRecord, error)
+	// PreviewRevert and Revert are the same for what undoes a failover.
+	PreviewRevert(ctx context.Context, id string, o intent.FailoverOptions) (intent.FailoverPreview, error)
+	Revert(ctx context.Context, id string, o intent.FailoverOptions) (intent.FailoverRecord, error)
+	// Failover returns a record, and Failovers a page of them. Invalid for an after that no
+	// page had.
+	Failover(ctx context.Context, id string) (intent.FailoverRecord, error)
+	Failovers(ctx context.Context, limit int, after string) (intent.FailoverPage, error)
+	// SafetyRules returns the rules of the installation, and their revision.
+	SafetyRules(ctx context.Context) (intent.SafetyRules, int64, error)
+	PutSafetyRules(ctx context.Context, rules intent.SafetyRules, actor string) error
 }
 
 // Corefiles judges configurations of CoreDNS. Its errors are *intent.Error

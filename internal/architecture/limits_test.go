@@ -37,7 +37,7 @@ func orders() []order {
 	return []order{
 		{"pkg/release", []string{
 			"removal/guard", "ownership/nameclaim", "state", "inputs", "resolve", "ownership", "tenancy", "sharing", "removal", "render",
-			"offers", "follow", "providers", "reconcile", "clusters", "accept", "orchestration", "query", "nameindex", "controller", ".", "status", "explain",
+			"offers", "follow", "providers", "reconcile", "clusters", "failover", "accept", "orchestration", "query", "nameindex", "controller", ".", "status", "explain",
 		}},
 		{"pkg/worker", []string{
 			"cluster", "cluster/clustertest", "cluster/directory", "cluster/rights", "cluster/account", "cluster/kubeapi", "connections", "renewal", "pace", "index", "lookup", "metrics",

@@ -529,6 +529,96 @@ func (e DocumentChangeAction) Valid() bool {
 	}
 }
 
+// Defines values for FailoverNameLeft.
+const (
+	FailoverNameLeftNone      FailoverNameLeft = "none"
+	FailoverNameLeftOne       FailoverNameLeft = "one"
+	FailoverNameLeftUnhealthy FailoverNameLeft = "unhealthy"
+)
+
+// Valid indicates whether the value is a known member of the FailoverNameLeft enum.
+func (e FailoverNameLeft) Valid() bool {
+	switch e {
+	case FailoverNameLeftNone:
+		return true
+	case FailoverNameLeftOne:
+		return true
+	case FailoverNameLeftUnhealthy:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FailoverRecordOverridden.
+const (
+	FailoverRecordOverriddenMinClusters FailoverRecordOverridden = "minClusters"
+	FailoverRecordOverriddenNeverBoth   FailoverRecordOverridden = "neverBoth"
+	FailoverRecordOverriddenWindow      FailoverRecordOverridden = "window"
+)
+
+// Valid indicates whether the value is a known member of the FailoverRecordOverridden enum.
+func (e FailoverRecordOverridden) Valid() bool {
+	switch e {
+	case FailoverRecordOverriddenMinClusters:
+		return true
+	case FailoverRecordOverriddenNeverBoth:
+		return true
+	case FailoverRecordOverriddenWindow:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FailoverRecordState.
+const (
+	FailoverRecordStateDone        FailoverRecordState = "Done"
+	FailoverRecordStateFailed      FailoverRecordState = "Failed"
+	FailoverRecordStateMoving      FailoverRecordState = "Moving"
+	FailoverRecordStateSuperseded  FailoverRecordState = "Superseded"
+	FailoverRecordStateUnconfirmed FailoverRecordState = "Unconfirmed"
+)
+
+// Valid indicates whether the value is a known member of the FailoverRecordState enum.
+func (e FailoverRecordState) Valid() bool {
+	switch e {
+	case FailoverRecordStateDone:
+		return true
+	case FailoverRecordStateFailed:
+		return true
+	case FailoverRecordStateMoving:
+		return true
+	case FailoverRecordStateSuperseded:
+		return true
+	case FailoverRecordStateUnconfirmed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FailoverRefusalRule.
+const (
+	FailoverRefusalRuleMinClusters FailoverRefusalRule = "minClusters"
+	FailoverRefusalRuleNeverBoth   FailoverRefusalRule = "neverBoth"
+	FailoverRefusalRuleWindow      FailoverRefusalRule = "window"
+)
+
+// Valid indicates whether the value is a known member of the FailoverRefusalRule enum.
+func (e FailoverRefusalRule) Valid() bool {
+	switch e {
+	case FailoverRefusalRuleMinClusters:
+		return true
+	case FailoverRefusalRuleNeverBoth:
+		return true
+	case FailoverRefusalRuleWindow:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FleetItemKind.
 const (
 	FleetItemKindCluster     FleetItemKind = "cluster"
@@ -628,6 +718,27 @@ func (e IntentHealthWhenAllUnhealthy) Valid() bool {
 	case Keep:
 		return true
 	case Remove:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MovedNameLeft.
+const (
+	MovedNameLeftNone      MovedNameLeft = "none"
+	MovedNameLeftOne       MovedNameLeft = "one"
+	MovedNameLeftUnhealthy MovedNameLeft = "unhealthy"
+)
+
+// Valid indicates whether the value is a known member of the MovedNameLeft enum.
+func (e MovedNameLeft) Valid() bool {
+	switch e {
+	case MovedNameLeftNone:
+		return true
+	case MovedNameLeftOne:
+		return true
+	case MovedNameLeftUnhealthy:
 		return true
 	default:
 		return false
@@ -1178,6 +1289,29 @@ type CanonicalHost = string
 // Change The change to it.
 type Change string
 
+// ChangeWindow The part of the week in which clusters are drained and undrained.
+type ChangeWindow struct {
+	// Days The days on which it begins: Mon to Sun; absent: all.
+	//
+	// Example: ["Mon","Tue","Wed","Thu"]
+	Days []string `json:"days,omitempty,omitzero"`
+
+	// From When it begins.
+	//
+	// Example: 09:00
+	From string `json:"from"`
+
+	// TimeZone The time zone of both; absent: UTC.
+	//
+	// Example: Europe/Berlin
+	TimeZone string `json:"timeZone,omitempty,omitzero"`
+
+	// To When it ends; before from: on the next day.
+	//
+	// Example: 16:00
+	To string `json:"to"`
+}
+
 // Check A dependency.
 type Check struct {
 	// Message Why not; the log tells more.
@@ -1304,6 +1438,19 @@ type ClusterReferenceList struct {
 
 	// Items Ordered by name.
 	Items []ClusterReference `json:"items"`
+}
+
+// ClusterSelection Clusters: those that are named, and those with all of the labels.
+type ClusterSelection struct {
+	// Clusters Clusters as provider/cluster.
+	//
+	// Example: ["edge/berlin"]
+	Clusters []string `json:"clusters,omitempty,omitzero"`
+
+	// Labels Labels of clusters, of which a cluster must have all.
+	//
+	// Example: {"region":"eu"}
+	Labels map[string]string `json:"labels,omitempty,omitzero"`
 }
 
 // ClusterSelector Follows clusters that come and go: those with all of these labels.
@@ -2416,6 +2563,11 @@ type Drained struct {
 	// Example: alice
 	Actor string `json:"actor"`
 
+	// Failover The failover that drained it; absent: a request for the one cluster.
+	//
+	// Example: 20261102t093107-x7k2q
+	Failover string `json:"failover,omitempty,omitzero"`
+
 	// Since When it was asked for.
 	Since time.Time `json:"since"`
 }
@@ -2504,6 +2656,295 @@ type Exclusion struct {
 	//
 	// Example: taint dns-only:NoSchedule is not tolerated
 	Reason string `json:"reason"`
+}
+
+// FailoverCounts How many names a failover changes. Each name and type of an owner and provider counts.
+type FailoverCounts struct {
+	// Names Those that move.
+	//
+	// Example: 2
+	Names int `json:"names"`
+
+	// None Those left without any.
+	//
+	// Example: 0
+	None int `json:"none"`
+
+	// One Those left with one address.
+	//
+	// Example: 0
+	One int `json:"one"`
+
+	// Stay Those that cannot move now.
+	//
+	// Example: 0
+	Stay int `json:"stay"`
+
+	// Unhealthy Those left with unhealthy clusters only.
+	//
+	// Example: 0
+	Unhealthy int `json:"unhealthy"`
+}
+
+// FailoverName A name of a failover, and how far it is.
+type FailoverName struct {
+	// After The targets afterwards, ordered.
+	//
+	// Example: ["192.0.2.20"]
+	After []string `json:"after"`
+
+	// Answered When all authoritative servers were seen to answer them.
+	Answered time.Time `json:"answered,omitempty,omitzero"`
+
+	// Before The targets before, ordered.
+	//
+	// Example: ["192.0.2.10","192.0.2.20"]
+	Before []string `json:"before"`
+
+	// CachesUntil Until when caches may hold the old targets.
+	CachesUntil time.Time `json:"cachesUntil,omitempty,omitzero"`
+
+	// ClustersAfter Clusters whose addresses may be published afterwards.
+	//
+	// Example: ["edge+boston"]
+	ClustersAfter []string `json:"clustersAfter"`
+
+	// ClustersBefore Clusters whose addresses may be published before.
+	//
+	// Example: ["edge+berlin","edge+boston"]
+	ClustersBefore []string `json:"clustersBefore"`
+
+	// Homes Clusters with the external-dns that publishes it.
+	//
+	// Example: ["edge+hub"]
+	Homes []string `json:"homes"`
+
+	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
+	Left FailoverNameLeft `json:"left,omitempty,omitzero"`
+
+	// Message What is waited for.
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Name The name in DNS.
+	//
+	// Example: www.lab.example
+	Name string `json:"name"`
+
+	// Owner The path of the name or deployment intent group that publishes it.
+	//
+	// Example: projects/shop/names/www.lab.example
+	Owner string `json:"owner"`
+
+	// Project The project that publishes it.
+	//
+	// Example: shop
+	Project string `json:"project"`
+
+	// Provider The provider that it is published by.
+	//
+	// Example: lab
+	Provider string `json:"provider"`
+
+	// Published When its DNSEndpoint was seen to have the new targets.
+	Published time.Time `json:"published,omitempty,omitzero"`
+
+	// Stays Why it does not move now; absent if it does.
+	Stays string `json:"stays,omitempty,omitzero"`
+
+	// TTL The TTL in seconds; absent: that of the DNS provider.
+	//
+	// Example: 60
+	TTL int64 `json:"ttl,omitempty,omitzero"`
+
+	// Type The type of the DNS records.
+	//
+	// Example: A
+	Type string `json:"type"`
+}
+
+// FailoverNameLeft Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
+type FailoverNameLeft string
+
+// FailoverPage A page of failovers.
+type FailoverPage struct {
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items The oldest first, without their names.
+	Items []FailoverRecord `json:"items"`
+}
+
+// FailoverPreview What a failover would do.
+type FailoverPreview struct {
+	// CachesFor How long caches may hold the old targets after all servers answer the new ones, as a Go duration.
+	//
+	// Example: 5m0s
+	CachesFor string `json:"cachesFor,omitempty,omitzero"`
+
+	// Counts How many names a failover changes. Each name and type of an owner and provider counts.
+	Counts FailoverCounts `json:"counts"`
+
+	// Drain Clusters that are not drained yet.
+	//
+	// Example: ["edge+berlin"]
+	Drain []string `json:"drain"`
+
+	// Names The names, at most 1000.
+	Names []MovedName `json:"names"`
+
+	// NamesLeftOut How many more there are.
+	//
+	// Example: 20
+	NamesLeftOut int `json:"namesLeftOut,omitempty,omitzero"`
+
+	// Refusals All reasons for which it is refused.
+	Refusals []FailoverRefusal `json:"refusals"`
+
+	// Token For `confirm`: bound to the clusters and to all names that are told.
+	//
+	// Example: 6f1c0a526f1c0a526f1c0a526f1c0a52
+	Token string `json:"token"`
+
+	// Unchanged Clusters that are as asked for already.
+	//
+	// Example: ["edge+paris"]
+	Unchanged []string `json:"unchanged"`
+
+	// Undrain Clusters that are drained.
+	//
+	// Example: ["edge+boston"]
+	Undrain []string `json:"undrain"`
+
+	// Warnings What else is worth knowing.
+	Warnings []string `json:"warnings"`
+}
+
+// FailoverRecord The record of a failover.
+type FailoverRecord struct {
+	// Actor Who asked.
+	//
+	// Example: olga
+	Actor string `json:"actor"`
+
+	// Answered How many names are answered as they are to be.
+	//
+	// Example: 1
+	Answered int `json:"answered"`
+
+	// CachesUntil Until when caches may hold an old target, as far as names are answered.
+	CachesUntil time.Time `json:"cachesUntil,omitempty,omitzero"`
+
+	// Counts How many names a failover changes. Each name and type of an owner and provider counts.
+	Counts FailoverCounts `json:"counts"`
+
+	// Drain Clusters: those that are named, and those with all of the labels.
+	Drain ClusterSelection `json:"drain,omitempty,omitzero"`
+
+	// Drained Clusters that it has drained.
+	//
+	// Example: ["edge+berlin"]
+	Drained []string `json:"drained"`
+
+	// Ended When it ended.
+	Ended time.Time `json:"ended,omitempty,omitzero"`
+
+	// Forced Whether names without an address were accepted.
+	Forced bool `json:"forced,omitempty,omitzero"`
+
+	// ID Its id.
+	//
+	// Example: 20261102t093107-x7k2q
+	ID string `json:"id"`
+
+	// Message Why it has ended so.
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Names The names, at most 1000; empty in lists.
+	Names []FailoverName `json:"names"`
+
+	// NamesLeftOut How many more there were; they are not followed.
+	//
+	// Example: 20
+	NamesLeftOut int `json:"namesLeftOut,omitempty,omitzero"`
+
+	// Overridden Safety rules that did not count.
+	Overridden []FailoverRecordOverridden `json:"overridden,omitempty,omitzero"`
+
+	// Reason Why, as it was told.
+	//
+	// Example: flood in the data center
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// RequestID The request that asked.
+	//
+	// Example: 5d1f
+	RequestID string `json:"requestID,omitempty,omitzero"`
+
+	// RevertOf The failover that it undoes.
+	//
+	// Example: 20261102t093107-x7k2q
+	RevertOf string `json:"revertOf,omitempty,omitzero"`
+
+	// RevertedBy The failover that undid it.
+	//
+	// Example: 20261102t103107-b2m4r
+	RevertedBy string `json:"revertedBy,omitempty,omitzero"`
+
+	// State Moving until all authoritative servers answer all names as they are to be; Done then. Superseded: others have changed its clusters. Unconfirmed: after a day some names were not seen to be answered. Failed: it never began.
+	State FailoverRecordState `json:"state"`
+
+	// Time When it was accepted.
+	Time time.Time `json:"time"`
+
+	// Undrain Clusters: those that are named, and those with all of the labels.
+	Undrain ClusterSelection `json:"undrain,omitempty,omitzero"`
+
+	// Undrained Clusters that it has undrained.
+	//
+	// Example: ["edge+boston"]
+	Undrained []string `json:"undrained"`
+}
+
+// FailoverRecordOverridden A rule.
+type FailoverRecordOverridden string
+
+// FailoverRecordState Moving until all authoritative servers answer all names as they are to be; Done then. Superseded: others have changed its clusters. Unconfirmed: after a day some names were not seen to be answered. Failed: it never began.
+type FailoverRecordState string
+
+// FailoverRefusal One reason for which a failover is refused.
+type FailoverRefusal struct {
+	// Allow Who may do it all the same, and how.
+	Allow string `json:"allow"`
+
+	// Detail What would happen.
+	Detail string `json:"detail"`
+
+	// Project The project whose rule it is; absent: the installation's.
+	//
+	// Example: shop
+	Project string `json:"project,omitempty,omitzero"`
+
+	// Rule The safety rule; absent: no rule, but a name or a cluster.
+	Rule FailoverRefusalRule `json:"rule,omitempty,omitzero"`
+}
+
+// FailoverRefusalRule The safety rule; absent: no rule, but a name or a cluster.
+type FailoverRefusalRule string
+
+// FailoverSpec Which clusters are drained and undrained together, and why.
+type FailoverSpec struct {
+	// Drain Clusters: those that are named, and those with all of the labels.
+	Drain ClusterSelection `json:"drain,omitempty,omitzero"`
+
+	// Reason Why, for the record.
+	//
+	// Example: flood in the data center
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Undrain Clusters: those that are named, and those with all of the labels.
+	Undrain ClusterSelection `json:"undrain,omitempty,omitzero"`
 }
 
 // FieldError A fault.
@@ -2911,6 +3352,73 @@ type Metadata struct {
 	// Userdata2 Another spelling of userData2, without the capital D.
 	Userdata2 string `json:"userdata2,omitempty,omitzero"`
 }
+
+// MovedName One name and type that moves, or would move if nothing stood in the way.
+type MovedName struct {
+	// After The targets afterwards, ordered.
+	//
+	// Example: ["192.0.2.20"]
+	After []string `json:"after"`
+
+	// Before The targets before, ordered.
+	//
+	// Example: ["192.0.2.10","192.0.2.20"]
+	Before []string `json:"before"`
+
+	// ClustersAfter Clusters whose addresses may be published afterwards.
+	//
+	// Example: ["edge+boston"]
+	ClustersAfter []string `json:"clustersAfter"`
+
+	// ClustersBefore Clusters whose addresses may be published before.
+	//
+	// Example: ["edge+berlin","edge+boston"]
+	ClustersBefore []string `json:"clustersBefore"`
+
+	// Homes Clusters with the external-dns that publishes it.
+	//
+	// Example: ["edge+hub"]
+	Homes []string `json:"homes"`
+
+	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
+	Left MovedNameLeft `json:"left,omitempty,omitzero"`
+
+	// Name The name in DNS.
+	//
+	// Example: www.lab.example
+	Name string `json:"name"`
+
+	// Owner The path of the name or deployment intent group that publishes it.
+	//
+	// Example: projects/shop/names/www.lab.example
+	Owner string `json:"owner"`
+
+	// Project The project that publishes it.
+	//
+	// Example: shop
+	Project string `json:"project"`
+
+	// Provider The provider that it is published by.
+	//
+	// Example: lab
+	Provider string `json:"provider"`
+
+	// Stays Why it does not move now; absent if it does.
+	Stays string `json:"stays,omitempty,omitzero"`
+
+	// TTL The TTL in seconds; absent: that of the DNS provider.
+	//
+	// Example: 60
+	TTL int64 `json:"ttl,omitempty,omitzero"`
+
+	// Type The type of the DNS records.
+	//
+	// Example: A
+	Type string `json:"type"`
+}
+
+// MovedNameLeft Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
+type MovedNameLeft string
 
 // Name A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 //
@@ -3649,6 +4157,9 @@ type ProjectSpec struct {
 	// Quotas The quotas of the project. If absent, the server's flags count: by default 10,000 providers, 100,000 names, 1,000 external-dns, 20,000 objects, and 100,000 documents with 512 MiB. A lowered quota removes nothing.
 	Quotas Quotas `json:"quotas,omitempty,omitzero"`
 
+	// Safety Rules that bound which clusters are drained together, and when. Abandoning a cluster is not bound by them.
+	Safety SafetyRules `json:"safety,omitempty,omitzero"`
+
 	// ServiceAccounts ServiceAccounts as which Pods of the project may run although its manifests do not bring them, and whose tokens its Secrets may ask for. Only an administrator of all projects sets them.
 	//
 	// Example: ["shop/deployer"]
@@ -3861,6 +4372,22 @@ type Routing struct {
 // first healthy cluster in order. Weighted: those of one cluster, chosen by
 // weight; it needs a DNS provider with set identifiers.
 type RoutingPolicy string
+
+// SafetyRules Rules that bound which clusters are drained together, and when. Abandoning a cluster is not bound by them.
+type SafetyRules struct {
+	// MinClusters How many clusters serve each name after a drain, standby clusters among them. A name that has fewer may not lose one.
+	//
+	// Example: 2
+	MinClusters int `json:"minClusters,omitempty,omitzero"`
+
+	// NeverBoth Sets of clusters that are never all drained.
+	//
+	// Example: [["edge/berlin","edge/paris"]]
+	NeverBoth [][]string `json:"neverBoth,omitempty,omitzero"`
+
+	// Window The part of the week in which clusters are drained and undrained.
+	Window ChangeWindow `json:"window,omitempty,omitzero"`
+}
 
 // Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
 type Scope string
@@ -4234,6 +4761,9 @@ type DrainForce = bool
 // DryRun defines model for dryRun.
 type DryRun = bool
 
+// FailoverID defines model for failoverID.
+type FailoverID = string
+
 // FleetContinue defines model for fleetContinue.
 type FleetContinue = string
 
@@ -4266,6 +4796,12 @@ type KVPairsName = Name
 //
 // Example: lab
 type LogicalCloudName = Name
+
+// MoveConfirm defines model for moveConfirm.
+type MoveConfirm = string
+
+// MoveOverride defines model for moveOverride.
+type MoveOverride = string
 
 // NamePattern defines model for namePattern.
 type NamePattern = string
@@ -4503,6 +5039,45 @@ type ListEventsParams struct {
 
 	// LastEventID The id of the last event that was received; with follow.
 	LastEventID string `json:"Last-Event-ID,omitempty,omitzero"`
+}
+
+// ListFailoversParams defines parameters for ListFailovers.
+type ListFailoversParams struct {
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+}
+
+// FailOverParams defines parameters for FailOver.
+type FailOverParams struct {
+	// DryRun Whether to answer the plan and to change nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Confirm The token of a preview; 412 when what it tells has changed since.
+	Confirm *MoveConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// Override Safety rules that do not count this time, separated by commas. It needs the role admin in all projects, and the record keeps it.
+	Override *MoveOverride `form:"override,omitempty" json:"override,omitempty"`
+
+	// Force Drain even where a name is left without any address.
+	Force *DrainForce `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// RevertFailoverParams defines parameters for RevertFailover.
+type RevertFailoverParams struct {
+	// DryRun Whether to answer the plan and to change nothing.
+	DryRun *DryRun `form:"dryRun,omitempty" json:"dryRun,omitempty"`
+
+	// Confirm The token of a preview; 412 when what it tells has changed since.
+	Confirm *MoveConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
+
+	// Override Safety rules that do not count this time, separated by commas. It needs the role admin in all projects, and the record keeps it.
+	Override *MoveOverride `form:"override,omitempty" json:"override,omitempty"`
+
+	// Force Drain even where a name is left without any address.
+	Force *DrainForce `form:"force,omitempty" json:"force,omitempty"`
 }
 
 // GetFleetParams defines parameters for GetFleet.
@@ -5231,6 +5806,9 @@ type PutClusterKVPairsJSONRequestBody = KVPairs
 // LintCorefileJSONRequestBody defines body for LintCorefile for application/json ContentType.
 type LintCorefileJSONRequestBody = Corefile
 
+// FailOverJSONRequestBody defines body for FailOver for application/json ContentType.
+type FailOverJSONRequestBody = FailoverSpec
+
 // PlanDocumentsJSONRequestBody defines body for PlanDocuments for application/json ContentType.
 type PlanDocumentsJSONRequestBody = Draft
 
@@ -5323,6 +5901,9 @@ type CreateDocumentSetJSONRequestBody = DocumentSet
 
 // PutDocumentSetJSONRequestBody defines body for PutDocumentSet for application/json ContentType.
 type PutDocumentSetJSONRequestBody = DocumentSet
+
+// ReplaceSafetyRulesJSONRequestBody defines body for ReplaceSafetyRules for application/json ContentType.
+type ReplaceSafetyRulesJSONRequestBody = SafetyRules
 
 // Getter for additional properties for Manifest. Returns the specified
 // element and whether it was found
@@ -5936,6 +6517,45 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v2/events (the `ListEvents` operationId).
 	ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListFailovers List failovers
+	//
+	// A page of the records of failovers, the oldest first, without their names.
+	//
+	// Corresponds with GET /v2/failovers (the `ListFailovers` operationId).
+	ListFailovers(ctx context.Context, params *ListFailoversParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FailOverWithBody Drain and undrain clusters in one step
+	//
+	// Keeps the addresses of the clusters under `drain` out of public names, and lets in those of the clusters under `undrain`, at once. The answer is the record of it, which stays. With dryRun=true, the answer is the preview: which names move, which are in danger, and which cannot move. Give its token as `confirm`; 412 if something has changed since. 409 if a safety rule, a name or a cluster forbids it: `errors` has all the reasons, and who may do it all the same.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v2/failovers (the `FailOver` operationId).
+	FailOverWithBody(ctx context.Context, params *FailOverParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// FailOver Drain and undrain clusters in one step
+	//
+	// Keeps the addresses of the clusters under `drain` out of public names, and lets in those of the clusters under `undrain`, at once. The answer is the record of it, which stays. With dryRun=true, the answer is the preview: which names move, which are in danger, and which cannot move. Give its token as `confirm`; 412 if something has changed since. 409 if a safety rule, a name or a cluster forbids it: `errors` has all the reasons, and who may do it all the same.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v2/failovers (the `FailOver` operationId).
+	FailOver(ctx context.Context, params *FailOverParams, body FailOverJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetFailover Read the record of a failover
+	//
+	// Who moved which clusters, when and why. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
+	//
+	// Corresponds with GET /v2/failovers/{failover} (the `GetFailover` operationId).
+	GetFailover(ctx context.Context, failover FailoverID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RevertFailover Undo a failover
+	//
+	// Undrains what the failover drained, and drains what it undrained, unless others have changed that since. It is a failover of its own, with its own record. 409 if nothing is left to undo, or for the reasons of a failover.
+	//
+	// Corresponds with POST /v2/failovers/{failover}/revert (the `RevertFailover` operationId).
+	RevertFailover(ctx context.Context, failover FailoverID, params *RevertFailoverParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetFleet Read how everything does
 	//
@@ -6985,6 +7605,31 @@ type ClientInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
 	PutDocumentSet(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, body PutDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetSafetyRules Read the safety rules of the installation
+	//
+	// The rules that bound every drain. Projects may have further rules for their own names, in `safety`.
+	//
+	// Corresponds with GET /v2/safety-rules (the `GetSafetyRules` operationId).
+	GetSafetyRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceSafetyRulesWithBody Replace the safety rules of the installation
+	//
+	// 400 for rules that cannot hold, or that contradict the rules of a project.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
+	ReplaceSafetyRulesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReplaceSafetyRules Replace the safety rules of the installation
+	//
+	// 400 for rules that cannot hold, or that contradict the rules of a project.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
+	ReplaceSafetyRules(ctx context.Context, body ReplaceSafetyRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetVersion Which build this is
 	//
 	// Version, commit and Go release. Needs no token.
@@ -7572,6 +8217,95 @@ func (c *API) LintCorefile(ctx context.Context, body LintCorefileJSONRequestBody
 // Corresponds with GET /v2/events (the `ListEvents` operationId).
 func (c *API) ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListEventsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListFailovers List failovers
+//
+// A page of the records of failovers, the oldest first, without their names.
+//
+// Corresponds with GET /v2/failovers (the `ListFailovers` operationId).
+func (c *API) ListFailovers(ctx context.Context, params *ListFailoversParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListFailoversRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FailOverWithBody Drain and undrain clusters in one step
+//
+// Keeps the addresses of the clusters under `drain` out of public names, and lets in those of the clusters under `undrain`, at once. The answer is the record of it, which stays. With dryRun=true, the answer is the preview: which names move, which are in danger, and which cannot move. Give its token as `confirm`; 412 if something has changed since. 409 if a safety rule, a name or a cluster forbids it: `errors` has all the reasons, and who may do it all the same.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v2/failovers (the `FailOver` operationId).
+func (c *API) FailOverWithBody(ctx context.Context, params *FailOverParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFailOverRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// FailOver Drain and undrain clusters in one step
+//
+// Keeps the addresses of the clusters under `drain` out of public names, and lets in those of the clusters under `undrain`, at once. The answer is the record of it, which stays. With dryRun=true, the answer is the preview: which names move, which are in danger, and which cannot move. Give its token as `confirm`; 412 if something has changed since. 409 if a safety rule, a name or a cluster forbids it: `errors` has all the reasons, and who may do it all the same.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v2/failovers (the `FailOver` operationId).
+func (c *API) FailOver(ctx context.Context, params *FailOverParams, body FailOverJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFailOverRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetFailover Read the record of a failover
+//
+// Who moved which clusters, when and why. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
+//
+// Corresponds with GET /v2/failovers/{failover} (the `GetFailover` operationId).
+func (c *API) GetFailover(ctx context.Context, failover FailoverID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetFailoverRequest(c.Server, failover)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RevertFailover Undo a failover
+//
+// Undrains what the failover drained, and drains what it undrained, unless others have changed that since. It is a failover of its own, with its own record. 409 if nothing is left to undo, or for the reasons of a failover.
+//
+// Corresponds with POST /v2/failovers/{failover}/revert (the `RevertFailover` operationId).
+func (c *API) RevertFailover(ctx context.Context, failover FailoverID, params *RevertFailoverParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRevertFailoverRequest(c.Server, failover, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9950,6 +10684,61 @@ func (c *API) PutDocumentSet(ctx context.Context, project ProjectName, set SetNa
 	return c.Client.Do(req)
 }
 
+// GetSafetyRules Read the safety rules of the installation
+//
+// The rules that bound every drain. Projects may have further rules for their own names, in `safety`.
+//
+// Corresponds with GET /v2/safety-rules (the `GetSafetyRules` operationId).
+func (c *API) GetSafetyRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSafetyRulesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceSafetyRulesWithBody Replace the safety rules of the installation
+//
+// 400 for rules that cannot hold, or that contradict the rules of a project.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
+func (c *API) ReplaceSafetyRulesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceSafetyRulesRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReplaceSafetyRules Replace the safety rules of the installation
+//
+// 400 for rules that cannot hold, or that contradict the rules of a project.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
+func (c *API) ReplaceSafetyRules(ctx context.Context, body ReplaceSafetyRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReplaceSafetyRulesRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetVersion Which build this is
 //
 // Version, commit and Go release. Needs no token.
@@ -11520,6 +12309,306 @@ func NewListEventsRequest(server string, params *ListEventsParams) (*http.Reques
 
 		req.Header.Set("Last-Event-ID", headerParam0)
 
+	}
+
+	return req, nil
+}
+
+// NewListFailoversRequest constructs an http.Request for the ListFailovers method
+func NewListFailoversRequest(server string, params *ListFailoversParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/failovers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewFailOverRequest calls the generic FailOver builder with application/json body
+func NewFailOverRequest(server string, params *FailOverParams, body FailOverJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewFailOverRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewFailOverRequestWithBody constructs an http.Request for the FailOver method, with any body, and a specified content type
+func NewFailOverRequestWithBody(server string, params *FailOverParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/failovers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Override != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "override", *params.Override, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetFailoverRequest constructs an http.Request for the GetFailover method
+func NewGetFailoverRequest(server string, failover FailoverID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "failover", failover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/failovers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRevertFailoverRequest constructs an http.Request for the RevertFailover method
+func NewRevertFailoverRequest(server string, failover FailoverID, params *RevertFailoverParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "failover", failover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/failovers/%s/revert", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.DryRun != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "dryRun", *params.DryRun, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Override != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "override", *params.Override, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -19268,6 +20357,73 @@ func NewPutDocumentSetRequestWithBody(server string, project ProjectName, set Se
 	return req, nil
 }
 
+// NewGetSafetyRulesRequest constructs an http.Request for the GetSafetyRules method
+func NewGetSafetyRulesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/safety-rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReplaceSafetyRulesRequest calls the generic ReplaceSafetyRules builder with application/json body
+func NewReplaceSafetyRulesRequest(server string, body ReplaceSafetyRulesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReplaceSafetyRulesRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewReplaceSafetyRulesRequestWithBody constructs an http.Request for the ReplaceSafetyRules method, with any body, and a specified content type
+func NewReplaceSafetyRulesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/safety-rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string) (*http.Request, error) {
 	var err error
@@ -19635,6 +20791,51 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v2/events (the `ListEvents` operationId).
 	ListEventsWithResponse(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*ListEventsResponse, error)
+
+	// ListFailoversWithResponse List failovers
+	//
+	// A page of the records of failovers, the oldest first, without their names.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/failovers (the `ListFailovers` operationId).
+	ListFailoversWithResponse(ctx context.Context, params *ListFailoversParams, reqEditors ...RequestEditorFn) (*ListFailoversResponse, error)
+
+	// FailOverWithBodyWithResponse Drain and undrain clusters in one step
+	//
+	// Keeps the addresses of the clusters under `drain` out of public names, and lets in those of the clusters under `undrain`, at once. The answer is the record of it, which stays. With dryRun=true, the answer is the preview: which names move, which are in danger, and which cannot move. Give its token as `confirm`; 412 if something has changed since. 409 if a safety rule, a name or a cluster forbids it: `errors` has all the reasons, and who may do it all the same.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/failovers (the `FailOver` operationId).
+	FailOverWithBodyWithResponse(ctx context.Context, params *FailOverParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FailOverResponse, error)
+
+	// FailOverWithResponse Drain and undrain clusters in one step
+	//
+	// Keeps the addresses of the clusters under `drain` out of public names, and lets in those of the clusters under `undrain`, at once. The answer is the record of it, which stays. With dryRun=true, the answer is the preview: which names move, which are in danger, and which cannot move. Give its token as `confirm`; 412 if something has changed since. 409 if a safety rule, a name or a cluster forbids it: `errors` has all the reasons, and who may do it all the same.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/failovers (the `FailOver` operationId).
+	FailOverWithResponse(ctx context.Context, params *FailOverParams, body FailOverJSONRequestBody, reqEditors ...RequestEditorFn) (*FailOverResponse, error)
+
+	// GetFailoverWithResponse Read the record of a failover
+	//
+	// Who moved which clusters, when and why. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/failovers/{failover} (the `GetFailover` operationId).
+	GetFailoverWithResponse(ctx context.Context, failover FailoverID, reqEditors ...RequestEditorFn) (*GetFailoverResponse, error)
+
+	// RevertFailoverWithResponse Undo a failover
+	//
+	// Undrains what the failover drained, and drains what it undrained, unless others have changed that since. It is a failover of its own, with its own record. 409 if nothing is left to undo, or for the reasons of a failover.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v2/failovers/{failover}/revert (the `RevertFailover` operationId).
+	RevertFailoverWithResponse(ctx context.Context, failover FailoverID, params *RevertFailoverParams, reqEditors ...RequestEditorFn) (*RevertFailoverResponse, error)
 
 	// GetFleetWithResponse Read how everything does
 	//
@@ -20824,6 +22025,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/projects/{project}/sets/{set} (the `PutDocumentSet` operationId).
 	PutDocumentSetWithResponse(ctx context.Context, project ProjectName, set SetName, params *PutDocumentSetParams, body PutDocumentSetJSONRequestBody, reqEditors ...RequestEditorFn) (*PutDocumentSetResponse, error)
 
+	// GetSafetyRulesWithResponse Read the safety rules of the installation
+	//
+	// The rules that bound every drain. Projects may have further rules for their own names, in `safety`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/safety-rules (the `GetSafetyRules` operationId).
+	GetSafetyRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSafetyRulesResponse, error)
+
+	// ReplaceSafetyRulesWithBodyWithResponse Replace the safety rules of the installation
+	//
+	// 400 for rules that cannot hold, or that contradict the rules of a project.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
+	ReplaceSafetyRulesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceSafetyRulesResponse, error)
+
+	// ReplaceSafetyRulesWithResponse Replace the safety rules of the installation
+	//
+	// 400 for rules that cannot hold, or that contradict the rules of a project.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
+	ReplaceSafetyRulesWithResponse(ctx context.Context, body ReplaceSafetyRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceSafetyRulesResponse, error)
+
 	// GetVersionWithResponse Which build this is
 	//
 	// Version, commit and Go release. Needs no token.
@@ -21516,6 +22744,102 @@ func (r ListEventsResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r ListEventsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListFailoversResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FailoverPage
+}
+
+// Status returns HTTPResponse.Status
+func (r ListFailoversResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListFailoversResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type FailOverResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FailoverPreview
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *FailoverRecord
+}
+
+// Status returns HTTPResponse.Status
+func (r FailOverResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FailOverResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type GetFailoverResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FailoverRecord
+}
+
+// Status returns HTTPResponse.Status
+func (r GetFailoverResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetFailoverResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type RevertFailoverResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *FailoverPreview
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *FailoverRecord
+}
+
+// Status returns HTTPResponse.Status
+func (r RevertFailoverResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RevertFailoverResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -24310,6 +25634,52 @@ func (r PutDocumentSetResponse) StatusCode() int {
 	return 0
 }
 
+type GetSafetyRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SafetyRules
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSafetyRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSafetyRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ReplaceSafetyRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SafetyRules
+}
+
+// Status returns HTTPResponse.Status
+func (r ReplaceSafetyRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ReplaceSafetyRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type GetVersionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -24826,6 +26196,81 @@ func (c *ClientWithResponses) ListEventsWithResponse(ctx context.Context, params
 		return nil, err
 	}
 	return ParseListEventsResponse(rsp)
+}
+
+// ListFailoversWithResponse List failovers
+//
+// A page of the records of failovers, the oldest first, without their names.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/failovers (the `ListFailovers` operationId).
+func (c *ClientWithResponses) ListFailoversWithResponse(ctx context.Context, params *ListFailoversParams, reqEditors ...RequestEditorFn) (*ListFailoversResponse, error) {
+	rsp, err := c.ListFailovers(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListFailoversResponse(rsp)
+}
+
+// FailOverWithBodyWithResponse Drain and undrain clusters in one step
+//
+// Keeps the addresses of the clusters under `drain` out of public names, and lets in those of the clusters under `undrain`, at once. The answer is the record of it, which stays. With dryRun=true, the answer is the preview: which names move, which are in danger, and which cannot move. Give its token as `confirm`; 412 if something has changed since. 409 if a safety rule, a name or a cluster forbids it: `errors` has all the reasons, and who may do it all the same.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/failovers (the `FailOver` operationId).
+func (c *ClientWithResponses) FailOverWithBodyWithResponse(ctx context.Context, params *FailOverParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*FailOverResponse, error) {
+	rsp, err := c.FailOverWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFailOverResponse(rsp)
+}
+
+// FailOverWithResponse Drain and undrain clusters in one step
+//
+// Keeps the addresses of the clusters under `drain` out of public names, and lets in those of the clusters under `undrain`, at once. The answer is the record of it, which stays. With dryRun=true, the answer is the preview: which names move, which are in danger, and which cannot move. Give its token as `confirm`; 412 if something has changed since. 409 if a safety rule, a name or a cluster forbids it: `errors` has all the reasons, and who may do it all the same.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/failovers (the `FailOver` operationId).
+func (c *ClientWithResponses) FailOverWithResponse(ctx context.Context, params *FailOverParams, body FailOverJSONRequestBody, reqEditors ...RequestEditorFn) (*FailOverResponse, error) {
+	rsp, err := c.FailOver(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFailOverResponse(rsp)
+}
+
+// GetFailoverWithResponse Read the record of a failover
+//
+// Who moved which clusters, when and why. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/failovers/{failover} (the `GetFailover` operationId).
+func (c *ClientWithResponses) GetFailoverWithResponse(ctx context.Context, failover FailoverID, reqEditors ...RequestEditorFn) (*GetFailoverResponse, error) {
+	rsp, err := c.GetFailover(ctx, failover, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetFailoverResponse(rsp)
+}
+
+// RevertFailoverWithResponse Undo a failover
+//
+// Undrains what the failover drained, and drains what it undrained, unless others have changed that since. It is a failover of its own, with its own record. 409 if nothing is left to undo, or for the reasons of a failover.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v2/failovers/{failover}/revert (the `RevertFailover` operationId).
+func (c *ClientWithResponses) RevertFailoverWithResponse(ctx context.Context, failover FailoverID, params *RevertFailoverParams, reqEditors ...RequestEditorFn) (*RevertFailoverResponse, error) {
+	rsp, err := c.RevertFailover(ctx, failover, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRevertFailoverResponse(rsp)
 }
 
 // GetFleetWithResponse Read how everything does
@@ -26808,6 +28253,51 @@ func (c *ClientWithResponses) PutDocumentSetWithResponse(ctx context.Context, pr
 	return ParsePutDocumentSetResponse(rsp)
 }
 
+// GetSafetyRulesWithResponse Read the safety rules of the installation
+//
+// The rules that bound every drain. Projects may have further rules for their own names, in `safety`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/safety-rules (the `GetSafetyRules` operationId).
+func (c *ClientWithResponses) GetSafetyRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetSafetyRulesResponse, error) {
+	rsp, err := c.GetSafetyRules(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSafetyRulesResponse(rsp)
+}
+
+// ReplaceSafetyRulesWithBodyWithResponse Replace the safety rules of the installation
+//
+// 400 for rules that cannot hold, or that contradict the rules of a project.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
+func (c *ClientWithResponses) ReplaceSafetyRulesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ReplaceSafetyRulesResponse, error) {
+	rsp, err := c.ReplaceSafetyRulesWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceSafetyRulesResponse(rsp)
+}
+
+// ReplaceSafetyRulesWithResponse Replace the safety rules of the installation
+//
+// 400 for rules that cannot hold, or that contradict the rules of a project.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
+func (c *ClientWithResponses) ReplaceSafetyRulesWithResponse(ctx context.Context, body ReplaceSafetyRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceSafetyRulesResponse, error) {
+	rsp, err := c.ReplaceSafetyRules(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseReplaceSafetyRulesResponse(rsp)
+}
+
 // GetVersionWithResponse Which build this is
 //
 // Version, commit and Go release. Needs no token.
@@ -27673,6 +29163,124 @@ func ParseListEventsResponse(rsp *http.Response) (*ListEventsResponse, error) {
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseListFailoversResponse parses an HTTP response from a ListFailoversWithResponse call
+func ParseListFailoversResponse(rsp *http.Response) (*ListFailoversResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListFailoversResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FailoverPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseFailOverResponse parses an HTTP response from a FailOverWithResponse call
+func ParseFailOverResponse(rsp *http.Response) (*FailOverResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FailOverResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FailoverPreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest FailoverRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetFailoverResponse parses an HTTP response from a GetFailoverWithResponse call
+func ParseGetFailoverResponse(rsp *http.Response) (*GetFailoverResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetFailoverResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FailoverRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRevertFailoverResponse parses an HTTP response from a RevertFailoverWithResponse call
+func ParseRevertFailoverResponse(rsp *http.Response) (*RevertFailoverResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RevertFailoverResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest FailoverPreview
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest FailoverRecord
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
 
 	}
 
@@ -31249,6 +32857,58 @@ func ParsePutDocumentSetResponse(rsp *http.Response) (*PutDocumentSetResponse, e
 			headers.Location = value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetSafetyRulesResponse parses an HTTP response from a GetSafetyRulesWithResponse call
+func ParseGetSafetyRulesResponse(rsp *http.Response) (*GetSafetyRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSafetyRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SafetyRules
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseReplaceSafetyRulesResponse parses an HTTP response from a ReplaceSafetyRulesWithResponse call
+func ParseReplaceSafetyRulesResponse(rsp *http.Response) (*ReplaceSafetyRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ReplaceSafetyRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SafetyRules
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

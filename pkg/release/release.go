@@ -27,6 +27,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/controller"
+	"github.com/signpost-dns/signpost/pkg/release/failover"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/offers"
@@ -86,6 +87,7 @@ type Service struct {
 	*accept.Names
 	*providers.Updater
 	*clusters.Operator
+	*failover.Mover
 	*orchestration.Sync
 	*query.Reader
 	*removal.Guard
@@ -125,6 +127,8 @@ func New(options Options) *Service {
 		Store: store, Resolver: resolver, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater,
 	}
 	operator := &clusters.Operator{Store: store, Resolver: resolver, Renderer: renderer}
+	mover := &failover.Mover{Store: store, Renderer: renderer}
+	operator.Refuses = mover.RefuseDrain
 	planner := &accept.Planner{Store: store, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower,
 		TakeBytes: options.TakeBytes, Room: accept.NewRoom(options.PlanMemory), Live: options.Live}
 	orchestrates := make(chan struct{})
@@ -136,11 +140,11 @@ func New(options Options) *Service {
 	names := accept.NewNames(planner)
 	return &Service{
 		options: options,
-		Store:   store, Planner: planner, Names: names, Updater: updater, Operator: operator, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
+		Store:   store, Planner: planner, Names: names, Updater: updater, Operator: operator, Mover: mover, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},
 		worker: &controller.Worker{
 			Store: store, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
-			Clusters: operator, Sync: following, Names: names, Metrics: options.Metrics, Orchestrates: orchestrates,
+			Clusters: operator, Failovers: mover, Sync: following, Names: names, Metrics: options.Metrics, Orchestrates: orchestrates,
 		},
 	}
 }

@@ -11,6 +11,7 @@ import (
 type Choice struct {
 	Sets  []Set  // ordered by type and ID
 	Ports []Port // of the Services that are published, ordered
+	Ill   bool   // no cluster is healthy: the sets are published all the same
 	Kept  bool   // nothing offers a target any more: the sets are those of before, which may not go yet
 
 	Sources  []intent.Source    // where each published target comes from

@@ -108,6 +108,7 @@ func (f *fold) decide() outcome {
 		f.leaveOut(&out, ill)
 		return f.hold(out)
 	}
+	f.choice.Ill = true
 	kept := f.route(slices.DeleteFunc(slices.Clone(f.offered), func(e entry) bool { return !f.stands(e) }))
 	if !kept.some() {
 		f.say("no cluster is healthy, and no published address exists any more: all addresses count")

@@ -19,8 +19,9 @@ type Check struct {
 // Drained says since when a cluster's addresses are kept out of public names,
 // and who asked for it.
 type Drained struct {
-	Since time.Time `json:"since"`
-	Actor string    `json:"actor"`
+	Since    time.Time `json:"since"`
+	Actor    string    `json:"actor"`
+	Failover string    `json:"failover,omitempty"` // the id of the failover that did it; empty: a request for the one cluster
 }
 
 // Abandoned says since when a cluster is given up, and who gave it up.

@@ -104,6 +104,7 @@ func (p Path) shape() string {
 //   - notes about documents that another system keeps (named by their paths)
 //   - events (named by the top document, its identity and the time)
 //   - the past of host names (named by the host name, the project and its identity)
+//   - failovers (named by their ids), which have operations of their own
 const (
 	LifecycleCollection    = "lifecycle"
 	SecretCollection       = "secrets"
@@ -124,7 +125,7 @@ func Internal(p Path) bool {
 
 func internal(collection string) bool {
 	switch collection {
-	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection, NoteCollection, HistoryCollection, NameHistoryCollection:
+	case LifecycleCollection, SecretCollection, InstallationCollection, OperationCollection, NamespaceCollection, OfferCollection, NoteCollection, HistoryCollection, NameHistoryCollection, FailoverCollection:
 		return true
 	}
 	return false

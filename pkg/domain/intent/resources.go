@@ -66,6 +66,8 @@ type Project struct {
 
 	Names NamePolicy `json:"names,omitzero"` // how its names are published
 
+	Safety *SafetyRules `json:"safety,omitempty"` // for moves of its names, beside those of the installation; nil: none
+
 	Namespaces      []string `json:"namespaces,omitempty"`      // granted to it in clusters, although they are not Signpost's: names, or beginnings with a trailing '*'
 	ServiceAccounts []string `json:"serviceAccounts,omitempty"` // granted to its Pods, as "namespace/name", with a trailing '*' too
 }

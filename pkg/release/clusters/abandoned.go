@@ -14,7 +14,7 @@ import (
 // nothing waits for it. It is idempotent. Conflict when a name would be left without any
 // address, unless forced, and NotFound when there is no such cluster.
 func (s *Operator) Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error) {
-	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
+	if err := s.drainCluster(ctx, cluster, force, actor, nil); err != nil {
 		return nil, err
 	}
 	doc, err := s.Documents.Get(ctx, cluster)

@@ -48,7 +48,7 @@ func (s *Operator) Drain(ctx context.Context, cluster intent.Path, force bool, a
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
 			"cluster %s is inventory only, with neither kubeconfig nor directory, and %s has no app of a deployment intent group there; Signpost publishes none of its addresses, so there is nothing to drain", intent.ClusterOf(cluster), intent.OrchestratorName)}
 	}
-	if err := s.drainCluster(ctx, cluster, force, actor); err != nil {
+	if err := s.drainCluster(ctx, cluster, force, actor, s.Refuses); err != nil {
 		return err
 	}
 	s.tellOf(ctx, cluster, intent.Drain, actor)
@@ -60,8 +60,9 @@ func (s *Operator) tellOf(ctx context.Context, cluster intent.Path, action inten
 	s.Tell(ctx, cluster, intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: action, Outcome: "completed"})
 }
 
-// drainCluster is Drain for clusters of any kind.
-func (s *Operator) drainCluster(ctx context.Context, cluster intent.Path, force bool, actor string) error {
+// drainCluster is Drain for clusters of any kind. The safety rules hold if refuses is not
+// nil.
+func (s *Operator) drainCluster(ctx context.Context, cluster intent.Path, force bool, actor string, refuses func(ctx context.Context, before, after state.DrainedClusters) error) error {
 	err := s.order(ctx, cluster, actor, func(list state.DrainedClusters, uid string) (state.DrainedClusters, error) {
 		name := intent.ClusterOf(cluster).String()
 		if _, already := list[name]; already {
@@ -69,6 +70,11 @@ func (s *Operator) drainCluster(ctx context.Context, cluster intent.Path, force 
 		}
 		next := maps.Clone(list)
 		next[name] = state.DrainedCluster{Drained: intent.Drained{Since: s.Now().UTC(), Actor: actor}, UID: uid}
+		if refuses != nil {
+			if err := refuses(ctx, list, next); err != nil {
+				return nil, err
+			}
+		}
 		if force {
 			return next, nil
 		}

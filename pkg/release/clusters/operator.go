@@ -2,6 +2,8 @@
 package clusters
 
 import (
+	"context"
+
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -12,4 +14,7 @@ type Operator struct {
 	*state.Store
 	Resolver *resolve.Resolver
 	Renderer *render.Renderer
+
+	// Refuses judges a drain of one cluster by the safety rules.
+	Refuses func(ctx context.Context, before, after state.DrainedClusters) error
 }

@@ -14,13 +14,14 @@ import (
 
 // The controller's rhythm.
 const (
-	scanEvery  = 10 * time.Second       // all owners are looked at
-	waitFirst  = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
-	waitMost   = 2 * time.Second        // at most so long
-	stepLimit  = 30 * time.Second       // a step that takes longer is given up and repeated
-	workers    = 4                      // owners that are stepped at once
-	sweepAfter = 10 * time.Minute       // contexts that crashed writers left are removed then
-	foldEvery  = 200 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
+	scanEvery   = 10 * time.Second       // all owners are looked at
+	followEvery = 2 * time.Second        // failovers that have not ended are looked at
+	waitFirst   = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
+	waitMost    = 2 * time.Second        // at most so long
+	stepLimit   = 30 * time.Second       // a step that takes longer is given up and repeated
+	workers     = 4                      // owners that are stepped at once
+	sweepAfter  = 10 * time.Minute       // contexts that crashed writers left are removed then
+	foldEvery   = 200 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
 )
 
 // Controller executes the steps of all owners. Owners are due when a request has changed them, here or at another
@@ -58,6 +59,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	g.Go(func() error { c.keepReceiving(ctx); return nil })
 	g.Go(func() error { c.resync(ctx); return nil })
 	g.Go(func() error { c.keepWatching(ctx); return nil })
+	g.Go(func() error { c.followFailovers(ctx); return nil })
 	g.Go(func() error { c.watchOrchestrated(ctx); return nil })
 	context.AfterFunc(ctx, c.queue.ShutDown)
 	return g.Wait()
@@ -81,6 +83,22 @@ func (c *Controller) resync(ctx context.Context) {
 			c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
 		}
 		c.scan(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// followFailovers looks again and again how far failovers are.
+func (c *Controller) followFailovers(ctx context.Context) {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		if err := c.service.Failovers.Follow(ctx); err != nil && ctx.Err() == nil {
+			c.service.Logger.WarnContext(ctx, "failovers cannot be followed", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
+	"github.com/signpost-dns/signpost/pkg/release/failover"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/offers"
 	"github.com/signpost-dns/signpost/pkg/release/orchestration"
@@ -32,6 +33,7 @@ type Worker struct {
 	Providers  *providers.Updater
 	Reconciler *reconcile.Reconciler
 	Clusters   *clusters.Operator
+	Failovers  *failover.Mover
 	Sync       *orchestration.Sync
 	Names      *accept.Names
 

@@ -1,0 +1,274 @@
+package failover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+const (
+	followedFor = 24 * time.Hour  // what was not seen to be answered by then is left to itself
+	beginWithin = 5 * time.Minute // a record whose list was not stored by then never began
+)
+
+// Follow looks how far the failovers are that have not ended, and notes it in their records.
+// Several replicas may do so at once.
+func (m *Mover) Follow(ctx context.Context) error {
+	marks, err := m.marks(ctx)
+	for _, mark := range marks {
+		id := idOf(mark)
+		if one := m.follow(ctx, id, mark.CreatedAt); one != nil && intent.CodeOf(one) != intent.PreconditionFailed {
+			err = errors.Join(err, fmt.Errorf("failover %s: %w", id, one))
+		}
+	}
+	return err
+}
+
+func (m *Mover) follow(ctx context.Context, id string, since time.Time) error {
+	r, revision, err := m.read(ctx, id)
+	if intent.CodeOf(err) == intent.NotFound {
+		if m.Now().Sub(since) < beginWithin {
+			return nil // the record is about to be stored
+		}
+		return m.unmark(ctx, id)
+	}
+	if err != nil || r.Ended != nil {
+		return errors.Join(err, m.unmark(ctx, id))
+	}
+	list, err := m.DrainedClusters(ctx)
+	if err != nil {
+		return err
+	}
+	changes, err := m.progress(ctx, &r)
+	if err != nil {
+		return err
+	}
+	m.judgeEnd(&r, list)
+	if len(changes) == 0 && r.Ended == nil {
+		return nil
+	}
+	if _, err := state.SwapDocument(ctx, m.Documents, r, intent.Write{Path: recordPath(id)}, revision); err != nil {
+		return err
+	}
+	m.tellProgress(ctx, r, changes)
+	if r.Ended == nil {
+		return nil
+	}
+	return m.unmark(ctx, id)
+}
+
+func (m *Mover) unmark(ctx context.Context, id string) error {
+	err := m.Documents.Delete(ctx, markPath(id), intent.Always())
+	if intent.CodeOf(err) == intent.NotFound {
+		return nil
+	}
+	return err
+}
+
+// judgeEnd tells whether a failover has ended, and how.
+func (m *Mover) judgeEnd(r *intent.FailoverRecord, list state.DrainedList) {
+	now := m.Now().UTC()
+	drained, undrained, gone := standing(*r, list)
+	end := func(as intent.FailoverState, message string) {
+		r.State, r.Message, r.Ended = as, message, &now
+	}
+	age, total := now.Sub(r.Time), followed(*r)
+	switch heard := began(*r, list); {
+	case !heard && len(gone) > 0 && age <= beginWithin: // the list is about to be stored
+	case !heard && len(gone) > 0 && len(drained)+len(undrained) == 0 && !overtaken(*r, list):
+		end(intent.FailoverFailed, "it was never begun: the list of drained clusters was not changed; ask again")
+	case len(gone) > 0:
+		end(intent.FailoverSuperseded, strings.Join(gone, "; "))
+	case r.Answered == total && r.NamesLeftOut > 0:
+		end(intent.FailoverDone, fmt.Sprintf("%d further names were not followed one by one", r.NamesLeftOut))
+	case r.Answered == total:
+		end(intent.FailoverDone, "")
+	case age > followedFor:
+		end(intent.FailoverUnconfirmed, fmt.Sprintf("%d of %d names were not seen to be answered within %s", total-r.Answered, total, followedFor))
+	}
+}
+
+// followed is how many names of a record are followed until they are answered.
+func followed(r intent.FailoverRecord) int {
+	total := 0
+	for _, name := range r.Names {
+		if name.Stays == "" {
+			total++
+		}
+	}
+	return total
+}
+
+// overtaken tells whether others have changed clusters of a failover after it.
+func overtaken(r intent.FailoverRecord, list state.DrainedList) bool {
+	return slices.ContainsFunc(slices.Concat(r.Drained, r.Undrained), func(name string) bool {
+		by := list.Undrained[name].Undrained
+		return list.Clusters[name].Since.After(r.Time) || by != nil && by.Since.After(r.Time)
+	})
+}
+
+// began tells whether the list of drained clusters has heard of a failover.
+func began(r intent.FailoverRecord, list state.DrainedList) bool {
+	heard := func(name string) bool {
+		if list.Clusters[name].Failover == r.ID || list.Undrained[name].Failover == r.ID {
+			return true
+		}
+		by := list.Undrained[name].Undrained
+		return by != nil && by.Failover == r.ID
+	}
+	return slices.ContainsFunc(slices.Concat(r.Drained, r.Undrained), heard)
+}
+
+// progress notes how far each name is, and returns the names that have come further.
+func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]intent.FailoverName, error) {
+	var changes []intent.FailoverName
+	owners := map[intent.Path]bundle.Bundle{}
+	answers := map[[2]string]map[string]observed.Answers{}
+	now := m.Now().UTC()
+	r.Answered = 0
+	for n := range r.Names {
+		name := &r.Names[n]
+		if name.Stays == "" && name.Answered == nil {
+			objects, known := owners[name.Owner]
+			if !known {
+				var err error
+				if objects, err = m.CurrentEndpoints(ctx, name.Owner); err != nil {
+					return nil, err
+				}
+				owners[name.Owner] = objects
+			}
+			if err := m.heard(ctx, objects, answers); err != nil {
+				return nil, err
+			}
+			if was := *name; step(name, objects, answers, now) || was.Message != name.Message {
+				changes = append(changes, *name)
+			}
+		}
+		if name.Stays == "" && name.Answered != nil {
+			r.Answered++
+			if r.CachesUntil == nil || name.CachesUntil.After(*r.CachesUntil) {
+				r.CachesUntil = name.CachesUntil
+			}
+		}
+	}
+	return changes, nil
+}
+
+// heard reads what authoritative servers answer of the names of DNSEndpoints.
+func (m *Mover) heard(ctx context.Context, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers) error {
+	for _, o := range objects {
+		at := [2]string{o.ID.Cluster, o.ID.Namespace}
+		if _, known := answers[at]; known {
+			continue
+		}
+		all, _, err := m.Observed.Answers(ctx, o.ID.Cluster, o.ID.Namespace)
+		if err != nil {
+			return err
+		}
+		answers[at] = all
+	}
+	return nil
+}
+
+// step brings a name on as far as it has come, and tells whether it has come further.
+func step(name *intent.FailoverName, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers, now time.Time) bool {
+	is := map[state.NameKey][]string{}
+	key := state.NameKey{Name: name.Name, Kind: name.Type, Record: name.Record}
+	verified, why := true, ""
+	for _, o := range objects {
+		if o.Published.Record != name.Record || o.Published.Scope != string(intent.Public) {
+			continue
+		}
+		state.CollectNames(o.Published, is)
+		given := answers[[2]string{o.ID.Cluster, o.ID.Namespace}][o.ID.Name]
+		if ok, message := answered(o.Published, name.MovedName, given); !ok {
+			verified, why = false, message
+		}
+	}
+	if !moved(name.MovedName, is[key]) {
+		name.Message = "its DNSEndpoint still has the old targets"
+		return false
+	}
+	further := name.Published == nil
+	if further {
+		name.Published = &now
+	}
+	name.Message = why
+	if !verified {
+		return further
+	}
+	until := now.Add(time.Duration(ttlOf(name.MovedName)) * time.Second)
+	name.Answered, name.CachesUntil, name.Message = &now, &until, ""
+	return true
+}
+
+// moved tells whether a name has left its old targets: for those that were forecast, or for
+// others that came meanwhile.
+func moved(name intent.MovedName, is []string) bool {
+	if slices.Equal(is, name.After) {
+		return true
+	}
+	lost := slices.DeleteFunc(slices.Clone(name.Before), func(target string) bool { return slices.Contains(name.After, target) })
+	return !slices.Equal(is, name.Before) && !slices.ContainsFunc(is, func(target string) bool { return slices.Contains(lost, target) })
+}
+
+// answered tells whether all authoritative servers answer a name as a DNSEndpoint has it, and
+// if not, what is waited for.
+func answered(p *bundle.Published, name intent.MovedName, given observed.Answers) (bool, string) {
+	for _, n := range p.Names {
+		if n.Name != name.Name || n.Type != name.Type {
+			continue
+		}
+		at := slices.IndexFunc(given.Names, func(a observed.NameAnswer) bool {
+			return a.Name == n.Name && a.Type == n.Type && slices.EqualFunc(a.Targets, n.Targets, sameTarget)
+		})
+		switch {
+		case at < 0:
+			return false, "the authoritative servers were not asked for the new targets yet"
+		case verify.Verdict(given.Names[at].Verdict).Status() != "True":
+			return false, given.Names[at].Message
+		}
+	}
+	return true, ""
+}
+
+func sameTarget(a, b string) bool { return strings.TrimSuffix(a, ".") == strings.TrimSuffix(b, ".") }
+
+// tellProgress records an event for the owner of each name that is answered, and for the
+// clusters of a failover that has ended.
+func (m *Mover) tellProgress(ctx context.Context, r intent.FailoverRecord, names []intent.FailoverName) {
+	action := intent.Drain
+	if len(r.Drained) == 0 {
+		action = intent.Undrain
+	}
+	event := intent.Event{Time: m.Now().UTC(), Actor: r.Actor, RequestID: r.RequestID, Action: action, Outcome: "completed"}
+	for _, name := range names {
+		if name.Answered != nil {
+			event.Message = fmt.Sprintf("failover %s: every authoritative server answers the new targets of %s %s; caches may hold the old ones until %s", r.ID, name.Name, name.Type, name.CachesUntil.Format(time.RFC3339))
+			m.Tell(ctx, name.Owner, event)
+		}
+	}
+	if r.Ended == nil {
+		return
+	}
+	if r.State != intent.FailoverDone {
+		event.Outcome = "failed"
+	}
+	event.Message = fmt.Sprintf("failover %s: %s, %d of %d names are answered", r.ID, r.State, r.Answered, followed(r))
+	if r.Message != "" {
+		event.Message += "; " + r.Message
+	}
+	for _, cluster := range slices.Concat(r.Drained, r.Undrained) {
+		ref, _ := intent.ParseCluster(cluster)
+		m.Tell(ctx, ref.Path(), event)
+	}
+}

@@ -1,0 +1,437 @@
+package release_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+var (
+	europe  = intent.ClusterSelection{Labels: map[string]string{"region": "eu"}}
+	america = intent.ClusterSelection{Labels: map[string]string{"region": "us"}}
+)
+
+// continents is a world with two clusters in each of two regions, and names in all four.
+func continents(t testing.TB) *world {
+	w := newWorld(t)
+	w.put(shop, `{"namespace":"shop-dns"}`)
+	w.put("cluster-providers/edge", `{}`)
+	w.put("cluster-providers/edge/clusters/hub", `{"kubeconfigRef":"sealed"}`)
+	for name, region := range map[string]string{"berlin": "eu", "paris": "eu", "boston": "us", "dallas": "us"} {
+		w.put(intent.Join("cluster-providers/edge/clusters", name), fmt.Sprintf(`{"kubeconfigRef":"sealed","labels":{"region":%q}}`, region))
+	}
+	w.put(lab, record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"hub"}`))
+	return w
+}
+
+// everywhere gives a name of all four clusters, and an address in each.
+func (w *world) everywhere(host, more string) intent.Path {
+	w.Helper()
+	service, _, _ := strings.Cut(host, ".")
+	for n, cluster := range []string{berlin, paris, "edge+boston", "edge+dallas"} {
+		w.observe(cluster, "shop/"+service, fmt.Sprintf("203.0.113.%d", 10*(n+1)))
+	}
+	path := shop.Child("names", host)
+	require.NoError(w, w.publish(path, `{"service":"shop/`+service+`","clusters":["edge/berlin","edge/paris","edge/boston","edge/dallas"],"provider":"lab"`+more+`}`))
+	return path
+}
+
+func (w *world) preview(spec intent.FailoverSpec) intent.FailoverPreview {
+	w.Helper()
+	preview, err := w.service.PreviewFailover(context.Background(), spec, intent.FailoverOptions{Actor: "olga"})
+	require.NoError(w, err)
+	return preview
+}
+
+func (w *world) failOver(spec intent.FailoverSpec, o intent.FailoverOptions) (intent.FailoverRecord, error) {
+	o.Actor = "olga"
+	return w.service.FailOver(context.Background(), spec, o)
+}
+
+// answer has the authoritative servers answer all names of an owner as they are published.
+func (w *world) answer(owners ...intent.Path) {
+	w.Helper()
+	all := map[string]*observed.Answers{}
+	for _, owner := range owners {
+		for _, o := range w.bundle(appcontext.Owner(owner)) {
+			if o.Published == nil {
+				continue
+			}
+			given := &observed.Answers{Project: "shop", Record: o.Published.Record, Scope: o.Published.Scope}
+			for _, n := range o.Published.Names {
+				given.Names = append(given.Names, observed.NameAnswer{Name: n.Name, Type: n.Type, Targets: n.Targets, Seen: true, Verdict: "Matches", Since: w.clock.Now()})
+			}
+			all[o.ID.Namespace+"/"+o.ID.Name] = given
+		}
+	}
+	writer, err := w.observed.Writer(context.Background(), hub, fence)
+	require.NoError(w, err)
+	require.NoError(w, writer.SetAnswers(context.Background(), all))
+}
+
+func (w *world) follow(id string) intent.FailoverRecord {
+	w.Helper()
+	require.NoError(w, w.service.Follow(context.Background()))
+	r, err := w.service.Failover(context.Background(), id)
+	require.NoError(w, err)
+	return r
+}
+
+// TestARegionFailsOver with a preview, until DNS answers, and back.
+func TestARegionFailsOver(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www, api := w.everywhere("www.lab.example", `,"ttl":60`), w.everywhere("api.lab.example", ``)
+	w.settle(www, api)
+	w.answer(www, api)
+	before := w.published(www)
+
+	spec := intent.FailoverSpec{Drain: europe, Reason: "flood"}
+	preview := w.preview(spec)
+	require.Equal(t, []string{berlin, paris}, preview.Drain)
+	require.Equal(t, intent.FailoverCounts{Names: 2}, preview.Counts)
+	require.Empty(t, preview.Refusals)
+	require.Equal(t, "5m0s", preview.CachesFor, "the name without a TTL has that of most DNS providers")
+	require.Equal(t, intent.MovedName{
+		Name: "www.lab.example", Type: "A", Project: "shop", Owner: www, Record: "lab",
+		Before: []string{"203.0.113.10", "203.0.113.20", "203.0.113.30", "203.0.113.40"}, After: []string{"203.0.113.30", "203.0.113.40"},
+		ClustersBefore: []string{berlin, "edge+boston", "edge+dallas", paris}, ClustersAfter: []string{"edge+boston", "edge+dallas"},
+		Homes: []string{hub}, TTL: 60,
+	}, preview.Names[1])
+	w.settle(www)
+	require.Equal(t, before, w.published(www), "a preview changes nothing")
+
+	done, err := w.failOver(spec, intent.FailoverOptions{Confirm: preview.Token})
+	require.NoError(t, err)
+	require.Equal(t, intent.FailoverMoving, done.State)
+	require.Equal(t, "its DNSEndpoint still has the old targets", w.follow(done.ID).Names[0].Message)
+	w.settle(www, api)
+	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.30,203.0.113.40"}, w.published(www))
+	is := w.follow(done.ID)
+	require.NotNil(t, is.Names[1].Published)
+	require.Nil(t, is.Names[1].Answered, "answers about other targets say nothing of the new ones")
+	w.answer(www, api)
+	is = w.follow(done.ID)
+	require.Equal(t, intent.FailoverDone, is.State)
+	require.Equal(t, w.clock.Now().Add(time.Minute), *is.Names[1].CachesUntil)
+	require.Equal(t, w.clock.Now().Add(5*time.Minute), *is.CachesUntil)
+
+	w.clock.pass(time.Hour)
+	back, err := w.service.Revert(context.Background(), done.ID, intent.FailoverOptions{Actor: "olga"})
+	require.NoError(t, err)
+	require.Equal(t, []string{berlin, paris}, back.Undrained)
+	w.settle(www, api)
+	require.Equal(t, before, w.published(www))
+	w.answer(www, api)
+	require.Equal(t, intent.FailoverDone, w.follow(back.ID).State)
+	require.Equal(t, back.ID, w.follow(done.ID).RevertedBy)
+	_, err = w.service.Revert(context.Background(), done.ID, intent.FailoverOptions{})
+	require.ErrorContains(t, err, "was reverted by "+back.ID)
+
+	page, err := w.service.Failovers(context.Background(), 10, "")
+	require.NoError(t, err)
+	require.Len(t, page.Items, 2)
+	require.Equal(t, "flood", page.Items[0].Reason)
+}
+
+func TestATokenBindsAFailoverToItsPreview(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	spec := intent.FailoverSpec{Drain: europe}
+	token := w.preview(spec).Token
+	require.Equal(t, token, w.preview(spec).Token)
+	w.observe("edge+boston", "shop/www", "203.0.113.31")
+	_, err := w.failOver(spec, intent.FailoverOptions{Confirm: token})
+	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err))
+	w.settle(www)
+	token = w.preview(spec).Token
+	require.NoError(t, w.drain("edge+dallas", false))
+	_, err = w.failOver(spec, intent.FailoverOptions{Confirm: token})
+	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err))
+	_, err = w.failOver(spec, intent.FailoverOptions{Confirm: w.preview(spec).Token})
+	require.NoError(t, err)
+}
+
+func TestAPreviewTellsWhichNamesAreInDanger(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	safe := w.everywhere("safe.lab.example", ``)
+	lone, gone := shop.Child("names", "lone.lab.example"), shop.Child("names", "gone.lab.example")
+	for n, cluster := range []string{berlin, paris, "edge+dallas"} {
+		w.observe(cluster, "shop/few", fmt.Sprintf("203.0.113.%d", 100+n))
+	}
+	require.NoError(t, w.publish(lone, `{"service":"shop/few","clusters":["edge/berlin","edge/dallas"],"provider":"lab"}`))
+	require.NoError(t, w.publish(gone, `{"service":"shop/few","clusters":["edge/berlin","edge/paris"],"provider":"lab"}`))
+	ill := w.everywhere("ill.lab.example", ``)
+	for _, cluster := range []string{"edge+boston", "edge+dallas"} {
+		w.unready(cluster, "shop/ill", "203.0.113.150")
+	}
+	w.settle(safe, lone, gone, ill)
+	w.unready(berlin, "shop/ill", "203.0.113.10") // from now on no cluster that stays is healthy
+	preview := w.preview(intent.FailoverSpec{Drain: europe})
+	left := map[string]string{}
+	for _, row := range preview.Names {
+		left[row.Name] = row.Left
+	}
+	require.Equal(t, map[string]string{"safe.lab.example": "", "lone.lab.example": intent.LeftOne, "gone.lab.example": intent.LeftNone, "ill.lab.example": intent.LeftUnhealthy}, left)
+	require.Equal(t, intent.FailoverCounts{Names: 4, One: 1, None: 1, Unhealthy: 1}, preview.Counts)
+	require.Equal(t, []intent.FailoverRefusal{{Detail: "gone.lab.example would be left without any address", Allow: "whoever may drain, with ?force=true (--force)"}}, preview.Refusals)
+	_, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	require.ErrorContains(t, err, "gone.lab.example would be left without any address")
+	forced, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{Force: true})
+	require.NoError(t, err)
+	require.True(t, forced.Forced)
+	w.settle(safe, lone, gone, ill)
+	require.Empty(t, w.published(gone))
+}
+
+// unready has a cluster offer a Service without a ready endpoint.
+func (w *world) unready(cluster, service, ip string) {
+	w.Helper()
+	namespace, name, _ := strings.Cut(service, "/")
+	writer, err := w.observed.Writer(context.Background(), cluster, fence)
+	require.NoError(w, err)
+	require.NoError(w, writer.SetService(context.Background(), namespace, name, address.Observation{
+		Found: true, Candidates: []address.Candidate{{Target: ip, Field: "status.loadBalancer.ingress[0].ip"}},
+		Readiness: &address.Readiness{Total: 1, Since: w.clock.Now()},
+	}))
+}
+
+func TestWhatMeansNothingIsRefused(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	all := intent.ClusterSelection{Clusters: []string{"edge/berlin", "edge/paris", "edge/boston", "edge/dallas", "edge/hub"}}
+	for reason, c := range map[string]struct {
+		spec intent.FailoverSpec
+		code intent.Code
+		text string
+	}{
+		"nothing is selected":                {intent.FailoverSpec{}, intent.Invalid, "the set of clusters is empty"},
+		"labels that no cluster has":         {intent.FailoverSpec{Drain: intent.ClusterSelection{Labels: map[string]string{"region": "mars"}}}, intent.Conflict, "no cluster has the labels region=mars; clusters have region=eu, region=us"},
+		"a cluster that is not there":        {intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/rome"}}}, intent.Conflict, "edge/rome is not registered"},
+		"both ways at once":                  {intent.FailoverSpec{Drain: europe, Undrain: all}, intent.Conflict, "edge+berlin is to be both drained and undrained"},
+		"everything":                         {intent.FailoverSpec{Drain: all}, intent.Conflict, "all 5 clusters would be drained"},
+		"clusters that are as asked for":     {intent.FailoverSpec{Undrain: europe}, intent.Conflict, "nothing would change: edge+berlin, edge+paris"},
+		"every fault is told, not the first": {intent.FailoverSpec{Drain: all}, intent.Conflict, "www.lab.example would be left without any address"},
+	} {
+		_, err := w.failOver(c.spec, intent.FailoverOptions{})
+		require.Equal(t, c.code, intent.CodeOf(err), reason)
+		require.ErrorContains(t, err, c.text, reason)
+	}
+	page, err := w.service.Failovers(context.Background(), 10, "")
+	require.NoError(t, err)
+	require.Empty(t, page.Items, "what is refused leaves no record")
+}
+
+// TestASuspendedGroupDoesNotMove: the preview says so, and why.
+func TestASuspendedGroupDoesNotMove(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.put(prod, `{"logicalCloud":"eu","suspend":true,"apps":[{"name":"web"}]}`, eu)
+	w.settle()
+	preview := w.preview(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}})
+	require.Equal(t, intent.FailoverCounts{Stay: 1}, preview.Counts)
+	require.Contains(t, preview.Names[0].Stays, "suspended")
+	require.Equal(t, preview.Names[0].Before, preview.Names[0].After)
+}
+
+// TestClustersThatComeBackInTheMiddle end a failover, whose record says who did that.
+func TestClustersThatComeBackInTheMiddle(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	first, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
+	require.NoError(t, err)
+	w.clock.pass(time.Second)
+	w.undrain(berlin)
+	second, err := w.failOver(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin", "edge/boston"}}}, intent.FailoverOptions{})
+	require.NoError(t, err)
+	is := w.follow(first.ID)
+	require.Equal(t, intent.FailoverSuperseded, is.State)
+	require.Equal(t, "edge+berlin was drained anew by olga", is.Message)
+	back, err := w.service.Revert(context.Background(), first.ID, intent.FailoverOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{paris}, back.Undrained, "what others have done since stays")
+	require.Equal(t, intent.FailoverMoving, w.follow(second.ID).State)
+	preview := w.preview(intent.FailoverSpec{Undrain: america})
+	require.Contains(t, strings.Join(preview.Warnings, "\n"), "failover "+second.ID+" is still moving names")
+}
+
+func TestOfTwoFailoversAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	w.meanwhile("drained-clusters", func() {
+		_, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
+		require.NoError(t, err)
+	})
+	_, err := w.failOver(intent.FailoverSpec{Drain: america}, intent.FailoverOptions{})
+	require.Equal(t, intent.Conflict, intent.CodeOf(err))
+	page, err := w.service.Failovers(context.Background(), 10, "")
+	require.NoError(t, err)
+	require.Len(t, page.Items, 1, "a try that lost leaves no record")
+}
+
+// TestAPredictionIsWhatComes: for names, addresses, health, routing, drains and undrains by
+// chance, what the preview says is what is published afterwards, name by name.
+func TestAPredictionIsWhatComes(t *testing.T) {
+	t.Parallel()
+	const moves = 10
+	for _, seed := range seeds(t, 10, 20, 200) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(seed, 7))
+			w := continents(t)
+			owners := w.scatter(random)
+			for range moves {
+				w.predicts(random, owners)
+			}
+		})
+	}
+}
+
+var sites = []string{"berlin", "paris", "boston", "dallas"}
+
+// scatter publishes names with clusters and policies by chance.
+func (w *world) scatter(random *rand.Rand) []intent.Path {
+	w.Helper()
+	var owners []intent.Path
+	for n := range 6 {
+		host := fmt.Sprintf("n%d.lab.example", n)
+		w.weather(random, fmt.Sprintf("shop/n%d", n))
+		var clusters []string
+		for _, at := range random.Perm(len(sites))[:1+random.IntN(len(sites))] {
+			clusters = append(clusters, `"edge/`+sites[at]+`"`)
+		}
+		more := []string{``, `,"ttl":30`, `,"routing":{"policy":"failover"}`, `,"health":{"whenAllUnhealthy":"remove"}`}[random.IntN(4)]
+		path := shop.Child("names", host)
+		require.NoError(w, w.publish(path, fmt.Sprintf(`{"service":"shop/n%d","clusters":[%s],"provider":"lab"%s}`, n, strings.Join(clusters, ","), more)))
+		owners = append(owners, path)
+	}
+	w.settle(owners...)
+	return owners
+}
+
+// weather has each cluster offer a Service, with what address and health chance will have.
+func (w *world) weather(random *rand.Rand, service string) {
+	w.Helper()
+	for n, site := range sites {
+		ip := fmt.Sprintf("203.0.113.%d", 1+10*n+random.IntN(2))
+		switch random.IntN(5) {
+		case 0:
+			w.unready("edge+"+site, service, ip)
+		case 1:
+			w.observe("edge+"+site, service, ip, fmt.Sprintf("2001:db8::%d", n+1))
+		case 2:
+			w.observe("edge+"+site, service)
+		default:
+			w.observe("edge+"+site, service, ip)
+		}
+	}
+}
+
+// predicts makes a move by chance, and compares what is published with its preview.
+func (w *world) predicts(random *rand.Rand, owners []intent.Path) {
+	w.Helper()
+	if random.IntN(2) == 0 {
+		w.weather(random, fmt.Sprintf("shop/n%d", random.IntN(len(owners))))
+		if random.IntN(2) == 0 {
+			w.settle(owners...) // else the move comes before the names have followed
+		}
+	}
+	var spec intent.FailoverSpec
+	for _, site := range sites {
+		switch random.IntN(3) {
+		case 0:
+			spec.Drain.Clusters = append(spec.Drain.Clusters, "edge/"+site)
+		case 1:
+			spec.Undrain.Clusters = append(spec.Undrain.Clusters, "edge/"+site)
+		}
+	}
+	preview, err := w.service.PreviewFailover(context.Background(), spec, intent.FailoverOptions{})
+	if spec.Drain.IsZero() && spec.Undrain.IsZero() {
+		require.Equal(w, intent.Invalid, intent.CodeOf(err))
+		return
+	}
+	require.NoError(w, err)
+	before := w.targets(owners)
+	_, err = w.failOver(spec, intent.FailoverOptions{Force: true, Confirm: preview.Token})
+	if len(preview.Drain)+len(preview.Undrain) == 0 {
+		require.ErrorContains(w, err, "nothing would change")
+		return
+	}
+	require.NoError(w, err)
+	w.settle(owners...)
+	w.comes(preview, before, w.targets(owners), append(preview.Drain, preview.Undrain...))
+}
+
+// comes compares a preview with what was published before and afterwards, of the names that
+// the changed clusters serve.
+func (w *world) comes(preview intent.FailoverPreview, before, after map[state.NameKey][]string, changed []string) {
+	w.Helper()
+	said := maps.Clone(before)
+	for _, row := range preview.Names {
+		key := state.NameKey{Name: row.Name, Kind: row.Type, Record: row.Record}
+		require.ElementsMatch(w, before[key], row.Before, "%s before", row.Name)
+		if row.Stays != "" {
+			delete(said, key)
+			delete(after, key)
+			continue
+		}
+		if said[key] = row.After; len(row.After) == 0 {
+			delete(said, key)
+		}
+	}
+	for _, owner := range w.untouched(changed) {
+		maps.DeleteFunc(said, func(key state.NameKey, _ []string) bool { return key.Name == owner })
+		maps.DeleteFunc(after, func(key state.NameKey, _ []string) bool { return key.Name == owner })
+	}
+	require.Equal(w, said, after, "preview %+v", preview)
+}
+
+// untouched are the names of which no changed cluster is a source: they may follow the
+// weather meanwhile.
+func (w *world) untouched(changed []string) []string {
+	w.Helper()
+	var out []string
+	for n := range 6 {
+		path := shop.Child("names", fmt.Sprintf("n%d.lab.example", n))
+		sources := w.snapshot(path).Group.Bindings[0].Sources
+		if !slices.ContainsFunc(sources, func(name string) bool { return slices.Contains(changed, name) }) {
+			out = append(out, path.Name())
+		}
+	}
+	return out
+}
+
+// targets are what owners publish.
+func (w *world) targets(owners []intent.Path) map[state.NameKey][]string {
+	w.Helper()
+	all := map[state.NameKey][]string{}
+	for _, owner := range owners {
+		for _, o := range w.bundle(appcontext.Owner(owner)) {
+			state.CollectNames(o.Published, all)
+		}
+	}
+	return all
+}
