@@ -258,3 +258,17 @@ func TestAProjectGetsNoNamespaceInWhichOthersRun(t *testing.T) {
 	assert.Regexp(t, "^signpost-acme-[0-9a-f]{8}$", w.spec(acme)["namespace"])
 	w.must(evil, `{"namespace":"signpost-acme"}`)
 }
+
+// TestSafetyRulesOfAProjectCanHold beside those of the installation.
+func TestSafetyRulesOfAProjectCanHold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := w.store.Put(t.Context(), intent.Write{Path: intent.SafetyPath, Body: []byte(`{"window":{"from":"09:00","to":"17:00"}}`)})
+	require.NoError(t, err)
+	_, err = w.admit("projects/bank", `{"safety":{"minClusters":99,"window":{"from":"18:00","to":"20:00"}}}`)
+	require.Equal(t, intent.Invalid, intent.CodeOf(err))
+	require.ErrorContains(t, err, "/spec/safety/minClusters: asks for 99 clusters")
+	require.ErrorContains(t, err, "/spec/safety/window: never meets the other window")
+	_, err = w.admit("projects/bank", `{"safety":{"window":{"from":"16:00","to":"20:00"}}}`)
+	require.NoError(t, err)
+}

@@ -2660,27 +2660,27 @@ type Exclusion struct {
 
 // FailoverCounts How many names a failover changes. Each name and type of an owner and provider counts.
 type FailoverCounts struct {
-	// Names Those that move.
+	// Names Names that move.
 	//
 	// Example: 2
 	Names int `json:"names"`
 
-	// None Those left without any.
+	// None Names left without any address.
 	//
 	// Example: 0
 	None int `json:"none"`
 
-	// One Those left with one address.
+	// One Names left with one address.
 	//
 	// Example: 0
 	One int `json:"one"`
 
-	// Stay Those that cannot move now.
+	// Stay Names that cannot move now.
 	//
 	// Example: 0
 	Stay int `json:"stay"`
 
-	// Unhealthy Those left with unhealthy clusters only.
+	// Unhealthy Names left with unhealthy clusters only.
 	//
 	// Example: 0
 	Unhealthy int `json:"unhealthy"`
@@ -2722,7 +2722,7 @@ type FailoverName struct {
 	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
 	Left FailoverNameLeft `json:"left,omitempty,omitzero"`
 
-	// Message What is waited for.
+	// Message The next event that the name waits for.
 	Message string `json:"message,omitempty,omitzero"`
 
 	// Name The name in DNS.
@@ -2776,7 +2776,7 @@ type FailoverPage struct {
 	Items []FailoverRecord `json:"items"`
 }
 
-// FailoverPreview What a failover would do.
+// FailoverPreview The effects that a failover would have.
 type FailoverPreview struct {
 	// CachesFor How long caches may hold the old targets after all servers answer the new ones, as a Go duration.
 	//
@@ -2817,13 +2817,13 @@ type FailoverPreview struct {
 	// Example: ["edge+boston"]
 	Undrain []string `json:"undrain"`
 
-	// Warnings What else is worth knowing.
+	// Warnings Further facts to know before the move.
 	Warnings []string `json:"warnings"`
 }
 
 // FailoverRecord The record of a failover.
 type FailoverRecord struct {
-	// Actor Who asked.
+	// Actor The author.
 	//
 	// Example: olga
 	Actor string `json:"actor"`
@@ -2913,12 +2913,12 @@ type FailoverRecordOverridden string
 // FailoverRecordState Moving until all authoritative servers answer all names as they are to be; Done then. Superseded: others have changed its clusters. Unconfirmed: after a day some names were not seen to be answered. Failed: it never began.
 type FailoverRecordState string
 
-// FailoverRefusal One reason for which a failover is refused.
+// FailoverRefusal A reason for which a failover is refused.
 type FailoverRefusal struct {
-	// Allow Who may do it all the same, and how.
+	// Allow The role that may do it all the same, and how.
 	Allow string `json:"allow"`
 
-	// Detail What would happen.
+	// Detail The harm that the move would do.
 	Detail string `json:"detail"`
 
 	// Project The project whose rule it is; absent: the installation's.
@@ -3353,7 +3353,7 @@ type Metadata struct {
 	Userdata2 string `json:"userdata2,omitempty,omitzero"`
 }
 
-// MovedName One name and type that moves, or would move if nothing stood in the way.
+// MovedName A name and type that moves, or would move if nothing stood in the way.
 type MovedName struct {
 	// After The targets afterwards, ordered.
 	//
@@ -6545,7 +6545,7 @@ type ClientInterface interface {
 
 	// GetFailover Read the record of a failover
 	//
-	// Who moved which clusters, when and why. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
+	// The author, the clusters, the time and the reason. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
 	//
 	// Corresponds with GET /v2/failovers/{failover} (the `GetFailover` operationId).
 	GetFailover(ctx context.Context, failover FailoverID, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8284,7 +8284,7 @@ func (c *API) FailOver(ctx context.Context, params *FailOverParams, body FailOve
 
 // GetFailover Read the record of a failover
 //
-// Who moved which clusters, when and why. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
+// The author, the clusters, the time and the reason. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
 //
 // Corresponds with GET /v2/failovers/{failover} (the `GetFailover` operationId).
 func (c *API) GetFailover(ctx context.Context, failover FailoverID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -20821,7 +20821,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetFailoverWithResponse Read the record of a failover
 	//
-	// Who moved which clusters, when and why. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
+	// The author, the clusters, the time and the reason. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26245,7 +26245,7 @@ func (c *ClientWithResponses) FailOverWithResponse(ctx context.Context, params *
 
 // GetFailoverWithResponse Read the record of a failover
 //
-// Who moved which clusters, when and why. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
+// The author, the clusters, the time and the reason. Name by name, when the new targets were published, when all authoritative servers answered them, and until when caches may hold the old ones.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -22,6 +22,9 @@ func CheckProject(ctx context.Context, a *review.Checker, r *review.Review, in, 
 	checkDomains(r, in)
 	CheckGrantedNamespaces(r, in.Namespaces)
 	checkGrantedAccounts(r, in.ServiceAccounts)
+	if err := checkSafety(ctx, a, r, in, old); err != nil {
+		return err
+	}
 	if err := bounded(ctx, name, in, old); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type ChangeWindow struct {
 	TimeZone string   `json:"timeZone,omitempty"` // as in Europe/Berlin; none: UTC
 }
 
-// Days of the week, as a ChangeWindow calls them.
+// weekdays are the days of the week, as a ChangeWindow calls them.
 func weekdays() []string { return []string{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"} }
 
 const (

@@ -155,7 +155,7 @@ func (m *Mover) inverse(ctx context.Context, id string) (intent.FailoverSpec, er
 		return intent.FailoverSpec{}, err
 	}
 	spec := intent.FailoverSpec{Reason: "reverts " + id}
-	drained, undrained, gone := standing(r, list)
+	drained, undrained, gone := remaining(r, list)
 	for _, name := range drained {
 		spec.Undrain.Clusters = append(spec.Undrain.Clusters, strings.Replace(name, "+", "/", 1))
 	}
@@ -168,9 +168,9 @@ func (m *Mover) inverse(ctx context.Context, id string) (intent.FailoverSpec, er
 	return spec, nil
 }
 
-// standing are the clusters that still are as a failover left them, and what has become of
+// remaining are the clusters that still are as a failover left them, and what has become of
 // the others.
-func standing(r intent.FailoverRecord, list state.DrainedList) (drained, undrained, gone []string) {
+func remaining(r intent.FailoverRecord, list state.DrainedList) (drained, undrained, gone []string) {
 	for _, name := range r.Drained {
 		by, is := list.Clusters[name]
 		switch undone := list.Undrained[name].Undrained; {

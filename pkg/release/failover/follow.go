@@ -77,7 +77,7 @@ func (m *Mover) unmark(ctx context.Context, id string) error {
 // judgeEnd tells whether a failover has ended, and how.
 func (m *Mover) judgeEnd(r *intent.FailoverRecord, list state.DrainedList) {
 	now := m.Now().UTC()
-	drained, undrained, gone := standing(*r, list)
+	drained, undrained, gone := remaining(*r, list)
 	end := func(as intent.FailoverState, message string) {
 		r.State, r.Message, r.Ended = as, message, &now
 	}

@@ -51,7 +51,7 @@ func (m *Mover) forecasts(ctx context.Context, changed map[string]bool, after st
 	return all, nil
 }
 
-// givenName is a name at one DNS provider, whoever publishes it.
+// givenName is a name at one DNS provider, for all owners.
 type givenName struct{ project, record, name string }
 
 // picture is what all owners together publish, before and after.
@@ -119,7 +119,7 @@ func (p *picture) add(f render.Forecast, key state.NameKey, changed map[string]b
 			return
 		}
 	case host.Kept:
-		row.Stays = "nothing offers it an address any more, whatever is drained; the removal rule of its provider decides"
+		row.Stays = "nothing offers it an address any more, with or without the drain; the removal rule of its provider decides"
 	case slices.Equal(row.Before, row.After):
 		return
 	}

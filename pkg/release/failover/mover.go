@@ -1,5 +1,5 @@
-// Package failover moves traffic: it drains and undrains sets of clusters in one step, tells
-// before what that changes, holds it to the safety rules, and follows it until DNS answers.
+// Package failover moves traffic between clusters. It drains and undrains sets of clusters in
+// one step. It tells before what that changes, and follows it until DNS answers.
 package failover
 
 import (
