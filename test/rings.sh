@@ -105,6 +105,8 @@ real_modules() {
 	done
 	if has node && has npm; then
 		group "TypeScript client" env SIGNPOST_PROGRAM="$ROOT/bin/signpost" test/typescript/run.sh
+		group "console" console/check.sh check
+		group "story of the console" env SIGNPOST_PROGRAM="$ROOT/bin/signpost" test/console/run.sh
 	fi
 }
 

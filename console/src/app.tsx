@@ -4,13 +4,22 @@ import { api, ask, Refusal } from './api/client'
 import { follow, live } from './api/events'
 import { caller, needed, settings } from './api/session'
 import { go, link, route } from './lib/route'
+import { FailoverPlace } from './screens/failover'
+import { FleetPlace } from './screens/fleet'
 import { NameScreen } from './screens/name'
 import { NamesScreen } from './screens/names'
+import { PlanScreen } from './screens/plan'
+import { PublishScreen } from './screens/publish'
 import { SignIn } from './screens/signin'
+import { TroubleScreen } from './screens/trouble'
 import { Dialog, Empty, Fault, Loading } from './ui/basics'
 
 const places = [
   { path: 'names', name: 'Names', key: 'n' },
+  { path: 'publish', name: 'Publish', key: 'p' },
+  { path: 'fleet', name: 'Fleet', key: 'f' },
+  { path: 'failover', name: 'Failover', key: 'o' },
+  { path: 'trouble', name: 'Trouble', key: 't' },
 ] as const
 
 export function App() {
@@ -57,6 +66,16 @@ function Screen() {
     case undefined:
     case 'names':
       return rest[0] ? <NameScreen key={rest[0]} host={rest[0]} tab={query.get('tab') ?? ''} /> : <NamesScreen />
+    case 'plan':
+      return <PlanScreen key={query.toString()} owner={query.get('owner') ?? ''} action={query.get('for') ?? 'deploy'} to={query.get('to') ?? undefined} />
+    case 'publish':
+      return <PublishScreen />
+    case 'fleet':
+      return <FleetPlace />
+    case 'failover':
+      return <FailoverPlace />
+    case 'trouble':
+      return <TroubleScreen />
     default:
       return (
         <Empty title="There is no such page.">

@@ -141,7 +141,7 @@ look_around() {
 		skipped+='|/deploy$'
 	fi
 	if ! has node || ! has npm; then
-		not_run "the TypeScript client" "nodejs 18 or later and npm"
+		not_run "the TypeScript client and the console" "nodejs 20 or later and npm"
 	fi
 	if ! namespaces; then
 		not_run "resolvers on machines of their own: test/autopath, test/glibc" "user namespaces"

@@ -20,6 +20,8 @@ export class Refusal extends Error {
   }
 }
 
+const ended = 'Your session has ended. Sign in again: what you typed is kept.'
+
 const withToken: Middleware = {
   onRequest({ request }) {
     const token = bearer()
@@ -27,7 +29,7 @@ const withToken: Middleware = {
     return request
   },
   onResponse({ response }) {
-    if (response.status === 401) needed.value = { why: bearer() ? 'Your session has ended. Sign in again: what you typed is kept.' : '' }
+    if (response.status === 401) needed.value = { why: bearer() ? ended : '' }
     return response
   },
 }
@@ -60,4 +62,44 @@ export async function askWhole<T>(answer: Promise<Answered<T>>): Promise<{ data:
     throw new Refusal(got.response.status, problem, Number(got.response.headers.get('Retry-After')) || 0)
   }
   return { data: got.data as T, response: got.response }
+}
+
+/** Sent is what request sends beside a path. */
+export interface Sent {
+  query?: Record<string, string | undefined>
+  body?: unknown
+  signal?: AbortSignal
+  headers?: Record<string, string>
+}
+
+/** request asks for a path that is known only when the program runs, such as that of an owner. */
+export async function request<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
+  return (await requestWhole<T>(method, path, sent)).data
+}
+
+/** requestWhole also gives the response. */
+export async function requestWhole<T>(method: string, path: string, { query = {}, body, signal, headers = {} }: Sent = {}): Promise<{ data: T; response: Response }> {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '')
+  const tail = given.length > 0 ? `?${new URLSearchParams(given)}` : ''
+  return askWhole<T>(
+    (async () => {
+      const response = await fetch(base + path + tail, {
+        method,
+        credentials: 'same-origin',
+        cache: 'no-store',
+        headers: { Accept: 'application/json', ...(body !== undefined ? { 'Content-Type': 'application/json' } : {}), ...(bearer() ? { Authorization: `Bearer ${bearer()}` } : {}), ...headers },
+        ...(body !== undefined ? { body: JSON.stringify(body) } : {}),
+        ...(signal ? { signal } : {}),
+      })
+      if (response.status === 401) needed.value = { why: bearer() ? ended : '' }
+      const text = await response.text()
+      let value: unknown
+      try {
+        value = text ? JSON.parse(text) : undefined
+      } catch {
+        value = undefined // an ingress may answer in place of the server
+      }
+      return response.ok ? { data: value as T, response } : { error: value, response }
+    })(),
+  )
 }

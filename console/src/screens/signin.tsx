@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { canRedirect, redirect } from '../api/oidc'
-import { caller, needed, setBearer, settings } from '../api/session'
+import { needed, setBearer, settings } from '../api/session'
 import { Dialog } from '../ui/basics'
 
 /** SignIn asks who the user is. What lies behind it stays as it is. */
@@ -13,7 +13,6 @@ export function SignIn({ onToken }: { onToken: () => void }) {
     setBearer(token.trim())
     setToken('')
     needed.value = null
-    caller.value = null
     onToken()
   }
   return (

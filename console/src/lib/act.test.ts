@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import type { DNSName, FleetItem, NameChange, NameStatus, Plan } from '../api/types'
+import { stepOf } from '../screens/plan'
+import { base64, clusterDraft, emptyCluster, emptyProvider, lines, ownErrors, providerDraft } from './draft'
+import { danger, progress, specOf } from './failover'
+import { gridOf } from './fleet'
+import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own } from './form'
+import { effect, isAbove, movesOf, percentOf, removals } from './plan'
+import { foreign, reasonOf } from './trouble'
+
+const change = (name: string, action: NameChange['action'], type = 'A', targets = ['192.0.2.1']): NameChange => ({ name, type, record: 'lab', action, targets })
+const plan = (names: NameChange[]): Plan => ({ token: 't', objects: [], names, warnings: [], errors: [] })
+const status = (name: string, targets: string[]): NameStatus => ({ name, type: 'A', record: 'lab', scope: 'public', targets, conditions: [], sources: [], rejected: [] })
+
+describe('a plan', () => {
+  test('tells from where to where, removals first', () => {
+    const moves = movesOf(plan([change('a', 'create'), change('b', 'delete', 'A', []), change('c', 'unchanged')]), [status('b', ['192.0.2.9'])])
+    expect(moves.map((m) => [m.change.name, m.before])).toEqual([['b', ['192.0.2.9']], ['a', []]])
+  })
+  test('does not invent what was before', () => expect(movesOf(plan([change('a', 'update')]), undefined)[0]!.before).toBeUndefined())
+  test('counts names, not types', () => {
+    const all = plan([change('a', 'delete', 'A'), change('a', 'delete', 'AAAA'), change('b', 'delete', 'A'), change('b', 'unchanged', 'AAAA'), change('c', 'create')])
+    expect(removals(all)).toEqual([{ provider: 'lab', names: 1 }])
+    expect(effect(all)).toBe('1 new name, 1 changed name, 1 removed name')
+    expect(effect(plan([]))).toBe('nothing changes')
+  })
+  test('is above the limit as the server says', () => {
+    expect(isAbove(5, 6, 25)).toBe(false) // five may always go
+    expect(isAbove(6, 24, 25)).toBe(false)
+    expect(isAbove(6, 23, 25)).toBe(true)
+    expect(isAbove(600, 600, 100)).toBe(false)
+    expect([percentOf(undefined), percentOf('10%'), percentOf(0)]).toEqual([25, 10, 0])
+  })
+  test('is asked for by the way of its owner', () => {
+    expect(stepOf('projects/p/names/www.example', 'delete', undefined)).toMatchObject({ act: { method: 'DELETE', path: '/v2/projects/p/names/www.example' }, cli: 'signpost unpublish www.example --project p' })
+    expect(stepOf('projects/p/composite-apps/a/v1/deployment-intent-groups/g', 'rollback', '2')).toMatchObject({ plan: { query: { for: 'rollback', to: '2' } }, act: { query: { to: '2' } } })
+    expect(stepOf('projects/p/dns-update-records/lab', 'terminate', undefined)).toBeUndefined()
+    expect(stepOf('projects/p/names/www.example', 'terminate', undefined)).toBeUndefined()
+    expect(stepOf('../../evil', 'deploy', undefined)).toBeUndefined()
+  })
+})
+
+describe('the form of a name', () => {
+  test('makes host names canonical', () => {
+    expect(canonical(' WWW.Shop.Example. ')).toBe('www.shop.example')
+    expect(canonical('*.Bücher.example')).toBe('*.xn--bcher-kva.example')
+  })
+  test('makes the document of what is chosen, and of nothing else', () => {
+    const form = { ...emptyForm, project: 'p', name: 'a.example', service: 'web/front', clusters: ['dc/one'], addresses: '192.0.2.1', ttl: '60', policy: 'failover' as const, order: 'dc/one dc/two' }
+    expect(documentOf(form).spec).toEqual({ service: 'web/front', clusters: ['dc/one'], ttl: 60, routing: { policy: 'failover', order: ['dc/one', 'dc/two'] } })
+    expect(documentOf({ ...form, kind: 'addresses' }).spec).toEqual({ addresses: ['192.0.2.1'], ttl: 60 })
+    expect(documentOf({ ...form, selector: 'region=eu' }).spec.clusters).toEqual({ selector: { region: 'eu' } })
+  })
+  test('keeps what it does not show', () => {
+    const stored: DNSName = { metadata: { name: 'a.example', description: 'kept', revision: 4 }, spec: { cname: 'b.example', scope: 'cluster', recordTypes: ['CNAME'] } }
+    const back = documentOf(formOf('p', stored), stored)
+    expect(back.spec).toEqual(stored.spec)
+    expect(back.metadata).toMatchObject({ name: 'a.example', description: 'kept' })
+  })
+  test('asks for what is missing', () => {
+    expect(missing(emptyForm)).toEqual(['a project', 'a host name', 'a Service', 'clusters'])
+    expect(missing({ ...emptyForm, project: 'p', name: 'a', kind: 'cname', cname: 'b' })).toEqual([])
+  })
+  test('puts faults beside their fields', () => {
+    const errors = own([{ pointer: '/spec/addresses/1', detail: 'x' }, { pointer: 'projects/p/names/a#/spec/ttl', detail: 'y' }, { pointer: '', detail: 'z' }], 'projects/p/names/a')
+    const faults = faultsOf(errors, ['/spec/addresses', '/spec/ttl'])
+    expect([faults.of('/spec/addresses'), faults.of('/spec/ttl'), faults.others.map((e) => e.detail)]).toEqual([['x'], ['y'], ['z']])
+    expect(faultsOf([{ pointer: '/spec/ttlx', detail: '' }], ['/spec/ttl']).of('/spec/ttl')).toEqual([])
+  })
+})
+
+describe('other forms', () => {
+  test('read lines', () => expect(lines('a=b=c\n\n bad \nd=')).toEqual({ values: { a: 'b=c', d: '' }, faults: ['"bad" is not of the form key=value'] }))
+  test('make a provider', () => {
+    expect(providerDraft({ ...emptyProvider, project: 'p', name: 'lab', domains: 'a.example, b.example', home: 'edge/hub', environment: 'ETCD_URLS=http://e:2379', secrets: 'PW=s', servers: '192.0.2.53' })).toEqual({
+      resource: 'projects/p/dns-update-records',
+      metadata: { name: 'lab' },
+      spec: {
+        provider: 'coredns',
+        'external-dns-parameters': { 'domain-filter': ['a.example', 'b.example'], policy: 'sync' },
+        environment: { ETCD_URLS: 'http://e:2379' },
+        credentials: [{ environment: 'PW', value: 's' }],
+        deployOn: { clusterProvider: 'edge', cluster: 'hub' },
+        verify: { servers: ['192.0.2.53'] },
+      },
+    })
+  })
+  test('make a cluster', () => {
+    expect(clusterDraft({ ...emptyCluster, provider: 'dc', name: 'one', kubeconfig: 'ü', labels: 'region=eu' })).toEqual({ resource: 'cluster-providers/dc/clusters', metadata: { name: 'one' }, spec: { kubeconfig: base64('ü'), uses: ['addresses'], labels: { region: 'eu' } } })
+    expect(base64('ü')).toBe('w7w=')
+  })
+  test('know the faults of their own document', () => expect(ownErrors({ errors: [{ pointer: '/documents/0/spec/x', detail: '' }, { pointer: '/documents/0', detail: '' }] }).map((e) => e.pointer)).toEqual(['/spec/x', '']))
+})
+
+describe('the fleet', () => {
+  const item = (changes: Partial<FleetItem>): FleetItem => ({ kind: 'cluster', cluster: 'dc/a', healthy: 'True', pending: 0, hosts: { total: 0, unpublished: 0, unverified: 0 }, ...changes })
+  test('shows first what needs somebody', () => {
+    const grid = gridOf([item({}), item({ cluster: 'dc/z', healthy: 'False' }), item({ cluster: 'dc/m', drained: true }), item({ kind: 'externalDNS', project: 'p', provider: 'lab', healthy: 'True' }), item({ kind: 'externalDNS', project: 'p', provider: 'lab', scope: 'cluster', healthy: 'False' })])
+    expect(grid.rows.map((r) => r.cluster)).toEqual(['dc/z', 'dc/m', 'dc/a'])
+    expect(grid.columns).toEqual(['p/lab'])
+    expect(grid.rows[2]!.cells[0]!.healthy).toBe('False') // the worse scope counts
+    expect(grid.rows[0]!.cells[0]).toBeUndefined()
+  })
+})
+
+describe('the failover desk', () => {
+  test('asks for what is chosen', () => {
+    expect(specOf({ clusters: [], labels: 'nonsense', verb: 'drain', reason: 'x' })).toBeUndefined()
+    expect(specOf({ clusters: ['dc/a'], labels: 'region=eu', verb: 'undrain', reason: ' flood ' })).toEqual({ undrain: { clusters: ['dc/a'], labels: { region: 'eu' } }, reason: 'flood' })
+  })
+  test('knows how far it is, and what is in danger', () => {
+    const counts = { names: 4, stay: 0, one: 0, none: 0, unhealthy: 0 }
+    expect(progress({ answered: 1, counts })).toBe(0.25)
+    expect(progress({ answered: 0, counts: { ...counts, names: 0 } })).toBe(1)
+    expect(danger({ left: 'none' })).toBe('no address is left')
+    expect(danger({})).toBe('')
+  })
+})
+
+describe('trouble', () => {
+  test('names the foreign answer', () => {
+    const owner = { owner: 'o', project: 'p', state: 'Instantiated' as const, release: 1, accepted: '', actor: '', message: '', documents: [], externalDNS: [], records: [{ ...status('a', ['192.0.2.1']), answers: [{ server: 's:53', at: '', targets: ['198.51.100.1'], message: 'wrong' }, { server: 'ok:53', at: '', targets: ['192.0.2.1'] }] }] }
+    expect(foreign(owner)).toEqual([{ server: 's:53', answer: '198.51.100.1', wanted: '192.0.2.1' }])
+    expect(reasonOf({ ...owner, externalDNS: [{ record: 'lab', cluster: 'c', scope: 'public', version: '', message: 'secret not found' }] })).toBe('secret not found')
+  })
+})

@@ -1,0 +1,93 @@
+import type { DraftPlan, FieldError } from '../api/types'
+
+/** Draft is a document that is not stored, with its collection. */
+export interface Draft {
+  resource: string
+  metadata: { name: string }
+  spec: Record<string, unknown>
+}
+
+/** ownErrors are the faults of a draft's first document, with pointers into that. */
+export function ownErrors(plan: Pick<DraftPlan, 'errors'>): FieldError[] {
+  return plan.errors.map((e) => ({ ...e, pointer: e.pointer.replace(/^\/documents\/0(?=\/|$)/, '') }))
+}
+
+/** lines reads a line key=value each; what has no = is told as a fault. */
+export function lines(text: string): { values: Record<string, string>; faults: string[] } {
+  const values: Record<string, string> = {}
+  const faults: string[] = []
+  for (const line of text.split('\n').map((l) => l.trim()).filter(Boolean)) {
+    const at = line.indexOf('=')
+    if (at <= 0) faults.push(`"${line}" is not of the form key=value`)
+    else values[line.slice(0, at).trim()] = line.slice(at + 1).trim()
+  }
+  return { values, faults }
+}
+
+/** base64 is UTF-8 text in base64. */
+export const base64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+
+export interface ProviderInput {
+  project: string
+  name: string
+  provider: string
+  domains: string
+  policy: string
+  home: string
+  parameters: string
+  environment: string
+  secrets: string
+  servers: string
+}
+
+export const emptyProvider: ProviderInput = { project: '', name: '', provider: 'coredns', domains: '', policy: 'sync', home: '', parameters: '', environment: '', secrets: '', servers: '' }
+
+const list = (text: string) => text.split(/[\s,]+/).filter(Boolean)
+
+/** providerDraft is the document of a provider. A parameter with commas is a list. */
+export function providerDraft(input: ProviderInput): Draft {
+  const parameters: Record<string, unknown> = { ...lines(input.parameters).values }
+  if (list(input.domains).length > 0) parameters['domain-filter'] = list(input.domains)
+  if (input.policy) parameters['policy'] = input.policy
+  const environment = lines(input.environment).values
+  const secrets = Object.entries(lines(input.secrets).values).map(([variable, value]) => ({ environment: variable, value }))
+  const [clusterProvider, cluster] = input.home.split('/')
+  return {
+    resource: `projects/${input.project}/dns-update-records`,
+    metadata: { name: input.name.trim() },
+    spec: {
+      provider: input.provider.trim(),
+      'external-dns-parameters': parameters,
+      ...(Object.keys(environment).length > 0 ? { environment } : {}),
+      ...(secrets.length > 0 ? { credentials: secrets } : {}),
+      ...(cluster ? { deployOn: { clusterProvider, cluster } } : {}),
+      ...(list(input.servers).length > 0 ? { verify: { servers: list(input.servers) } } : {}),
+    },
+  }
+}
+
+export interface ClusterInput {
+  provider: string
+  name: string
+  reach: 'kubeconfig' | 'directory'
+  kubeconfig: string
+  directory: string
+  uses: string[]
+  labels: string
+}
+
+export const emptyCluster: ClusterInput = { provider: '', name: '', reach: 'kubeconfig', kubeconfig: '', directory: '', uses: ['addresses'], labels: '' }
+
+/** clusterDraft is the document of a cluster. */
+export function clusterDraft(input: ClusterInput): Draft {
+  const labels = Object.fromEntries(list(input.labels).map((word) => [word.split('=')[0]!, word.split('=').slice(1).join('=')]))
+  return {
+    resource: `cluster-providers/${input.provider.trim()}/clusters`,
+    metadata: { name: input.name.trim() },
+    spec: {
+      ...(input.reach === 'kubeconfig' ? { kubeconfig: base64(input.kubeconfig) } : { directory: input.directory.trim() }),
+      ...(input.uses.length > 0 ? { uses: input.uses } : {}),
+      ...(Object.keys(labels).length > 0 ? { labels } : {}),
+    },
+  }
+}

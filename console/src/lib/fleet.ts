@@ -1,0 +1,30 @@
+import type { FleetItem } from '../api/types'
+
+export type Cell = FleetItem
+
+export interface Row {
+  cluster: string
+  item: FleetItem
+  cells: (Cell | undefined)[]
+}
+
+const rank = (i: FleetItem) => (i.healthy === 'False' ? 0 : i.pending > 0 || i.healthy === 'Unknown' ? 1 : i.drained ? 2 : 3)
+const worse = { False: 0, Unknown: 1, True: 2 } as Record<string, number>
+
+/** gridOf makes a grid of clusters by external-dns, with the clusters that need somebody first. */
+export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[] } {
+  const clusters = items.filter((i) => i.kind === 'cluster')
+  const running = items.filter((i) => i.kind === 'externalDNS')
+  const column = (i: FleetItem) => `${i.project}/${i.provider}`
+  const columns = [...new Set(running.map(column))].sort()
+  const at = new Map<string, FleetItem>()
+  for (const i of running) {
+    const key = `${i.cluster}\n${column(i)}`
+    const known = at.get(key) // of another scope: the worse one counts
+    if (!known || worse[i.healthy]! < worse[known.healthy]!) at.set(key, i)
+  }
+  const rows = clusters
+    .map((item) => ({ cluster: item.cluster, item, cells: columns.map((c) => at.get(`${item.cluster}\n${c}`)) }))
+    .sort((a, b) => rank(a.item) - rank(b.item) || (a.cluster < b.cluster ? -1 : 1))
+  return { columns, rows }
+}

@@ -1,0 +1,65 @@
+import type { NameChange, NameStatus, Plan } from '../api/types'
+import { plural } from './text'
+
+/** Move is a name of a plan, with its targets before and after. */
+export interface Move {
+  change: NameChange
+  before: string[] | undefined // not known
+}
+
+const key = (n: { name: string; type: string; record: string }) => `${n.name}\n${n.type}\n${n.record}`
+
+const ranks = { delete: 0, update: 1, create: 2, unchanged: 3 } as const
+
+/** movesOf are the names of a plan that change, removals first. */
+export function movesOf(plan: Plan, now: NameStatus[] | undefined): Move[] {
+  const known = new Map<string, string[]>()
+  for (const status of now ?? []) known.set(key(status), [...(known.get(key(status)) ?? []), ...status.targets])
+  return plan.names
+    .filter((n) => n.action !== 'unchanged')
+    .map((change) => ({ change, before: change.action === 'create' ? [] : now ? known.get(key(change)) : undefined }))
+    .sort((a, b) => ranks[a.change.action] - ranks[b.change.action] || (a.change.name < b.change.name ? -1 : 1))
+}
+
+/** Removal is how many names of a provider a plan removes. */
+export interface Removal {
+  provider: string
+  names: number
+}
+
+/** removals counts the names that go, for each provider. A name that keeps another type stays. */
+export function removals(plan: Plan): Removal[] {
+  const gone = new Map<string, Set<string>>()
+  const kept = new Set<string>()
+  for (const n of plan.names) {
+    if (n.action === 'delete') gone.set(n.record, (gone.get(n.record) ?? new Set()).add(n.name))
+    else kept.add(`${n.record}\n${n.name}`)
+  }
+  return [...gone]
+    .map(([provider, names]) => ({ provider, names: [...names].filter((name) => !kept.has(`${provider}\n${name}`)).length }))
+    .filter((r) => r.names > 0)
+}
+
+/** alwaysAllowed is how many names may go whatever the percentage is. */
+export const alwaysAllowed = 5
+
+/** isAbove tells whether a removal needs the token of its plan. */
+export const isAbove = (names: number, total: number, percent: number) => percent < 100 && names > alwaysAllowed && names * 100 > total * percent
+
+/** percentOf reads a maxRemoval as it is stored. */
+export function percentOf(value: number | string | undefined): number {
+  const n = typeof value === 'string' ? parseInt(value, 10) : value
+  return n === undefined || Number.isNaN(n) ? 25 : n
+}
+
+/** effect says in a few words what a plan does to names and objects. */
+export function effect(plan: Plan): string {
+  const of = new Map<string, Set<string>>()
+  for (const n of plan.names) of.set(n.name, (of.get(n.name) ?? new Set()).add(n.action))
+  const is = (actions: Set<string>) => (actions.size === 1 ? [...actions][0] : 'update') // a name that loses one type of several is changed
+  const count = (action: string) => [...of.values()].filter((actions) => is(actions) === action).length
+  const words = ([['create', 'new'], ['update', 'changed'], ['delete', 'removed']] as const).flatMap(([action, word]) => (count(action) > 0 ? [`${plural(count(action), `${word} name`)}`] : []))
+  const objects = plan.objects.filter((o) => o.action !== 'unchanged').length + (plan.objectsLeftOut ? plan.objectsLeftOut.create + plan.objectsLeftOut.update + plan.objectsLeftOut.delete : 0)
+  if (words.length > 0) return words.join(', ')
+  return objects > 0 ? `${objects} objects change, no name` : 'nothing changes'
+}

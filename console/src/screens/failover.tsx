@@ -1,0 +1,355 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'preact/hooks'
+import { Refusal, request } from '../api/client'
+import { useClusters } from '../api/lists'
+import { caller, may, settings } from '../api/session'
+import { curl } from '../lib/commands'
+import { danger, progress, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
+import { go, link, route } from '../lib/route'
+import { plural } from '../lib/text'
+import { Badge, Copy, Empty, Fault, Loading, Section, Table, Text, Time, type Tone } from '../ui/basics'
+import { Field } from '../ui/field'
+
+const states: Record<Failover['state'], Tone> = { Moving: 'wait', Done: 'good', Superseded: 'plain', Unconfirmed: 'unknown', Failed: 'bad' }
+const paths = (clusters: string[]) => clusters.map((c) => c.replace('+', '/')).join(', ')
+
+/** FailoverPlace is the desk, or the record of a failover. */
+export function FailoverPlace() {
+  const id = route.value.path[1]
+  return id ? <RecordScreen key={id} id={id} /> : <Desk />
+}
+
+function Desk() {
+  const q = route.value.query
+  const verb = q.get('undrain') ? 'undrain' : 'drain'
+  const given = q.get(verb)
+  const [choice, setChoice] = useState<Choice>({ clusters: given ? [given] : [], labels: '', verb, reason: '' })
+  const set = (change: Partial<Choice>) => {
+    preview.reset()
+    setChoice((old) => ({ ...old, ...change }))
+  }
+  const clusters = useClusters()
+  const spec = specOf(choice)
+  const preview = useMutation({ mutationFn: () => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true' }, body: spec }) })
+  const client = useQueryClient()
+  const act = useMutation({
+    mutationFn: (token: string) => request<Failover>('POST', '/v2/failovers', { query: { confirm: token }, body: spec }),
+    onSuccess: (made) => {
+      void client.invalidateQueries()
+      go(link(['failover', made.id]))
+    },
+  })
+  const allowed = may(caller.value, 'operator')
+  return (
+    <>
+      <div class="bar">
+        <h1>Failover desk</h1>
+        {spec && <Copy curl={curl('POST', '/v2/failovers?dryRun=true', spec, settings.value.anonymous)} />}
+      </div>
+      {!allowed ? (
+        <Empty title="Your role does not allow this.">
+          <p>To fail over needs the role operator in all projects. Below is what others did.</p>
+        </Empty>
+      ) : clusters.data?.length === 0 ? (
+        <Empty title="There are no clusters yet.">
+          <p>
+            <a href={link(['publish'], { what: 'cluster' })}>Add a cluster</a>
+          </p>
+        </Empty>
+      ) : (
+        <form
+          class="card stack"
+          aria-label="Failover"
+          onSubmit={(e) => {
+            e.preventDefault()
+            if (spec) preview.mutate()
+          }}
+        >
+          <fieldset>
+            <legend>What to do</legend>
+            <div class="options">
+              <label>
+                <input type="radio" name="verb" checked={choice.verb === 'drain'} onChange={() => set({ verb: 'drain' })} />
+                <span>take clusters out of public names (drain)</span>
+              </label>
+              <label>
+                <input type="radio" name="verb" checked={choice.verb === 'undrain'} onChange={() => set({ verb: 'undrain' })} />
+                <span>let them in again (undrain)</span>
+              </label>
+            </div>
+          </fieldset>
+          <fieldset>
+            <legend>Clusters</legend>
+            <div class="options">
+              {(clusters.data ?? []).slice(0, 300).map(({ path, document }) => (
+                <label key={path}>
+                  <input type="checkbox" checked={choice.clusters.includes(path)} onChange={(e) => set({ clusters: e.currentTarget.checked ? [...choice.clusters, path] : choice.clusters.filter((c) => c !== path) })} />
+                  <span>
+                    {path} {document.status?.drained && <Badge tone="wait">drained</Badge>}
+                  </span>
+                </label>
+              ))}
+            </div>
+          </fieldset>
+          <Field label="Or all clusters with labels" hint="As region=eu">
+            {(p) => <input {...p} value={choice.labels} spellcheck={false} placeholder="region=eu" onInput={(e) => set({ labels: e.currentTarget.value })} />}
+          </Field>
+          <Field label="Why" hint="For the record, which stays.">
+            {(p) => <input {...p} value={choice.reason} maxLength={1000} onInput={(e) => set({ reason: e.currentTarget.value })} />}
+          </Field>
+          <div class="bar">
+            <button type="submit" class={preview.data ? '' : 'primary'} disabled={!spec || preview.isPending}>
+              {preview.isPending ? 'Looking…' : 'Preview'}
+            </button>
+            <span class="muted small">A preview changes nothing.</span>
+          </div>
+          {preview.error && <NoFailovers error={preview.error} />}
+        </form>
+      )}
+      {preview.data && <PreviewView preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} confirm={() => act.mutate(preview.data.token)} again={() => (act.reset(), preview.mutate())} />}
+      <Recent />
+    </>
+  )
+}
+
+/** NoFailovers shows a refusal; a server without failovers still drains. */
+function NoFailovers({ error }: { error: unknown }) {
+  if (error instanceof Refusal && error.status === 404 && /no such path/.test(error.message))
+    return (
+      <p class="notice">
+        This server knows no failovers. Drain clusters one by one, from their pages in the <a href={link(['fleet'])}>fleet</a>.
+      </p>
+    )
+  return <Fault error={error} />
+}
+
+function PreviewView({ preview, busy, error, label, confirm, again }: { preview: Preview; busy: boolean; error: unknown; label: string; confirm: () => void; again: () => void }) {
+  const { counts } = preview
+  return (
+    <div class="card" role="region" aria-label="Preview">
+      <h2>Preview</h2>
+      <p>
+        {preview.drain.length > 0 && <>Drains {paths(preview.drain)}. </>}
+        {preview.undrain.length > 0 && <>Undrains {paths(preview.undrain)}. </>}
+        {preview.unchanged.length > 0 && <>Already so: {paths(preview.unchanged)}. </>}
+        <b>{plural(counts.names, 'name')} move.</b> {preview.cachesFor && <>Caches may hold old answers for {preview.cachesFor} more.</>}
+      </p>
+      <p>
+        {counts.none > 0 && <Badge tone="bad">{plural(counts.none, 'name')} left without an address</Badge>} {counts.unhealthy > 0 && <Badge tone="bad">{plural(counts.unhealthy, 'name')} left with unhealthy clusters only</Badge>}{' '}
+        {counts.one > 0 && <Badge tone="wait">{plural(counts.one, 'name')} left with one address</Badge>} {counts.stay > 0 && <Badge tone="wait">{plural(counts.stay, 'name')} cannot move now</Badge>}
+      </p>
+      {preview.refusals.length > 0 && (
+        <div class="fault" role="alert">
+          <p class="strong">It is refused.</p>
+          <ul>
+            {preview.refusals.map((r, i) => (
+              <li key={i}>
+                <Text>{r.detail}</Text>{' '}
+                <span class="muted">
+                  <Text>{r.allow}</Text>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {preview.warnings.map((w, i) => (
+        <p key={i} class="notice">
+          <Text>{w}</Text>
+        </p>
+      ))}
+      <Moves names={preview.names} left={preview.namesLeftOut} followed={false} />
+      {error ? (
+        <Fault error={error}>
+          <button type="button" onClick={again}>
+            Preview again
+          </button>
+        </Fault>
+      ) : (
+        preview.refusals.length === 0 && (
+          <div class="bar">
+            <button type="button" class="primary" disabled={busy || preview.drain.length + preview.undrain.length === 0} onClick={confirm}>
+              {label}: {plural(counts.names, 'name')} move
+            </button>
+            <span class="muted small">Exactly this is done. If something changes meanwhile, nothing is.</span>
+          </div>
+        )
+      )}
+    </div>
+  )
+}
+
+function Moves({ names, left, followed }: { names: Moved[]; left: number | undefined; followed: boolean }) {
+  const [all, setAll] = useState(false)
+  if (names.length === 0) return null
+  const rows = all ? names : names.slice(0, 100)
+  return (
+    <>
+      <Table label="Names that move" head={followed ? ['Name', 'Type', 'From', 'To', 'Published', 'Answered', 'Caches until', 'Notes'] : ['Name', 'Type', 'From', 'To', 'Provider', 'Notes']}>
+        {rows.map((m, i) => (
+          <tr key={i}>
+            <td>
+              <a href={link(['names', m.name])}>
+                <bdi>{m.name}</bdi>
+              </a>
+            </td>
+            <td>{m.type}</td>
+            <td class="mono">
+              <Text>{m.before.join(' ') || 'none'}</Text>
+            </td>
+            <td class="mono">
+              <Text>{m.after.join(' ') || 'none'}</Text>
+            </td>
+            {followed ? (
+              <>
+                <td>{m.published ? <Badge tone="good">yes</Badge> : <Badge tone="wait">not yet</Badge>}</td>
+                <td>{m.answered ? <Badge tone="good">yes</Badge> : <Badge tone="wait">not yet</Badge>}</td>
+                <td>
+                  <Time at={m.cachesUntil} />
+                </td>
+              </>
+            ) : (
+              <td>{m.provider}</td>
+            )}
+            <td>
+              {danger(m) && <Badge tone={m.left === 'one' ? 'wait' : 'bad'}>{danger(m)}</Badge>} <Text>{m.stays ?? m.message ?? ''}</Text>
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {rows.length < names.length && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          Show all {names.length}
+        </button>
+      )}
+      {left ? <p class="muted">{plural(left, 'name')} more than the answer can hold.</p> : null}
+    </>
+  )
+}
+
+/** RecordScreen follows a failover to its end, and undoes it. */
+function RecordScreen({ id }: { id: string }) {
+  const client = useQueryClient()
+  const path = `/v2/failovers/${encodeURIComponent(id)}`
+  const record = useQuery({
+    queryKey: ['failover', id],
+    refetchInterval: (query: { state: { data: Failover | undefined } }) => (query.state.data?.state === 'Moving' ? 1000 : 10_000),
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<Failover> => request<Failover>('GET', path, { signal }),
+  })
+  const preview = useMutation({ mutationFn: () => request<Preview>('POST', `${path}/revert`, { query: { dryRun: 'true' } }) })
+  const act = useMutation({
+    mutationFn: (token: string) => request<Failover>('POST', `${path}/revert`, { query: { confirm: token } }),
+    onSuccess: (made) => {
+      void client.invalidateQueries()
+      go(link(['failover', made.id]))
+    },
+  })
+  if (!record.data) return record.error ? <Fault error={record.error} /> : <Loading what="the failover" />
+  const r = record.data
+  const part = progress(r)
+  return (
+    <>
+      <div class="bar">
+        <h1>Failover of {paths([...r.drained, ...r.undrained])}</h1>
+        <Badge tone={states[r.state]}>{r.state}</Badge>
+        <Copy curl={curl('GET', path, undefined, settings.value.anonymous)} />
+        {may(caller.value, 'operator') && !r.revertedBy && (
+          <button type="button" disabled={preview.isPending} onClick={() => preview.mutate()}>
+            Preview undoing it
+          </button>
+        )}
+      </div>
+      <p class={`verdict ${states[r.state]}`} role="status" aria-live="polite">
+        {r.answered} of {plural(r.counts.names, 'name')} are answered as they are to be.{r.message && <Text>{` ${r.message}`}</Text>}
+        {r.cachesUntil && (
+          <>
+            {' '}
+            Caches may hold old answers until {new Date(r.cachesUntil).toLocaleTimeString()}.
+          </>
+        )}
+      </p>
+      <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part * 100)} percent of the names are answered`}>
+        <rect class="track" width="100" height="10" rx="2" />
+        <rect class="value" width={part * 100} height="10" rx="2" />
+      </svg>
+      <p class="muted">
+        Asked for <Time at={r.time} /> by <Text>{r.actor}</Text>
+        {r.reason && (
+          <>
+            : <Text>{r.reason}</Text>
+          </>
+        )}
+        {r.revertedBy && (
+          <>
+            . Undone by <a href={link(['failover', r.revertedBy])}>another failover</a>
+          </>
+        )}
+        {r.revertOf && (
+          <>
+            . It undoes <a href={link(['failover', r.revertOf])}>another failover</a>
+          </>
+        )}
+      </p>
+      {preview.error && <Fault error={preview.error} />}
+      {preview.data && <PreviewView preview={preview.data} busy={act.isPending} error={act.error} label="Undo" confirm={() => act.mutate(preview.data.token)} again={() => (act.reset(), preview.mutate())} />}
+      <div class="card">
+        <Section title="Names" id="moves">
+          {r.names.length > 0 ? <Moves names={r.names} left={r.namesLeftOut} followed={true} /> : <p class="muted">No name moves.</p>}
+        </Section>
+      </div>
+    </>
+  )
+}
+
+function Recent() {
+  const records = useQuery({
+    queryKey: ['failovers'],
+    retry: false,
+    refetchInterval: 10_000,
+    queryFn: async ({ signal }) => {
+      try {
+        return (await request<{ items: Failover[] }>('GET', '/v2/failovers', { query: { limit: '200' }, signal })).items.reverse()
+      } catch (error) {
+        if (error instanceof Refusal && error.status === 404) return []
+        throw error
+      }
+    },
+  })
+  if (records.error) return <Fault error={records.error} />
+  if (!records.data) return null
+  return (
+    <div class="card">
+      <Section title="Failovers so far" id="recent">
+        {records.data.length === 0 ? (
+          <p class="muted">None. Each one leaves a record here: who, why, and when each name was answered.</p>
+        ) : (
+          <Table label="Failovers" head={['When', 'State', 'Drained', 'Undrained', 'By', 'Why', 'Answered']}>
+            {records.data.map((r) => (
+              <tr key={r.id}>
+                <td>
+                  <a href={link(['failover', r.id])}>
+                    <Time at={r.time} />
+                  </a>
+                </td>
+                <td>
+                  <Badge tone={states[r.state]}>{r.state}</Badge>
+                </td>
+                <td>{paths(r.drained) || '–'}</td>
+                <td>{paths(r.undrained) || '–'}</td>
+                <td>
+                  <Text>{r.actor}</Text>
+                </td>
+                <td>
+                  <Text>{r.reason ?? ''}</Text>
+                </td>
+                <td>
+                  {r.answered} of {r.counts.names}
+                </td>
+              </tr>
+            ))}
+          </Table>
+        )}
+      </Section>
+    </div>
+  )
+}

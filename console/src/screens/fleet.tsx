@@ -1,0 +1,289 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'preact/hooks'
+import { api, ask, request } from '../api/client'
+import { caller, may, settings } from '../api/session'
+import type { Cluster, Fleet, FleetItem, FoundNamePage } from '../api/types'
+import { apiPath, cli, curl } from '../lib/commands'
+import { gridOf, type Cell } from '../lib/fleet'
+import { link, route } from '../lib/route'
+import { plural } from '../lib/text'
+import { Badge, Copy, Dialog, Empty, Fault, Loading, Section, Text, Time, TruthBadge, type Tone } from '../ui/basics'
+import { PreflightView } from '../ui/preflight'
+
+/** useFleet reads how everything does; all pages, because a grid needs them. */
+export function useFleet() {
+  const fleet = useInfiniteQuery({
+    queryKey: ['fleet'],
+    initialPageParam: '',
+    refetchInterval: 10_000,
+    queryFn: ({ pageParam, signal }) => ask(api.GET('/v2/fleet', { params: { query: { limit: 1000, ...(pageParam ? { continue: pageParam } : {}) } }, signal })),
+    getNextPageParam: (last: Fleet) => last.continue,
+  })
+  useEffect(() => {
+    if (fleet.hasNextPage && !fleet.isFetchingNextPage) void fleet.fetchNextPage()
+  }, [fleet.hasNextPage, fleet.isFetchingNextPage])
+  return fleet
+}
+
+export function FleetScreen() {
+  const fleet = useFleet()
+  const [only, setOnly] = useState('')
+  if (!fleet.data) return fleet.error ? <Fault error={fleet.error} /> : <Loading what="the fleet" />
+  const first = fleet.data.pages[0]!
+  const items = fleet.data.pages.flatMap((p) => p.items)
+  const grid = gridOf(items)
+  const rows = grid.rows.filter((r) => r.cluster.includes(only.trim()))
+  return (
+    <>
+      <div class="bar">
+        <h1>Fleet</h1>
+        <span class="muted">{plural(grid.rows.length, 'cluster')}</span>
+        <Copy curl={curl('GET', '/v2/fleet', undefined, settings.value.anonymous)} cli={cli('fleet')} />
+      </div>
+      <div class="counts">
+        <Count n={first.hosts.total} what="names" to={link(['names'])} />
+        <Count n={first.hosts.unpublished} what="not known to be published" to={link(['names'])} tone={first.hosts.unpublished > 0 ? 'wait' : 'good'} />
+        <Count n={first.hosts.unverified} what="not known to be answered" to={link(['names'])} tone={first.hosts.unverified > 0 ? 'wait' : 'good'} />
+        <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="failed owners" to={link(['names'], { state: 'Failed' })} tone={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0) > 0 ? 'bad' : 'good'} />
+      </div>
+      {grid.rows.length === 0 ? (
+        <Empty title="No cluster has names yet.">
+          <p>
+            Clusters appear here once a name takes addresses from them, or external-dns runs there. <a href={link(['publish'])}>Publish a name</a>.
+          </p>
+        </Empty>
+      ) : (
+        <>
+          <form class="filters" role="search" aria-label="Clusters" onSubmit={(e) => e.preventDefault()}>
+            <label>
+              <span>Cluster</span>
+              <input type="search" value={only} placeholder="any" onInput={(e) => setOnly(e.currentTarget.value)} />
+            </label>
+          </form>
+          <div class="card">
+            <div class="scroll" tabIndex={0} role="region" aria-label="Clusters and providers">
+              <table>
+                <caption class="hidden">Clusters, and the external-dns that run in them</caption>
+                <thead>
+                  <tr>
+                    {['Cluster', 'Reachable', 'Names', 'Faults', 'Pending objects'].map((h) => (
+                      <th key={h} scope="col">
+                        {h}
+                      </th>
+                    ))}
+                    {grid.columns.map((c) => (
+                      <th key={c} scope="col">
+                        {c}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.map((row) => (
+                    <tr key={row.cluster}>
+                      <th scope="row">
+                        <a href={link(['fleet', ...row.cluster.split('/')])}>{row.cluster}</a>
+                      </th>
+                      <td>
+                        <TruthBadge of="healthy" is={row.item.healthy} /> {row.item.drained && <Badge tone="wait">drained</Badge>}
+                      </td>
+                      <td>
+                        <a href={link(['names'], { cluster: row.cluster })}>{row.item.hosts.total}</a>
+                      </td>
+                      <td>{row.item.hosts.unpublished + row.item.hosts.unverified > 0 ? `${row.item.hosts.unpublished} unpublished, ${row.item.hosts.unverified} unanswered` : 'none'}</td>
+                      <td>
+                        {row.item.pending > 0 ? (
+                          <Badge tone="wait">
+                            {row.item.pending} for <Time at={row.item.pendingSince} />
+                          </Badge>
+                        ) : (
+                          'none'
+                        )}
+                      </td>
+                      {row.cells.map((cell, i) => (
+                        <td key={grid.columns[i]}>{cell ? <InCell cell={cell} /> : <span class="muted">–</span>}</td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <p class="muted small">Columns after "Pending objects" are external-dns, as project/provider. A dash: none runs there.</p>
+          </div>
+        </>
+      )}
+    </>
+  )
+}
+
+function Count({ n, what, to, tone }: { n: number; what: string; to: string; tone?: Tone }) {
+  return (
+    <a class="count" href={to}>
+      <b>{n.toLocaleString('en')}</b> {tone ? <Badge tone={tone}>{what}</Badge> : what}
+    </a>
+  )
+}
+
+function InCell({ cell }: { cell: Cell }) {
+  return (
+    <>
+      <TruthBadge of="available" is={cell.healthy} /> <span class="muted small">{plural(cell.hosts.total, 'name')}{cell.scope === 'cluster' ? ', own' : ''}</span>
+    </>
+  )
+}
+
+/** ClusterScreen is all about one cluster. */
+export function ClusterScreen({ path }: { path: string }) {
+  const [provider, name] = path.split('/') as [string, string]
+  const document = useQuery({
+    queryKey: ['cluster', path],
+    retry: false,
+    queryFn: ({ signal }) => request<Cluster>('GET', apiPath(`cluster-providers/${provider}/clusters/${name}`), { signal }),
+  })
+  const fleet = useFleet()
+  const items = (fleet.data?.pages.flatMap((p) => p.items) ?? []).filter((i) => i.cluster === path)
+  const own = items.find((i) => i.kind === 'cluster')
+  const names = useQuery({
+    queryKey: ['names-of', path],
+    queryFn: ({ signal }) => request<FoundNamePage>('GET', '/v2/names', { query: { cluster: path, sort: 'worst', limit: '20' }, signal }),
+    refetchInterval: 10_000,
+  })
+  const drained = document.data?.status?.drained
+  const docPath = `cluster-providers/${provider}/clusters/${name}`
+  return (
+    <>
+      <div class="bar">
+        <h1>
+          <Text>{path}</Text>
+        </h1>
+        {own && <TruthBadge of="healthy" is={own.healthy} />}
+        {(drained || own?.drained) && <Badge tone="wait">drained</Badge>}
+        {document.data?.status?.abandoned && <Badge tone="bad">abandoned</Badge>}
+        <Copy curl={curl('GET', apiPath(docPath), undefined, settings.value.anonymous)} cli={cli('get', docPath)} />
+        {document.data && may(caller.value, 'operator') && <Drain path={path} drained={Boolean(drained)} />}
+      </div>
+      {drained && (
+        <p class="notice">
+          Its addresses are kept out of public names since <Time at={drained.since} />, by <Text>{drained.actor}</Text>.
+        </p>
+      )}
+      {own && own.pending > 0 && (
+        <p class="notice">
+          {plural(own.pending, 'object')} of Signpost {own.pending === 1 ? 'is' : 'are'} not there as wanted, since <Time at={own.pendingSince} />. If this lasts, see the preflight below.
+        </p>
+      )}
+      {document.data && (
+        <div class="card">
+          <Section title="About it" id="about">
+            <p>
+              For {(document.data.spec.uses ?? ['addresses', 'home', 'apps', 'dns']).join(', ')}.{' '}
+              {Object.entries(document.data.spec.labels ?? {}).map(([k, v]) => (
+                <Badge key={k} tone="plain">
+                  {k}={v}
+                </Badge>
+              ))}{' '}
+              {document.data.status?.credentialsExpire && (
+                <span>
+                  Its credentials end {new Date(document.data.status.credentialsExpire).toLocaleString()}.
+                </span>
+              )}
+            </p>
+          </Section>
+          <Section title="Preflight" id="preflight">
+            <PreflightView path={path} />
+          </Section>
+        </div>
+      )}
+      {document.error && <Fault error={document.error} />}
+      <div class="card">
+        <Section title="External-dns there" id="dns">
+          {items.filter((i) => i.kind === 'externalDNS').length === 0 ? (
+            <p class="muted">None that publishes names you may read.</p>
+          ) : (
+            items.filter((i) => i.kind === 'externalDNS').map((i) => <External key={`${i.project}/${i.provider}/${i.scope}`} item={i} />)
+          )}
+        </Section>
+        <Section title="Names that have to do with it, the worst first" id="its-names">
+          {names.data ? (
+            names.data.total === 0 ? (
+              <p class="muted">None.</p>
+            ) : (
+              <>
+                <ul class="plain">
+                  {names.data.items.map((n) => (
+                    <li key={n.name + n.owner + n.provider + n.scope}>
+                      <a href={link(['names', n.name])}>
+                        <bdi>{n.name}</bdi>
+                      </a>{' '}
+                      <TruthBadge of="published" is={n.published} /> <TruthBadge of="verified" is={n.verified} />
+                    </li>
+                  ))}
+                </ul>
+                <a href={link(['names'], { cluster: path })}>All {names.data.total.toLocaleString('en')}</a>
+              </>
+            )
+          ) : names.error ? (
+            <Fault error={names.error} />
+          ) : (
+            <Loading what="its names" />
+          )}
+        </Section>
+      </div>
+    </>
+  )
+}
+
+function External({ item }: { item: FleetItem }) {
+  return (
+    <p>
+      <a href={link(['names'], { project: item.project, provider: item.provider })}>
+        {item.project}/{item.provider}
+      </a>{' '}
+      <TruthBadge of="available" is={item.healthy} /> <span class="muted">{plural(item.hosts.total, 'name')}, {item.hosts.unpublished} not known to be published</span>
+    </p>
+  )
+}
+
+/** Drain keeps a cluster's addresses out of public names, or lets them in again; after a question. */
+function Drain({ path, drained }: { path: string; drained: boolean }) {
+  const [asking, setAsking] = useState(false)
+  const client = useQueryClient()
+  const [provider, name] = path.split('/') as [string, string]
+  const verb = drained ? 'undrain' : 'drain'
+  const address = apiPath(`cluster-providers/${provider}/clusters/${name}`, `/${verb}`)
+  const act = useMutation({
+    mutationFn: () => request('POST', address),
+    onSuccess: () => {
+      setAsking(false)
+      void client.invalidateQueries()
+    },
+  })
+  return (
+    <span class="actions">
+      <a class="button" href={link(['failover'], { [verb]: path })}>
+        Preview a failover
+      </a>
+      <button type="button" onClick={() => setAsking(true)}>
+        {drained ? 'Undrain' : 'Drain'}
+      </button>
+      {asking && (
+        <Dialog title={`${drained ? 'Undrain' : 'Drain'} ${path}`} onClose={() => (setAsking(false), act.reset())}>
+          <p>{drained ? 'Its addresses are published again.' : 'Its addresses leave all public names. A name that would be left without any address forbids it.'} The failover desk shows before which names change.</p>
+          {act.error && <Fault error={act.error} />}
+          <div class="bar">
+            <button type="button" class="primary" disabled={act.isPending} onClick={() => act.mutate()}>
+              {drained ? 'Undrain' : 'Drain'} it now
+            </button>
+            <Copy curl={curl('POST', address, undefined, settings.value.anonymous)} cli={cli(verb, path)} />
+          </div>
+        </Dialog>
+      )}
+    </span>
+  )
+}
+
+/** FleetPlace is the page of the fleet, or of a cluster of it. */
+export function FleetPlace() {
+  const [, provider, cluster] = route.value.path
+  return provider && cluster ? <ClusterScreen key={`${provider}/${cluster}`} path={`${provider}/${cluster}`} /> : <FleetScreen />
+}

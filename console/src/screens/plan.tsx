@@ -1,0 +1,166 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'preact/hooks'
+import { Refusal, request } from '../api/client'
+import { caller, may, settings } from '../api/session'
+import type { DNSName, NameExplanation, NameStatus, Plan, Status } from '../api/types'
+import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
+import { effect } from '../lib/plan'
+import { link } from '../lib/route'
+import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Text } from '../ui/basics'
+import { PlanView } from '../ui/planview'
+
+/** Step is a request that plans, and the one that does it. */
+interface Step {
+  plan: { method: string; path: string; query: Record<string, string | undefined> }
+  act: { method: string; path: string; query: Record<string, string | undefined> }
+  cli: string
+  verb: string
+}
+
+/** stepOf is what an action on an owner asks of the API. */
+export function stepOf(owner: string, action: string, to: string | undefined): Step | undefined {
+  const kind = kindOf(owner)
+  const path = apiPath(owner)
+  const verb = `${action[0]?.toUpperCase()}${action.slice(1)}`
+  if (kind === 'name' && action === 'delete')
+    return {
+      plan: { method: 'DELETE', path, query: { dryRun: 'true' } },
+      act: { method: 'DELETE', path, query: {} },
+      cli: cli('unpublish', owner.split('/')[3]!, '--project', projectOf(owner)),
+      verb: 'Unpublish',
+    }
+  const allowed: Record<string, string[]> = { group: ['deploy', 'instantiate', 'update', 'rollback', 'terminate'], 'logical cloud': ['deploy', 'instantiate', 'update', 'rollback', 'terminate'], provider: ['deploy', 'update'] }
+  if (!allowed[kind]?.includes(action)) return undefined
+  return {
+    plan: { method: 'POST', path: `${path}/plan`, query: { for: action, to } },
+    act: { method: 'POST', path: `${path}/${action}`, query: { to } },
+    cli: cli(action, ownerWord(owner), to && '--to', to),
+    verb,
+  }
+}
+
+/** namesNow reads what an owner publishes, to show where a plan leads from. */
+async function namesNow(owner: string, signal: AbortSignal): Promise<NameStatus[] | undefined> {
+  const kind = kindOf(owner)
+  if (kind === 'name') {
+    const name = await request<NameExplanation>('GET', `/v2/names/${encodeURIComponent(owner.split('/')[3]!)}`, { signal })
+    return name.owners.find((o) => o.owner === owner)?.records
+  }
+  return kind === 'provider' ? undefined : (await request<Status>('GET', apiPath(owner, '/status'), { signal })).names
+}
+
+/** PlanScreen shows what an action would do, and does exactly that by one button. */
+export function PlanScreen({ owner, action, to }: { owner: string; action: string; to: string | undefined }) {
+  const step = stepOf(owner, action, to)
+  const client = useQueryClient()
+  const [accepted, setAccepted] = useState(false)
+  const project = projectOf(owner)
+  const allowed = may(caller.value, kindOf(owner) === 'name' ? 'editor' : 'operator', project)
+  const plan = useQuery({
+    queryKey: ['plan', owner, action, to],
+    enabled: Boolean(step && allowed && !accepted),
+    meta: { live: false },
+    staleTime: Infinity,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    queryFn: ({ signal }) => request<Plan>(step!.plan.method, step!.plan.path, { query: step!.plan.query, signal }),
+  })
+  const now = useQuery({ queryKey: ['now', owner], enabled: Boolean(step && allowed), retry: false, queryFn: async ({ signal }) => (await namesNow(owner, signal)) ?? null })
+  const act = useMutation({
+    mutationFn: (token: string) => request<unknown>(step!.act.method, step!.act.path, { query: { ...step!.act.query, ...(token ? { confirm: token } : {}) } }),
+    onSuccess: () => {
+      setAccepted(true)
+      void client.invalidateQueries()
+    },
+  })
+  if (!step) return <Empty title="There is no such action." />
+  const refused = act.error instanceof Refusal ? act.error : undefined
+  const shown = refused?.plan ?? plan.data
+  const again = () => {
+    act.reset()
+    void plan.refetch()
+  }
+  return (
+    <>
+      <div class="bar">
+        <h1>
+          {step.verb} <Text>{ownerWord(owner)}</Text>
+          {to && ` to release ${to}`}
+        </h1>
+        <Copy curl={curl(step.plan.method, step.plan.path + '?' + new URLSearchParams(Object.entries(step.plan.query).filter((e): e is [string, string] => Boolean(e[1]))), undefined, settings.value.anonymous)} cli={step.cli} />
+      </div>
+      {!allowed ? (
+        <Empty title="Your role does not allow this.">
+          <p>To plan and to do it needs the role operator in project {project}. An operator of Signpost can grant it.</p>
+        </Empty>
+      ) : accepted ? (
+        <Result owner={owner} />
+      ) : plan.error && !shown ? (
+        <Fault error={plan.error}>
+          <button type="button" onClick={again}>
+            Plan again
+          </button>
+        </Fault>
+      ) : !shown ? (
+        <Loading what="the plan" />
+      ) : (
+        <>
+          {act.error && (
+            <Fault error={act.error}>
+              <button type="button" onClick={again}>
+                Look at the plan as it is now
+              </button>
+            </Fault>
+          )}
+          <p class="verdict">{shown.errors.length > 0 ? 'Nothing can be done: see below.' : `If you confirm: ${effect(shown)}.`} Nothing has happened yet.</p>
+          <div class="card">
+            <PlanView plan={shown} now={now.data ?? undefined} project={project} />
+          </div>
+          {shown.errors.length === 0 && !act.error && (
+            <div class="bar">
+              <button type="button" class={['terminate', 'delete'].includes(action) ? 'danger' : 'primary'} disabled={act.isPending} onClick={() => act.mutate(shown.token)}>
+                {act.isPending ? 'Asking…' : `${step.verb}: ${effect(shown)}`}
+              </button>
+              <a class="button" href={backOf(owner)}>
+                Leave it as it is
+              </a>
+              <span class="muted small">Exactly this plan is done. If something changes meanwhile, nothing is.</span>
+            </div>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+const backOf = (owner: string) => (kindOf(owner) === 'name' ? link(['names', owner.split('/')[3]!]) : link(['names'], { project: projectOf(owner) }))
+
+/** Result follows an accepted request to its end. */
+function Result({ owner }: { owner: string }) {
+  const isName = kindOf(owner) === 'name'
+  const state = useQuery({
+    queryKey: ['result', owner],
+    refetchInterval: 1500,
+    retry: false,
+    queryFn: async ({ signal }) => {
+      if (kindOf(owner) === 'provider') return { state: 'Accepted', message: '' }
+      try {
+        return isName ? ((await request<DNSName>('GET', apiPath(owner), { signal })).status ?? { state: '', message: '' }) : await request<Status>('GET', apiPath(owner, '/status'), { signal })
+      } catch (error) {
+        if (error instanceof Refusal && error.status === 404) return { state: 'Terminated', message: 'it is gone' }
+        throw error
+      }
+    },
+  })
+  const word = state.data?.state || 'Accepted'
+  return (
+    <Section title="Accepted" id="result">
+      <p role="status" aria-live="polite">
+        <Badge tone={word === 'Terminated' ? 'good' : stateTone(word)}>{word === 'Terminated' ? 'gone' : word}</Badge> <Text>{state.data?.message ?? ''}</Text>
+      </p>
+      <p>
+        <a href={backOf(owner)}>{isName ? 'Back to the name' : 'Names of the project'}</a>
+      </p>
+    </Section>
+  )
+}

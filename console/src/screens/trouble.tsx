@@ -1,0 +1,199 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ComponentChildren } from 'preact'
+import { request } from '../api/client'
+import { settings } from '../api/session'
+import type { Event, FoundNamePage, NameExplanation } from '../api/types'
+import { cli, curl, kindOf, ownerWord } from '../lib/commands'
+import { link } from '../lib/route'
+import { plural } from '../lib/text'
+import { foreign, reasonOf } from '../lib/trouble'
+import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
+import { useFleet } from './fleet'
+
+const shown = 10
+
+/** Kind is a kind of trouble that names have, and what to do about it. */
+interface Kind {
+  key: string
+  title: string
+  query: Record<string, string>
+  tone: Tone
+  advice: string
+  why: boolean // the reason of each is worth a question
+}
+
+const kinds: Kind[] = [
+  { key: 'failed', title: 'Failed owners', query: { state: 'Failed' }, tone: 'bad', advice: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.', why: true },
+  { key: 'unpublished', title: 'Not published', query: { published: 'False' }, tone: 'bad', advice: 'External-dns has not put the name through. See its message: a missing Secret, a crash, refused credentials, or a cluster that cannot be reached.', why: true },
+  { key: 'foreign', title: 'Answered otherwise', query: { verified: 'False' }, tone: 'bad', advice: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.', why: true },
+  { key: 'unverified', title: 'Not verified', query: { verified: 'Unknown' }, tone: 'unknown', advice: 'No server could be asked. Name the authoritative servers in spec.verify.servers of the provider, and let Signpost reach them.', why: false },
+]
+
+/** TroubleScreen lists what needs somebody, and what to do about it. */
+export function TroubleScreen() {
+  return (
+    <>
+      <div class="bar">
+        <h1>Trouble</h1>
+        <Copy curl={curl('GET', '/v2/names?sort=worst', undefined, settings.value.anonymous)} cli={cli('find', '--worst')} />
+      </div>
+      <Machines />
+      <Held />
+      {kinds.map((kind) => (
+        <Names key={kind.key} kind={kind} />
+      ))}
+    </>
+  )
+}
+
+function Part({ title, n, tone, advice, children, id }: { title: string; n: number; tone: Tone; advice: string; children: ComponentChildren; id: string }) {
+  return (
+    <div class={n > 0 ? 'card' : 'card calm'}>
+      <Section title={title} id={id} aside={<Badge tone={n > 0 ? tone : 'good'}>{n > 0 ? n.toLocaleString('en') : 'none'}</Badge>}>
+        {n > 0 && (
+          <>
+            <p>{advice}</p>
+            {children}
+          </>
+        )}
+      </Section>
+    </div>
+  )
+}
+
+function Names({ kind }: { kind: Kind }) {
+  const found = useQuery({
+    queryKey: ['trouble', kind.key],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) => request<FoundNamePage>('GET', '/v2/names', { query: { ...kind.query, limit: String(shown) }, signal }),
+  })
+  if (found.error && !found.data) return <Fault error={found.error} />
+  if (!found.data) return <Loading what={kind.title.toLowerCase()} />
+  return (
+    <Part title={kind.title} n={found.data.total} tone={kind.tone} advice={kind.advice} id={kind.key}>
+      <ul class="plain">
+        {found.data.items.map((n) => (
+          <li key={n.owner + n.name + n.provider + n.scope}>
+            <a href={link(['names', n.name])}>
+              <bdi>{n.name}</bdi>
+            </a>{' '}
+            <span class="muted">
+              {ownerWord(n.owner)} by {n.provider}
+            </span>
+            {kind.why && <Why host={n.name} owner={n.owner} foreignAnswers={kind.key === 'foreign'} />}
+          </li>
+        ))}
+      </ul>
+      {found.data.total > shown && <a href={link(['names'], kind.query)}>All {found.data.total.toLocaleString('en')}</a>}
+    </Part>
+  )
+}
+
+/** Why tells the reason of a name's trouble, from its explanation. */
+function Why({ host, owner, foreignAnswers }: { host: string; owner: string; foreignAnswers: boolean }) {
+  const name = useQuery({
+    queryKey: ['name', host],
+    staleTime: 15_000,
+    queryFn: ({ signal }) => request<NameExplanation>('GET', `/v2/names/${encodeURIComponent(host)}`, { signal }),
+  })
+  const it = name.data?.owners.find((o) => o.owner === owner)
+  if (!it) return null
+  const others = foreignAnswers ? foreign(it) : []
+  return (
+    <div class="small">
+      <Text>{others.length > 0 ? others.map((f) => `${f.server} answers ${f.answer} in place of ${f.wanted}`).join('; ') : reasonOf(it)}</Text>
+    </div>
+  )
+}
+
+/** Machines are clusters and external-dns that do not do their part. */
+function Machines() {
+  const fleet = useFleet()
+  if (!fleet.data) return fleet.error ? <Fault error={fleet.error} /> : <Loading what="the fleet" />
+  const items = fleet.data.pages.flatMap((p) => p.items)
+  const lost = items.filter((i) => i.kind === 'cluster' && i.healthy === 'False')
+  const behind = items.filter((i) => i.kind === 'cluster' && i.healthy !== 'False' && i.pending > 0)
+  const dead = items.filter((i) => i.kind === 'externalDNS' && i.healthy === 'False')
+  const cluster = (path: string) => <a href={link(['fleet', ...path.split('/')])}>{path}</a>
+  return (
+    <>
+      <Part title="Unreachable clusters" n={lost.length} tone="bad" id="lost" advice="After five minutes its addresses leave names that have another healthy cluster; other names keep theirs. Check network and credentials by the preflight of the cluster. If it never comes back, abandon it.">
+        <ul class="plain">
+          {lost.map((i) => (
+            <li key={i.cluster}>
+              {cluster(i.cluster)} <span class="muted">{plural(i.hosts.total, 'name')}</span> <Copy cli={cli('preflight', i.cluster)} />
+            </li>
+          ))}
+        </ul>
+      </Part>
+      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" advice="External-dns is not available, so that changes of these names wait. The page of a name has its message; the cluster has its log.">
+        <ul class="plain">
+          {dead.map((i) => (
+            <li key={i.cluster + i.project + i.provider + i.scope}>
+              <a href={link(['names'], { project: i.project, provider: i.provider })}>
+                {i.project}/{i.provider}
+              </a>{' '}
+              in {cluster(i.cluster)} <span class="muted">{plural(i.hosts.total, 'name')}</span>
+            </li>
+          ))}
+        </ul>
+      </Part>
+      <Part title="Objects that are not as wanted" n={behind.length} tone="wait" id="pending" advice="If this lasts, an object of somebody else is in the way (a conflict), or a right is missing. The preflight of the cluster and the status of the owner name it.">
+        <ul class="plain">
+          {behind.map((i) => (
+            <li key={i.cluster}>
+              {cluster(i.cluster)}: {plural(i.pending, 'object')}, the oldest waits since <Time at={i.pendingSince} />
+            </li>
+          ))}
+        </ul>
+      </Part>
+    </>
+  )
+}
+
+/** Held are removals that are held back, and what was refused or failed lately. */
+function Held() {
+  const events = useQuery({
+    queryKey: ['events', 'trouble'],
+    refetchInterval: 15_000,
+    queryFn: ({ signal }) => request<{ items: Event[] }>('GET', '/v2/events', { query: { limit: '200' }, signal }),
+  })
+  if (!events.data) return events.error ? <Fault error={events.error} /> : <Loading what="events" />
+  const frozen = events.data.items.filter((e, i, all) => e.outcome === 'frozen' && !all.slice(0, i).some((later) => later.path === e.path && later.outcome === 'thawed'))
+  const failed = events.data.items.filter((e) => e.outcome === 'failed' || e.outcome === 'refused').slice(0, shown)
+  return (
+    <>
+      <Part title="Held removals" n={frozen.length} tone="wait" id="held" advice="Too many names would go at once (maxRemoval), so they stay published as they are. If they are to go, confirm the plan of the owner; else bring back what they lead to.">
+        <ul class="plain">
+          {frozen.map((e, i) => (
+            <li key={i}>
+              <Subject path={e.path ?? ''} /> <Text>{e.message}</Text>{' '}
+              {kindOf(e.path ?? '') === 'group' && (
+                <a class="button" href={link(['plan'], { owner: e.path, for: 'update' })}>
+                  Plan
+                </a>
+              )}
+            </li>
+          ))}
+        </ul>
+      </Part>
+      <Part title="Refused and failed requests" n={failed.length} tone="wait" id="refused" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
+        <ul class="plain">
+          {failed.map((e, i) => (
+            <li key={i}>
+              <Time at={e.time} /> <Badge tone="bad">{e.outcome}</Badge> {e.action} by <Text>{e.actor}</Text>: <Subject path={e.path ?? ''} />{' '}
+              <Text>{e.message}</Text>
+            </li>
+          ))}
+        </ul>
+      </Part>
+    </>
+  )
+}
+
+function Subject({ path }: { path: string }) {
+  const kind = kindOf(path)
+  if (kind === 'name') return <a href={link(['names', path.split('/')[3]!])}>{path.split('/')[3]}</a>
+  if (kind === 'cluster') return <a href={link(['fleet', path.split('/')[1]!, path.split('/')[3]!])}>{path}</a>
+  return <Text>{ownerWord(path)}</Text>
+}

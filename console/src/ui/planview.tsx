@@ -1,0 +1,155 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'preact/hooks'
+import { request } from '../api/client'
+import type { FoundNamePage, NameStatus, ObjectChange, Plan, Provider } from '../api/types'
+import { apiPath } from '../lib/commands'
+import { alwaysAllowed, isAbove, movesOf, percentOf, removals, type Removal } from '../lib/plan'
+import { plural, visible } from '../lib/text'
+import { Badge, Section, Table, Text, type Tone } from './basics'
+
+const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'stays' } as const
+const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'wait', delete: 'bad', unchanged: 'plain' }
+
+/** PlanView shows what a plan does: names first, then what stands in the way, then objects. */
+export function PlanView({ plan, now, project }: { plan: Plan; now: NameStatus[] | undefined; project: string }) {
+  const moves = movesOf(plan, now)
+  const [all, setAll] = useState(false)
+  const shown = all ? moves : moves.slice(0, 200)
+  return (
+    <>
+      {plan.errors.length > 0 && (
+        <div class="fault" role="alert">
+          <p class="strong">This cannot be done as it is.</p>
+          <ul>
+            {plan.errors.map((e, i) => (
+              <li key={i}>
+                {e.pointer && <code>{visible(e.pointer)}</code>} <Text>{e.detail}</Text>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {plan.warnings.length > 0 && (
+        <div class="notice">
+          <p class="strong">{plural(plan.warnings.length, 'warning')}</p>
+          <ul>
+            {plan.warnings.map((w, i) => (
+              <li key={i}>
+                <Text>{w}</Text>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Section title={moves.length > 0 ? `Names: ${moves.length} of ${plan.names.length} change` : 'Names'} id="plan-names">
+        {moves.length === 0 ? (
+          <p class="muted">No name changes in DNS.</p>
+        ) : (
+          <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'Answered within']}>
+            {shown.map(({ change, before }, i) => (
+              <tr key={i}>
+                <td>
+                  <Badge tone={tones[change.action]}>{words[change.action]}</Badge>
+                </td>
+                <td class="strong">
+                  <Text>{change.name}</Text>
+                </td>
+                <td>{change.type}</td>
+                <td class="mono">
+                  <Targets all={before} />
+                </td>
+                <td class="mono">
+                  <Targets all={change.action === 'delete' ? [] : change.targets} />
+                </td>
+                <td>{change.record}</td>
+                <td>{change.answeredWithin ?? '–'}</td>
+              </tr>
+            ))}
+          </Table>
+        )}
+        {shown.length < moves.length && (
+          <button type="button" class="quiet" onClick={() => setAll(true)}>
+            Show all {moves.length}
+          </button>
+        )}
+      </Section>
+      {removals(plan).map((r) => (
+        <Meter key={r.provider} removal={r} project={project} />
+      ))}
+      <Objects plan={plan} />
+    </>
+  )
+}
+
+function Targets({ all }: { all: string[] | undefined }) {
+  if (all === undefined) return <span class="muted">not known</span>
+  return all.length > 0 ? <Text>{all.join(' ')}</Text> : <span class="muted">none</span>
+}
+
+/** Meter shows how much of a provider's maxRemoval a plan takes. */
+function Meter({ removal, project }: { removal: Removal; project: string }) {
+  const about = useQuery({
+    queryKey: ['removal', project, removal.provider],
+    meta: { live: false },
+    queryFn: async ({ signal }) => {
+      const [provider, names] = await Promise.all([
+        request<Provider>('GET', apiPath(`projects/${project}/dns-update-records/${removal.provider}`), { signal }),
+        request<FoundNamePage>('GET', '/v2/names', { query: { project, provider: removal.provider, limit: '1' }, signal }),
+      ])
+      return { percent: percentOf(provider.spec.maxRemoval), total: names.total }
+    },
+  })
+  if (!about.data) return null
+  const { percent, total } = about.data
+  const part = total > 0 ? Math.min(100, (removal.names * 100) / total) : 100
+  const over = isAbove(removal.names, total, percent)
+  return (
+    <Section title={`Removal from provider ${removal.provider}`} id={`meter-${removal.provider}`}>
+      <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part)} percent; the limit is ${percent} percent`}>
+        <rect class="track" width="100" height="10" rx="2" />
+        <rect class={`value ${over ? 'over' : ''}`} width={part} height="10" rx="2" />
+        <line class="limit" x1={percent} x2={percent} y1="0" y2="10" vector-effect="non-scaling-stroke" />
+      </svg>
+      <p>
+        {plural(removal.names, 'name')} of {total.toLocaleString('en')} ({Math.round(part)} %). The limit (maxRemoval) is {percent} %, and up to {alwaysAllowed} names may always go.{' '}
+        {over && <Badge tone="bad">above the limit: only the token of this plan allows it</Badge>}
+      </p>
+    </Section>
+  )
+}
+
+function Objects({ plan }: { plan: Plan }) {
+  const changing = plan.objects.filter((o) => o.action !== 'unchanged')
+  const left = plan.objectsLeftOut
+  if (plan.objects.length === 0) return null
+  return (
+    <Section title={`Objects: ${changing.length} of ${plan.objects.length} change`} id="plan-objects">
+      {changing.slice(0, 200).map((o) => (
+        <Diff key={o.cluster + o.kind + o.namespace + o.name} object={o} />
+      ))}
+      {changing.length > 200 && <p class="muted">{changing.length - 200} more; signpost plan shows all.</p>}
+      {left && (
+        <p class="muted">
+          The plan has no room for {left.create} new, {left.update} changed and {left.delete} deleted objects more.
+        </p>
+      )}
+    </Section>
+  )
+}
+
+function Diff({ object }: { object: ObjectChange }) {
+  return (
+    <details>
+      <summary>
+        <Badge tone={tones[object.action]}>{words[object.action]}</Badge> {object.kind} <Text>{`${object.namespace ? `${object.namespace}/` : ''}${object.name}`}</Text> <span class="muted">in {object.cluster.replace('+', '/')}</span>
+      </summary>
+      <div class="diff" tabIndex={0} role="region" aria-label={`Difference of ${object.kind} ${object.name}`}>
+        {object.diff.split('\n').map((line, i) => (
+          <div key={i} class={line.startsWith('+') ? 'plus' : line.startsWith('-') ? 'minus' : ''}>
+            {visible(line)}
+          </div>
+        ))}
+      </div>
+    </details>
+  )
+}
