@@ -143,6 +143,14 @@ vulnerabilities: ## Fail if the programs call code with a known vulnerability, b
 tidy-check: ## Fail if a go.mod or go.sum is not tidy
 	@for module in . cmd/signpost-dns test test/ssa test/kubelet test/chart $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
 
+.PHONY: test-console
+test-console: build-signpost ## Tell the whole story of the console in a headless Chromium
+	@SIGNPOST_RING=3 SIGNPOST_PROGRAM=$(CURDIR)/bin/signpost test/console/run.sh
+
+.PHONY: screenshots
+screenshots: build-signpost ## Take the screenshots of the console for docs/console
+	@SIGNPOST_PROGRAM=$(CURDIR)/bin/signpost test/console/run.sh shots $(CURDIR)/docs/console
+
 ##@ Tests
 
 # Three rings; CONTRIBUTING.md says what each proves and how long it takes.
