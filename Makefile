@@ -69,6 +69,10 @@ snapshot: ## Build archives, checksums and SBOMs of this commit in dist/, withou
 release: ## Build and publish the release of the present tag: for continuous integration
 	@$(release)
 
+.PHONY: site
+site: ## Build the documentation as HTML pages in dist/site
+	cd test && $(GO) run -buildvcs=false ./site/cmd/site .. ../dist/site
+
 ##@ Source
 
 .PHONY: generate

@@ -87,6 +87,7 @@ ring_test() {
 	group "signpost-dns" tests dns cmd/signpost-dns -timeout 10m ./...
 	wait $tools || { cat "$LOGS/tools.log"; die "the programs of the main story could not be built"; }
 	group "main story, simulator, tenants" tests plain test -timeout 10m "${PLAIN[@]}"
+	group "documentation" tests site test -count=1 ./site # go test does not see the pages, which are in another module
 }
 
 # The programs are built once for all tests. The tests of the test module are

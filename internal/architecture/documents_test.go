@@ -40,6 +40,24 @@ func TestDocumentsPointAtWhatExists(t *testing.T) {
 	}
 }
 
+// TestEachPageIsInTheIndex: docs/README.md, which the site takes for its navigation, has each
+// page of docs, once.
+func TestEachPageIsInTheIndex(t *testing.T) {
+	index, err := os.ReadFile(filepath.Join(root, "docs", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range pages {
+		if name := filepath.Base(page); name != "README.md" && strings.Count(string(index), "]("+name+")") != 1 {
+			t.Errorf("docs/README.md needs one row with a link to %s, in the section of its reader", name)
+		}
+	}
+}
+
 func expect(t *testing.T, document, target string) {
 	t.Helper()
 	if _, err := os.Stat(target); err != nil {

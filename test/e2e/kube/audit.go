@@ -45,7 +45,12 @@ func (s *Server) Used() (map[rights.Right]bool, error) {
 		if event.ResponseStatus.Code == http.StatusForbidden || event.ResponseStatus.Code == http.StatusUnauthorized {
 			return
 		}
-		used[rights.Right{Verb: event.Verb, Group: event.ObjectRef.APIGroup, Resource: event.write().Resource}] = true
+		right := rights.Right{Verb: event.Verb, Group: event.ObjectRef.APIGroup, Resource: event.write().Resource}
+		used[right] = true
+		if event.Verb == "patch" && event.ResponseStatus.Code == http.StatusCreated { // server-side apply of a new object takes both rights
+			right.Verb = "create"
+			used[right] = true
+		}
 		for _, rule := range event.RequestObject.Rules {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {

@@ -67,11 +67,11 @@ func home() []Role {
 		emptyNamespaces("home"),
 		{
 			Name: "signpost-home-options",
-			Lost: "without it no provider can have registry crd, or emit-events",
+			Lost: "without it no provider can have registry crd, or events-emit",
 			Rules: []Rule{
 				rule(externalDNS, "dnsrecords", "external-dns needs it for registry crd.", "get", "list", "watch", "create", "update", "delete"),
 				rule(externalDNS, "dnsrecords/status", "external-dns needs it for registry crd.", "update", "patch"),
-				rule("events.k8s.io", "events", "external-dns needs it for emit-events.", "create", "patch"),
+				rule("events.k8s.io", "events", "external-dns needs it for events-emit.", "create", "patch"),
 			},
 		},
 	}
