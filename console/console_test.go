@@ -25,61 +25,54 @@ func serve(t *testing.T, signIn SignIn) http.Handler {
 	return h
 }
 
-func get(h http.Handler, path string, headers ...string) *http.Response {
+func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
-	return w.Result()
-}
-
-func text(t *testing.T, r *http.Response) string {
-	t.Helper()
-	raw, err := io.ReadAll(r.Body)
-	require.NoError(t, err)
-	return string(raw)
+	return w
 }
 
 func TestThePageBringsAllThatItNames(t *testing.T) {
 	t.Parallel()
 	h := serve(t, SignIn{Anonymous: true})
 	page := get(h, "/ui/")
-	require.Equal(t, http.StatusOK, page.StatusCode)
-	require.Equal(t, "text/html; charset=utf-8", page.Header.Get("Content-Type"))
-	require.Equal(t, "no-cache", page.Header.Get("Cache-Control"))
-	named := regexp.MustCompile(`(?:src|href)="(\./[^"]+)"`).FindAllStringSubmatch(text(t, page), -1)
+	require.Equal(t, http.StatusOK, page.Code)
+	require.Equal(t, "text/html; charset=utf-8", page.Header().Get("Content-Type"))
+	require.Equal(t, "no-cache", page.Header().Get("Cache-Control"))
+	named := regexp.MustCompile(`(?:src|href)="(\./[^"]+)"`).FindAllStringSubmatch(page.Body.String(), -1)
 	require.GreaterOrEqual(t, len(named), 2, "a script and a style sheet, by relative ways")
 	for _, one := range named {
 		file := get(h, "/ui/"+strings.TrimPrefix(one[1], "./"), "Accept-Encoding", "gzip")
-		require.Equal(t, http.StatusOK, file.StatusCode, one[1])
-		require.Equal(t, "gzip", file.Header.Get("Content-Encoding"))
-		require.Equal(t, "public, max-age=31536000, immutable", file.Header.Get("Cache-Control"))
-		require.Equal(t, pagePolicy, file.Header.Get("Content-Security-Policy"))
+		require.Equal(t, http.StatusOK, file.Code, one[1])
+		require.Equal(t, "gzip", file.Header().Get("Content-Encoding"))
+		require.Equal(t, "public, max-age=31536000, immutable", file.Header().Get("Cache-Control"))
+		require.Equal(t, pagePolicy, file.Header().Get("Content-Security-Policy"))
 	}
 }
 
 func TestTheFirstScreenTakesAtMost250KBOfScript(t *testing.T) {
 	t.Parallel()
 	h := serve(t, SignIn{Anonymous: true})
-	script := regexp.MustCompile(`src="\./(assets/[^"]+\.js)"`).FindStringSubmatch(text(t, get(h, "/ui/")))
+	script := regexp.MustCompile(`src="\./(assets/[^"]+\.js)"`).FindStringSubmatch(get(h, "/ui/").Body.String())
 	require.Len(t, script, 2)
 	answer := get(h, "/ui/"+script[1], "Accept-Encoding", "gzip")
-	require.Equal(t, "text/javascript; charset=utf-8", answer.Header.Get("Content-Type"))
-	require.Less(t, answer.ContentLength, int64(250<<10))
+	require.Equal(t, "text/javascript; charset=utf-8", answer.Header().Get("Content-Type"))
+	require.Less(t, answer.Body.Len(), 250<<10)
 	unzipped, err := gzip.NewReader(answer.Body)
 	require.NoError(t, err)
 	whole, err := io.ReadAll(unzipped)
 	require.NoError(t, err)
-	require.Equal(t, text(t, get(h, "/ui/"+script[1])), string(whole), "compressed or not, the same script")
+	require.Equal(t, get(h, "/ui/"+script[1]).Body.String(), string(whole), "compressed or not, the same script")
 }
 
 func TestThePageIsConfined(t *testing.T) {
 	t.Parallel()
 	h := serve(t, SignIn{Anonymous: true})
 	for _, path := range []string{"/ui/", "/ui/index.html", "/ui/settings.json"} {
-		header := get(h, path).Header
+		header := get(h, path).Header()
 		require.Equal(t, pagePolicy, header.Get("Content-Security-Policy"), path)
 		require.Equal(t, "nosniff", header.Get("X-Content-Type-Options"), path)
 		require.Equal(t, "no-referrer", header.Get("Referrer-Policy"), path)
@@ -97,16 +90,16 @@ func TestTheIssuerMayBeAsked(t *testing.T) {
 	}
 	h := serve(t, signIn)
 	require.Equal(t, strings.Replace(pagePolicy, "connect-src 'self'", "connect-src 'self' https://issuer.example/realm https://tokens.example/token", 1),
-		get(h, "/ui/").Header.Get("Content-Security-Policy"))
+		get(h, "/ui/").Header().Get("Content-Security-Policy"))
 	var said map[string]any
-	require.NoError(t, json.Unmarshal([]byte(text(t, get(h, "/ui/settings.json"))), &said))
+	require.NoError(t, json.Unmarshal([]byte(get(h, "/ui/settings.json").Body.String()), &said))
 	require.Equal(t, map[string]any{
 		"anonymous": false, "issuer": "https://issuer.example/realm", "clientID": "console", "audiences": []any{"signpost"},
 		"authorizationEndpoint": "https://issuer.example/realm/authorize", "tokenEndpoint": "https://tokens.example/token",
 	}, said)
 
 	signIn.Endpoints = func(context.Context) (authorization, token string, err error) { return "", "", errors.New("down") }
-	require.Contains(t, text(t, get(serve(t, signIn), "/ui/settings.json")), "paste a token instead", "while the issuer is down")
+	require.Contains(t, get(serve(t, signIn), "/ui/settings.json").Body.String(), "paste a token instead", "while the issuer is down")
 }
 
 func TestAnEndpointCannotWidenThePolicy(t *testing.T) {
@@ -119,16 +112,16 @@ func TestAnEndpointCannotWidenThePolicy(t *testing.T) {
 func TestAKnownFileIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	h := serve(t, SignIn{Anonymous: true})
-	tag := get(h, "/ui/").Header.Get("ETag")
+	tag := get(h, "/ui/").Header().Get("ETag")
 	require.NotEmpty(t, tag)
-	require.Equal(t, http.StatusNotModified, get(h, "/ui/", "If-None-Match", tag).StatusCode)
+	require.Equal(t, http.StatusNotModified, get(h, "/ui/", "If-None-Match", tag).Code)
 }
 
 func TestOnlyBuiltFilesAreServed(t *testing.T) {
 	t.Parallel()
 	h := serve(t, SignIn{Anonymous: true})
 	for _, path := range []string{"/ui/package.json", "/ui/../console.go", "/ui/assets/", "/ui/assets"} {
-		require.Equal(t, http.StatusNotFound, get(h, path).StatusCode, path)
+		require.Equal(t, http.StatusNotFound, get(h, path).Code, path)
 	}
 	r := httptest.NewRequest(http.MethodPost, "/ui/", strings.NewReader("{}"))
 	w := httptest.NewRecorder()
@@ -146,9 +139,9 @@ func TestWithoutABuildNothingIsServed(t *testing.T) {
 func TestTheBuildNamesNoOtherHost(t *testing.T) {
 	t.Parallel()
 	h := serve(t, SignIn{Anonymous: true})
-	page := text(t, get(h, "/ui/"))
+	page := get(h, "/ui/").Body.String()
 	require.NotRegexp(t, `(?:src|href)="(?:https?:)?//`, page)
 	style := regexp.MustCompile(`href="\./(assets/[^"]+\.css)"`).FindStringSubmatch(page)
 	require.Len(t, style, 2)
-	require.NotContains(t, text(t, get(h, "/ui/"+style[1])), "url(")
+	require.NotContains(t, get(h, "/ui/"+style[1]).Body.String(), "url(")
 }

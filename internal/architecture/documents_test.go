@@ -13,7 +13,7 @@ import (
 var (
 	link    = regexp.MustCompile(`\]\(([^)#: ]*)(?:#([^)]*))?\)`)
 	title   = regexp.MustCompile("(?m)^#{1,6} (.*)$")
-	fence   = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	fence   = regexp.MustCompile("(?s)(?:^|\n) *```.*?\n *```(?:\n|$)")
 	slugged = regexp.MustCompile(`[^\p{L}\p{N}\- _]`)
 	named   = regexp.MustCompile("`((?:api|cmd|docs|examples|internal|openapi|pkg|test)/[A-Za-z0-9_./-]+)`")
 )
@@ -73,7 +73,7 @@ func headings(t *testing.T, page string) map[string]bool {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
-	for _, heading := range title.FindAllStringSubmatch(fence.ReplaceAllString(string(text), ""), -1) {
+	for _, heading := range title.FindAllStringSubmatch(fence.ReplaceAllString(string(text), "\n"), -1) {
 		found[strings.ReplaceAll(slugged.ReplaceAllString(strings.ToLower(heading[1]), ""), " ", "-")] = true
 	}
 	return found
