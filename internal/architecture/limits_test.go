@@ -40,7 +40,7 @@ func orders() []order {
 			"offers", "follow", "providers", "reconcile", "clusters", "failover", "accept", "orchestration", "query", "nameindex", "controller", ".", "status", "explain",
 		}},
 		{"pkg/worker", []string{
-			"cluster", "cluster/clustertest", "cluster/directory", "cluster/rights", "cluster/account", "cluster/kubeapi", "connections", "renewal", "pace", "index", "lookup", "metrics",
+			"cluster", "cluster/clustertest", "cluster/directory", "cluster/rights", "cluster/account", "cluster/kubeapi", "cluster/builtin", "connections", "renewal", "pace", "index", "lookup", "metrics",
 			"state", "link", "probe", "verify", "observe", "apply", "rsync", "syncer",
 		}},
 	}

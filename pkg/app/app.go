@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/api"
 	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/app/publishers"
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	emcodocuments "github.com/signpost-dns/signpost/pkg/emco/documents"
@@ -113,7 +114,9 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	self := c.replica(sealer.Key())
 	registry := replicas.NewRegistry(stores.kv, self, log)
-	pool := connections.New(c.reaching(id, registry), connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
+	reaching := c.reaching(id, registry)
+	reaching.Publishers = publishers.New(publishers.Limits{Servers: c.PublisherServers, Stores: c.storeAddresses()}, stores.kv, documents.Values(values), metrics)
+	pool := connections.New(reaching, connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
 	rules := c.rules(pool, documents)
 	past, feed := openHistory(c, documents, stores.kv, log, metrics)

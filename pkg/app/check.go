@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/grant"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/publisher/guard"
 )
 
 // Check finds what cannot work together, before anything is started. Its
@@ -23,6 +24,9 @@ func (c Config) Check() error {
 	}
 	if c.ControllerCluster != "" && c.controllerCluster() == nil {
 		return fmt.Errorf("--controller-cluster: %q is not of the form provider+cluster", c.ControllerCluster)
+	}
+	if _, err := guard.Parse(c.PublisherServers); err != nil {
+		return err
 	}
 	if at := slices.IndexFunc(c.EMCONamespaces, func(text string) bool { return !grant.IsPattern(text) }); at >= 0 {
 		return fmt.Errorf("--emco-namespaces: %q is not a namespace; give names such as shop, or beginnings such as team-a-*", c.EMCONamespaces[at])

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/storage/documents/mongo"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 )
 
@@ -134,4 +135,19 @@ func (s Stores) etcdCertificate() (*tls.Certificate, error) {
 		return nil, fmt.Errorf("--etcd-cert-file and --etcd-key-file: %w", err)
 	}
 	return &pair, nil
+}
+
+// storeAddresses are the addresses (HOST:PORT) of Signpost's own stores. The embedded etcd
+// has none.
+func (c Config) storeAddresses() []string {
+	var out []string
+	for _, endpoint := range c.EtcdEndpoints {
+		if at, err := url.Parse(endpoint); err == nil && at.Host != "" {
+			out = append(out, at.Host)
+		}
+	}
+	if c.MongoURI != "" {
+		out = append(out, mongo.Addresses(c.MongoURI)...)
+	}
+	return out
 }

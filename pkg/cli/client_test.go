@@ -69,7 +69,7 @@ func problemStatus(t *testing.T, err error) int {
 }
 
 func clientWritesDocuments(t *testing.T, c *client.Client) {
-	ctx, hub := t.Context(), client.ClusterRef{ClusterProvider: "edge", Cluster: "hub"}
+	ctx, hub := t.Context(), client.ProviderHome{ClusterProvider: "edge", Cluster: "hub"}
 	project, err := c.CreateProjectWithResponse(ctx, client.Project{Metadata: named("shop")})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusCreated, project.StatusCode())

@@ -65,7 +65,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 		lifecycle.PlanCommand(p), lifecycle.DeployCommand(p), lifecycle.InstantiateCommand(p), lifecycle.UpdateCommand(p), lifecycle.RollbackCommand(p), lifecycle.TerminateCommand(p), show.StatusCommand(p), show.EventsCommand(p),
 		onboard.Command(p), lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),
 		lifecycle.FailoverCommand(p), lifecycle.FailoversCommand(p), lifecycle.RevertCommand(p),
-		inspect.CorefileCommand(p), inspect.ResolvconfCommand(p),
+		inspect.CorefileCommand(p), inspect.ResolvconfCommand(p), inspect.QueryCommand(p),
 		apply.RegisterCommand(p),
 		lifecycle.ReadyCommand(p), versionCommand(p),
 	)

@@ -502,6 +502,21 @@ func (e DeployedAction) Valid() bool {
 	}
 }
 
+// Defines values for DeploymentPublisher.
+const (
+	DeploymentPublisherBuiltIn DeploymentPublisher = "built-in"
+)
+
+// Valid indicates whether the value is a known member of the DeploymentPublisher enum.
+func (e DeploymentPublisher) Valid() bool {
+	switch e {
+	case DeploymentPublisherBuiltIn:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DocumentChangeAction.
 const (
 	DocumentChangeActionCreate    DocumentChangeAction = "create"
@@ -862,6 +877,21 @@ func (e NameRoutingPolicy) Valid() bool {
 	case NameRoutingPolicyMultivalue:
 		return true
 	case NameRoutingPolicyWeighted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProviderHomePublisher.
+const (
+	ProviderHomePublisherBuiltIn ProviderHomePublisher = "built-in"
+)
+
+// Valid indicates whether the value is a known member of the ProviderHomePublisher enum.
+func (e ProviderHomePublisher) Valid() bool {
+	switch e {
+	case ProviderHomePublisherBuiltIn:
 		return true
 	default:
 		return false
@@ -2232,8 +2262,9 @@ type DNSUpdateRecordSpec struct {
 	// Credentials The secrets that external-dns needs.
 	Credentials []Credential `json:"credentials,omitempty,omitzero"`
 
-	// DeployOn Names a cluster.
-	DeployOn ClusterRef `json:"deployOn,omitempty,omitzero"`
+	// DeployOn The home of a provider, which publishes its names: the cluster of its external-dns, or
+	// the built-in publisher of Signpost itself, which needs no cluster.
+	DeployOn ProviderHome `json:"deployOn,omitempty,omitzero"`
 
 	// Environment Variables of external-dns' environment that are no secret.
 	//
@@ -2368,22 +2399,27 @@ type Deployed struct {
 // Example: update
 type DeployedAction string
 
-// Deployment An external-dns of a provider.
+// Deployment An external-dns of a provider, or its built-in publisher.
 type Deployment struct {
 	// Cluster A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 	//
 	// Example: lab
-	Cluster Name `json:"cluster"`
+	Cluster Name `json:"cluster,omitempty,omitzero"`
 
 	// ClusterProvider A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
 	//
 	// Example: lab
-	ClusterProvider Name `json:"clusterProvider"`
+	ClusterProvider Name `json:"clusterProvider,omitempty,omitzero"`
 
 	// OwnerID Its txt-owner-id.
 	//
 	// Example: sp-1b2c3d4e-5f60718a
 	OwnerID string `json:"ownerID"`
+
+	// Publisher In place of a cluster: Signpost writes the names itself.
+	//
+	// Example: built-in
+	Publisher DeploymentPublisher `json:"publisher,omitempty,omitzero"`
 
 	// Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
 	Scope Scope `json:"scope"`
@@ -2393,6 +2429,11 @@ type Deployment struct {
 	// Example: v0.22.0
 	Version string `json:"version"`
 }
+
+// DeploymentPublisher In place of a cluster: Signpost writes the names itself.
+//
+// Example: built-in
+type DeploymentPublisher string
 
 // DeploymentIntentGroup A deployment of a composite app's apps into a logical cloud.
 type DeploymentIntentGroup struct {
@@ -2490,8 +2531,9 @@ type DocumentStatus struct {
 	// Drained Since when a cluster's addresses are kept out of public names; absent when they are not.
 	Drained Drained `json:"drained,omitempty,omitzero"`
 
-	// Home Names a cluster.
-	Home ClusterRef `json:"home,omitempty,omitzero"`
+	// Home The home of a provider, which publishes its names: the cluster of its external-dns, or
+	// the built-in publisher of Signpost itself, which needs no cluster.
+	Home ProviderHome `json:"home,omitempty,omitzero"`
 
 	// OwnerID The txt-owner-id of its public scope, once used.
 	//
@@ -2989,10 +3031,10 @@ type Fleet struct {
 
 // FleetItem A cluster that names take addresses from or that external-dns runs in, or an external-dns.
 type FleetItem struct {
-	// Cluster A cluster as provider/cluster.
+	// Cluster A home of a provider. It is a cluster as provider/cluster, or built-in.
 	//
-	// Example: dc/one
-	Cluster ClusterPath `json:"cluster"`
+	// Example: edge/hub
+	Cluster HomePath `json:"cluster"`
 
 	// Drained Whether a cluster's addresses are kept out of public names; absent if not.
 	Drained bool `json:"drained,omitempty,omitzero"`
@@ -3060,8 +3102,8 @@ type FoundName struct {
 	// Clusters The clusters that its addresses may come from.
 	Clusters []ClusterPath `json:"clusters"`
 
-	// ExternalDNS The clusters in which external-dns publishes the name.
-	ExternalDNS []ClusterPath `json:"externalDNS"`
+	// ExternalDNS The homes from which the name is published.
+	ExternalDNS []HomePath `json:"externalDNS"`
 
 	// Name The host name.
 	//
@@ -3145,6 +3187,16 @@ type HeldRole struct {
 
 // HeldRoleRole The role.
 type HeldRoleRole string
+
+// HomePath A home of a provider. It is a cluster as provider/cluster, or built-in.
+//
+// Example: edge/hub
+type HomePath = string
+
+// HomeWord A home of a provider as one word. It is a cluster as provider+cluster, or built-in.
+//
+// Example: edge+hub
+type HomeWord = string
 
 // HostCounts Host names, each counted for every owner, provider and scope.
 type HostCounts struct {
@@ -4171,15 +4223,39 @@ type ProjectSpec struct {
 // Example: TCP
 type ProtocolStrategy = string
 
+// ProviderHome The home of a provider, which publishes its names: the cluster of its external-dns, or
+// the built-in publisher of Signpost itself, which needs no cluster.
+type ProviderHome struct {
+	// Cluster A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+	//
+	// Example: lab
+	Cluster Name `json:"cluster,omitempty,omitzero"`
+
+	// ClusterProvider A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
+	//
+	// Example: lab
+	ClusterProvider Name `json:"clusterProvider,omitempty,omitzero"`
+
+	// Publisher Signpost writes the names itself, with provider coredns, rfc2136 or webhook. Excludes a cluster.
+	//
+	// Example: built-in
+	Publisher ProviderHomePublisher `json:"publisher,omitempty,omitzero"`
+}
+
+// ProviderHomePublisher Signpost writes the names itself, with provider coredns, rfc2136 or webhook. Excludes a cluster.
+//
+// Example: built-in
+type ProviderHomePublisher string
+
 // ProviderStatus An external-dns.
 type ProviderStatus struct {
 	// Available Whether its Deployment is available; absent where that cannot be observed, as in a directory or while the cluster cannot be reached.
 	Available *bool `json:"available,omitempty"`
 
-	// Cluster A cluster as one word, provider+cluster.
+	// Cluster A home of a provider as one word. It is a cluster as provider+cluster, or built-in.
 	//
-	// Example: edge+berlin
-	Cluster ClusterWord `json:"cluster"`
+	// Example: edge+hub
+	Cluster HomeWord `json:"cluster"`
 
 	// LastSync The end of its last successful synchronization, by its own clock; absent before the first, and where that cannot be observed.
 	LastSync *time.Time `json:"lastSync,omitempty"`
@@ -4259,8 +4335,9 @@ type RecordStatus struct {
 	// Deployments Each external-dns as planned.
 	Deployments []Deployment `json:"deployments"`
 
-	// Home Names a cluster.
-	Home ClusterRef `json:"home,omitempty,omitzero"`
+	// Home The home of a provider, which publishes its names: the cluster of its external-dns, or
+	// the built-in publisher of Signpost itself, which needs no cluster.
+	Home ProviderHome `json:"home,omitempty,omitzero"`
 
 	// OwnerID The txt-owner-id of its public scope, empty before first use.
 	//
@@ -4636,8 +4713,8 @@ type UpstreamStatus struct {
 
 // Use A user of a provider.
 type Use struct {
-	// Clusters The cluster of its external-dns.
-	Clusters []ClusterWord `json:"clusters"`
+	// Clusters The home of the provider.
+	Clusters []HomeWord `json:"clusters"`
 
 	// DeploymentIntentGroup Its path below /v2.
 	//

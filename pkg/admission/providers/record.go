@@ -37,10 +37,8 @@ func CheckRecord(ctx context.Context, a *review.Checker, r *review.Review, in, o
 	checkVerifyServers(a, r, in.Verify)
 	checkTargetFilter(r, in.TargetFilter)
 	checkReleaseTimeout(r, in.ReleaseTimeout)
-	if in.DeployOn != nil {
-		if err := clusters.AllowedCluster(ctx, a, r, review.Spec+"/deployOn", *in.DeployOn); err != nil {
-			return err
-		}
+	if err := checkHome(ctx, a, r, in); err != nil {
+		return err
 	}
 	if err := checkLogicalClouds(ctx, a, r, in.LogicalClouds); err != nil {
 		return err

@@ -18,7 +18,7 @@ type View struct {
 // warnings; the rest is known once the record is used.
 type Status struct {
 	Warnings    []intent.Warning    `json:"warnings"`
-	Home        *intent.ClusterRef  `json:"home,omitempty"`
+	Home        *intent.Home        `json:"home,omitempty"`
 	OwnerID     string              `json:"ownerID,omitempty"`
 	Version     string              `json:"version,omitempty"`
 	Deployments []intent.Deployment `json:"deployments,omitempty"`

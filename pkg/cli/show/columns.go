@@ -157,7 +157,7 @@ func recordColumns() []column {
 	return []column{
 		of("PROVIDER", func(s intent.Record) string { return s.Provider }),
 		of("DOMAINS", func(s intent.Record) string { return words(s.Parameters["domain-filter"]) }),
-		of("DEPLOY ON", func(s intent.Record) string { return clusterWord(s.DeployOn) }),
+		of("DEPLOY ON", func(s intent.Record) string { return homeWord(s.DeployOn) }),
 		{"WARNINGS", func(i item) string { return fmt.Sprint(len(i.Status.Warnings)) }},
 	}
 }
@@ -234,6 +234,14 @@ func zones(s intent.DNSCRIntent) []string {
 		all = append(all, server.Zones...)
 	}
 	return all
+}
+
+// homeWord is a home in one word.
+func homeWord(home *intent.Home) string {
+	if home != nil && home.Publisher != "" {
+		return home.Publisher
+	}
+	return clusterWord(home.Ref(""))
 }
 
 func clusterWord(ref *intent.ClusterRef) string {

@@ -165,7 +165,15 @@ func printRecordStatus(w io.Writer, owner intent.Path, body []byte) error {
 	}
 	deployments := terminal.NewTable("SCOPE", "CLUSTER", "OWNER ID", "VERSION")
 	for _, d := range status.Deployments {
-		deployments.Add(string(d.Scope), fmt.Sprintf("%s+%s", d.ClusterProvider, d.Cluster), d.OwnerID, d.Version)
+		deployments.Add(string(d.Scope), deployedAt(d), d.OwnerID, d.Version)
 	}
 	return terminal.WriteTables(w, deployments, providerTable(status.Providers))
+}
+
+// deployedAt is the home of a deployment in one word.
+func deployedAt(d client.Deployment) string {
+	if d.Publisher != "" {
+		return string(d.Publisher)
+	}
+	return d.ClusterProvider + "+" + d.Cluster
 }

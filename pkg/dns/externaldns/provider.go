@@ -19,6 +19,7 @@ type providerRow struct {
 	removed Version        // first release without it; zero: still there
 
 	cheap     bool // a read of the zone costs nobody anything
+	builtIn   bool // see [BuiltIn]
 	perMinute int  // requests that the provider allows an account; zero: not known
 	perPage   int  // entries of a zone that one of them reads
 
@@ -48,7 +49,7 @@ func providerRows() []providerRow {
 		{name: "azure-private-dns", family: "azure", perMinute: 100, perPage: 100, remarks: true, private: true},
 		{name: "civo"},
 		{name: "cloudflare", flags: cloudflareFlags, rule: ruleCloudflare, perMinute: 240, perPage: 100, srv: V022},
-		{name: "coredns", flags: corednsFlags, rule: ruleCoreDNS, cheap: true, keys: true, noWildcard: true, words: []string{"etcd"}},
+		{name: "coredns", flags: corednsFlags, rule: ruleCoreDNS, cheap: true, builtIn: true, keys: true, noWildcard: true, words: []string{"etcd"}},
 		{name: "digitalocean", removed: V021},
 		{name: "dnsimple"},
 		{name: "exoscale"},
@@ -63,12 +64,12 @@ func providerRows() []providerRow {
 		{name: "pdns", flags: pdnsFlags, rule: rulePDNS, cheap: true, srv: V020, remarks: true, words: []string{"powerdns"}},
 		{name: "pihole", noWildcard: true},
 		{name: "plural", removed: V022},
-		{name: "rfc2136", flags: rfc2136Flags, rule: ruleRFC2136, cheap: true, zones: "rfc2136-zone",
+		{name: "rfc2136", flags: rfc2136Flags, rule: ruleRFC2136, cheap: true, builtIn: true, zones: "rfc2136-zone",
 			words: []string{"bind", "bind9", "named", "nsupdate", "knot"}},
 		{name: "scaleway"},
 		{name: "skydns", family: "coredns", rule: ruleCoreDNS, cheap: true, keys: true, noWildcard: true}, // another word for coredns
 		{name: "transip", removed: V022},
-		{name: "webhook", flags: webhookFlags, rule: ruleWebhook, cheap: true},
+		{name: "webhook", flags: webhookFlags, rule: ruleWebhook, cheap: true, builtIn: true},
 	}
 }
 

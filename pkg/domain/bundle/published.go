@@ -30,6 +30,7 @@ type PublishedName struct {
 	Targets []string
 	ID      string // set identifier; empty if the name and type have one set
 	Weight  int64  // of a set with an ID
+	TTL     int64  // seconds; 0: the DNS provider decides
 }
 
 // IsEndpoint tells DNSEndpoints from other objects.
@@ -50,6 +51,7 @@ func publishedIn(id ID, labels map[string]string, canonical []byte) *Published {
 				Type       string   `json:"recordType"`
 				Targets    []string `json:"targets"`
 				ID         string   `json:"setIdentifier"`
+				TTL        int64    `json:"recordTTL"`
 				Properties []struct {
 					Name  string `json:"name"`
 					Value string `json:"value"`
@@ -62,7 +64,7 @@ func publishedIn(id ID, labels map[string]string, canonical []byte) *Published {
 	}
 	out := &Published{Record: record, Scope: labels[LabelScope]}
 	for _, e := range object.Spec.Endpoints {
-		name := PublishedName{Name: e.Name, Host: e.Name, Type: e.Type, Targets: e.Targets, ID: e.ID}
+		name := PublishedName{Name: e.Name, Host: e.Name, Type: e.Type, Targets: e.Targets, ID: e.ID, TTL: e.TTL}
 		if e.Type == "SRV" {
 			name.Host = hostOfService(e.Name)
 		}

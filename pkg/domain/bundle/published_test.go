@@ -22,7 +22,7 @@ func TestStoredReadsWhatADNSEndpointPublishes(t *testing.T) {
 		`"setIdentifier":"edge+hub","providerSpecific":[{"name":"other","value":"1"},{"name":"aws/weight","value":"7"}]},` +
 		`{"dnsName":"_web._tcp.lab.example","recordType":"SRV","targets":["0 0 80 lab.example."]}]}`
 	require.Equal(t, &bundle.Published{Record: "lab", Scope: "public", Names: []bundle.PublishedName{
-		{Name: "www.lab.example", Host: "www.lab.example", Type: "A", Targets: []string{"192.0.2.1", "192.0.2.2"}, ID: "edge+hub", Weight: 7},
+		{Name: "www.lab.example", Host: "www.lab.example", Type: "A", Targets: []string{"192.0.2.1", "192.0.2.2"}, ID: "edge+hub", Weight: 7, TTL: 60},
 		{Name: "_web._tcp.lab.example", Host: "lab.example", Type: "SRV", Targets: []string{"0 0 80 lab.example."}},
 	}}, read("DNSEndpoint", ours, spec))
 	require.Nil(t, read("DNSEndpoint", `{"signpost.dev/project":"shop"}`, spec), "a tenant's own DNSEndpoint")

@@ -14,7 +14,7 @@ type Record struct {
 	Webhook                   *Webhook          `json:"webhook,omitempty"` // the sidecar of provider webhook
 	Version                   string            `json:"version,omitempty"` // of external-dns, as in v0.22.0; excludes Image
 	Image                     string            `json:"image,omitempty"`   // excludes Version
-	DeployOn                  *ClusterRef       `json:"deployOn,omitempty"`
+	DeployOn                  *Home             `json:"deployOn,omitempty"`
 	LogicalClouds             []string          `json:"logicalClouds,omitempty"` // of the project, that it serves beside those whose KV pairs name it
 	Clusters                  []string          `json:"clusters,omitempty"`      // "provider/cluster", that it serves in the same way
 	Credentials               []Credential      `json:"credentials,omitempty"`

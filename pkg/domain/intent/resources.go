@@ -170,11 +170,17 @@ func ClusterRefs(names []string) []ClusterRef {
 
 // ClusterOf names the cluster of a document's path.
 func ClusterOf(path Path) ClusterRef {
+	if path.Segment("dns-update-records") != "" {
+		return PublisherOf(path)
+	}
 	return ClusterRef{ClusterProvider: path.Segment("cluster-providers"), Cluster: path.Segment("clusters")}
 }
 
-// Path is the cluster's document.
+// Path is the cluster's document. Of a built-in publisher it is its provider's.
 func (r ClusterRef) Path() Path {
+	if r.IsPublisher() {
+		return r.publishedProvider()
+	}
 	return Join("cluster-providers", r.ClusterProvider, "clusters", r.Cluster)
 }
 

@@ -57,7 +57,7 @@ type ResourceStatus struct {
 // ProviderStatus is the external-dns of a record in one cluster.
 type ProviderStatus struct {
 	Record    string     `json:"record"`
-	Cluster   string     `json:"cluster"`
+	Cluster   string     `json:"cluster"` // its home in one word
 	Scope     Scope      `json:"scope"`
 	Version   string     `json:"version"`
 	Available *bool      `json:"available,omitempty"` // absent where it cannot be observed
@@ -129,7 +129,7 @@ type Leftover struct {
 
 // RecordStatus answers GET …/dns-update-records/{r}/status.
 type RecordStatus struct {
-	Home        *ClusterRef      `json:"home,omitempty"`
+	Home        *Home            `json:"home,omitempty"`
 	OwnerID     string           `json:"ownerID"`
 	Version     string           `json:"version"`
 	Revision    int64            `json:"revision"` // of the record's release, 0 before first use
@@ -149,11 +149,10 @@ type Adoption struct {
 
 // Deployment is one external-dns of a record.
 type Deployment struct {
-	Scope           Scope  `json:"scope"`
-	ClusterProvider string `json:"clusterProvider"`
-	Cluster         string `json:"cluster"`
-	OwnerID         string `json:"ownerID"`
-	Version         string `json:"version"`
+	Scope Scope `json:"scope"`
+	Home
+	OwnerID string `json:"ownerID"`
+	Version string `json:"version"`
 }
 
 // DNSStatus is how the DNS of one cluster of a logical cloud is doing.

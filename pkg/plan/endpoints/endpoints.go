@@ -49,7 +49,7 @@ func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Obje
 	for n, host := range b.Hosts {
 		for _, set := range Sets(host, choices[n]) {
 			name := publishedName(host, set)
-			published.Names, list = append(published.Names, name), append(list, entry(name, endpoint.TTL(host.TTL)))
+			published.Names, list = append(published.Names, name), append(list, entry(name))
 		}
 	}
 	if len(list) == 0 {
@@ -70,13 +70,13 @@ func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Obje
 
 func publishedName(host plan.Host, set address.Set) bundle.PublishedName {
 	return bundle.PublishedName{
-		Name: cmp.Or(set.Name, host.Name), Host: host.Name, Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight,
+		Name: cmp.Or(set.Name, host.Name), Host: host.Name, Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight, TTL: host.TTL,
 	}
 }
 
 // entry is what a DNSEndpoint says of one set of a host.
-func entry(name bundle.PublishedName, ttl endpoint.TTL) *endpoint.Endpoint {
-	e := &endpoint.Endpoint{DNSName: name.Name, RecordType: name.Type, Targets: name.Targets, RecordTTL: ttl}
+func entry(name bundle.PublishedName) *endpoint.Endpoint {
+	e := &endpoint.Endpoint{DNSName: name.Name, RecordType: name.Type, Targets: name.Targets, RecordTTL: endpoint.TTL(name.TTL)}
 	if name.ID != "" {
 		e.SetIdentifier = name.ID
 		e.SetProviderSpecificProperty(bundle.WeightProperty, strconv.FormatInt(name.Weight, 10))

@@ -79,6 +79,9 @@ func AnswerWithin(p plan.Provider) time.Duration {
 	if len(fields) > 0 || spec.Suspend || externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs) {
 		return 0
 	}
+	if intent.IsPublisher(p.Cluster) {
+		return externaldns.BuiltInWait
+	}
 	return externaldns.AnswerWithin(arguments.args)
 }
 

@@ -16,11 +16,15 @@ const App = "external-dns"
 // Render makes the objects of one external-dns, ordered by bundle.Compare. They are the
 // project's namespace, the CRD of DNSEndpoints, the account with its rights, the Secret
 // of inline credentials if there are any, and the Deployment. No object holds a secret
-// value: the Secret says by its annotation which sealed values it gets (I9).
+// value: the Secret says by its annotation which sealed values it gets (I9). A provider
+// with the built-in publisher has one object, which is for Signpost itself.
 //
 // The fields are what cannot work, with pointers into the record; there are no
 // objects then. An error is a defect of the frozen record or of Signpost.
 func Render(p plan.Provider) ([]bundle.Object, []intent.Field, error) {
+	if intent.IsPublisher(p.Cluster) {
+		return renderPublisher(p)
+	}
 	arguments, fields := compile(p)
 	credentials, more := readCredentials(p)
 	if fields = append(fields, more...); len(fields) > 0 {

@@ -150,7 +150,7 @@ func (s *Reader) absent(ctx context.Context, name string) error {
 func (s *Reader) ReadClusters(ctx context.Context, in *Inputs, names []string) error {
 	var paths []intent.Path
 	for _, name := range names {
-		if _, known := in.Clusters[name]; !known {
+		if _, known := in.Clusters[name]; !known && !intent.IsPublisher(name) {
 			ref, _ := intent.ParseCluster(name)
 			paths = append(paths, ref.Path())
 		}
@@ -303,7 +303,7 @@ func (s *Reader) readHomes(ctx context.Context, in *Inputs) error {
 			return err
 		}
 		in.Pinned[name] = pinned
-		homes = append(homes, record.Spec.DeployOn, pinned.Record.Spec.DeployOn, pinned.Record.Home)
+		homes = append(homes, record.Spec.DeployOn.Ref(doc.Path), pinned.Record.Spec.DeployOn.Ref(doc.Path), pinned.Record.Home)
 	}
 	var names []string
 	for _, home := range homes {

@@ -79,10 +79,13 @@ func (c *census) count(t *tables, o *owner) {
 			clusters[name] = true
 		}
 		for _, e := range r.from {
-			clusters[e.at.name] = true
+			clusters[e.at.name] = !intent.IsPublisher(e.at.name)
 			add(&c.externalDNS(r, e).Hosts)
 		}
-		for name := range clusters {
+		for name, is := range clusters {
+			if !is {
+				continue // a built-in publisher is in no cluster
+			}
 			add(&c.cluster(t, name).Hosts)
 		}
 	}
@@ -96,7 +99,7 @@ func (c *census) externalDNS(r *row, e *endpoint) *intent.FleetItem {
 		if e.by.known && e.at.known && e.at.reachable {
 			healthy = truth(e.by.available)
 		}
-		c.items[key] = &intent.FleetItem{Kind: kindExternalDNS, Cluster: e.at.name, Project: r.of.project, Record: r.provider, Scope: r.scope, Healthy: healthy}
+		c.items[key] = &intent.FleetItem{Kind: kindExternalDNS, Cluster: intent.HomeWord(e.at.name), Project: r.of.project, Record: r.provider, Scope: r.scope, Healthy: healthy}
 	}
 	return c.items[key]
 }

@@ -231,7 +231,7 @@ func (s *search) page() (intent.NamePage, error) {
 func (h hit) name() intent.FoundName {
 	var homes []string
 	for _, e := range h.from {
-		homes = append(homes, e.at.name)
+		homes = append(homes, intent.HomeWord(e.at.name))
 	}
 	slices.Sort(homes)
 	return intent.FoundName{

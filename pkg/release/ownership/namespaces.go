@@ -39,6 +39,9 @@ func namespaceRequests(g plan.Group) []resolve.ClaimRequest {
 		}
 	}
 	for _, b := range g.Bindings {
+		if intent.IsPublisher(b.Cluster) {
+			continue // it has no namespaces
+		}
 		add(b.Cluster, g.Project.Namespace, resolve.ClaimRequest{Purpose: resolve.OfProject})
 	}
 	for _, dns := range g.AllDNS() {
@@ -151,6 +154,9 @@ func (s *claimHolders) keeper(ctx context.Context, b resolve.ClaimRequest) (name
 // The claim is to be written before the move is accepted. Otherwise it holds as long as a
 // logical cloud, and keeps others from a namespace that is the project's anyway.
 func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (changes []nameclaim.Change, why string, err error) {
+	if p.Frozen.Home.IsPublisher() {
+		return nil, "", nil // there are no namespaces
+	}
 	groups, err := s.GroupsOf(ctx, p.Frozen.Path)
 	if err != nil {
 		return nil, "", err

@@ -46,7 +46,7 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 	}
 	if _, why := s.Resolver.Unfit(to.String(), known, cluster, p.Frozen.Project.Name); why != "" {
 		errs = append(errs, intent.Field{Pointer: at, Detail: why})
-	} else if !cluster.For(intent.UseHome) {
+	} else if !to.IsPublisher() && !cluster.For(intent.UseHome) {
 		errs = append(errs, intent.Field{Pointer: at, Detail: intent.UseHome.Lacks(to.String(), resolve.HomeNeed(p.Frozen.Name))})
 	}
 	_, taken, err := s.Ownership.ClaimHome(ctx, p)
@@ -74,6 +74,9 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 
 // clusterSpec reads a cluster's document; known says whether it has one.
 func clusterSpec(ctx context.Context, documents intent.Store, ref intent.ClusterRef) (spec intent.Cluster, known bool, err error) {
+	if ref.IsPublisher() {
+		return spec, true, nil
+	}
 	doc, err := documents.Get(ctx, ref.Path())
 	if intent.CodeOf(err) == intent.NotFound {
 		return spec, false, nil

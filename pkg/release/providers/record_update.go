@@ -168,7 +168,7 @@ func (s *Updater) freezeUpdate(ctx context.Context, record intent.Path, p *resol
 	if p.Frozen, err = s.Freeze(doc, project, p.Before.Record.Home, p.Before); err != nil {
 		return err
 	}
-	if to := p.Frozen.Spec.DeployOn; to != nil && p.Before.Deployed && p.Frozen.Home != nil {
+	if to := p.Frozen.Spec.DeployOn.Ref(record); to != nil && p.Before.Deployed && p.Frozen.Home != nil {
 		p.Frozen.Home = to
 	}
 	size, err := s.ZoneSize(ctx, p.Frozen)

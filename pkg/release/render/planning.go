@@ -15,10 +15,11 @@ import (
 const maxListed = 4 << 20
 
 // Objects are changes as plans show them. Objects beyond the room are counted, unchanged
-// ones first. The error is that of a context that ends before the diffs are made.
+// ones first. Objects of built-in publishers are in no cluster, and not listed. The error is that of a context that ends before the diffs are made.
 func Objects(ctx context.Context, changes []bundle.Change) ([]intent.ObjectChange, *intent.ObjectCounts, error) {
 	objects, texts := []intent.ObjectChange{}, Diffs{}
 	var left *intent.ObjectCounts
+	changes = slices.DeleteFunc(slices.Clone(changes), func(c bundle.Change) bool { return intent.IsPublisher(c.ID.Cluster) })
 	listed := fitting(changes, maxListed)
 	for n, c := range changes {
 		if err := ctx.Err(); err != nil {

@@ -94,6 +94,10 @@ func (d *Draft) bindRecord(ctx context.Context, i inputs.DNSIntent, app plan.App
 	if !known || len(i.Spec.Records) > 0 && !slices.Contains(i.Spec.Records, name) {
 		return nil
 	}
+	if to.Scope == intent.ClusterScope && record.Frozen.Spec.DeployOn.BuiltIn() {
+		d.Fail(record.Frozen.Path, "/spec/deployOn", "provider %q has the built-in publisher, which has public names only, but is associated with %s; end the association, or name a cluster in deployOn", name, to.Cluster)
+		return nil
+	}
 	homeless := to.Cluster == "" && record.Frozen.Home == nil // which has been said
 	if to.Cluster == "" && !homeless {
 		to.Cluster = record.Frozen.Home.String()

@@ -220,7 +220,7 @@ func (s *Resolver) DraftRecords(ctx context.Context, d *Draft) error {
 // record, the logical cloud or the server says. Otherwise it is the logical cloud's only
 // cluster.
 func (s *Resolver) home(d *Draft, name string, r RecordDraft) *intent.ClusterRef {
-	implied := r.Frozen.Spec.DeployOn
+	implied := r.Frozen.Spec.DeployOn.Ref(r.Frozen.Path)
 	implied = cmp.Or(implied, d.In.Cloud.Spec.ControllerCluster, s.Inputs.ControllerCluster)
 	if implied == nil && len(d.In.Members) == 1 {
 		only, _ := intent.ParseCluster(d.In.Members[0])
@@ -250,7 +250,7 @@ func (s *Resolver) collectClusters(d *Draft) {
 		cluster, known := d.In.Clusters[name]
 		ref, _ := intent.ParseCluster(name)
 		pointer, why := s.Unfit(name, known, cluster.Spec, d.Group.Project.Name)
-		inventory := known && InventoryOnly(cluster.Spec)
+		inventory := known && InventoryOnly(cluster.Spec) && !ref.IsPublisher()
 		if why != "" && (pushed[name] || !inventory) {
 			d.Fail(ref.Path(), pointer, "%s", why)
 		}
@@ -263,6 +263,10 @@ func (s *Resolver) collectClusters(d *Draft) {
 // which field of the cluster says so; empty when it can.
 func (s *Resolver) Unfit(name string, known bool, spec intent.Cluster, project string) (pointer, why string) {
 	switch {
+	case intent.IsPublisher(name) && s.Inputs.DelegatedContexts != nil:
+		return "/spec/deployOn", fmt.Sprintf("the built-in publisher writes names itself, which %s does here; name a cluster in deployOn", intent.Deployer)
+	case intent.IsPublisher(name):
+		return "", ""
 	case !known:
 		return "", fmt.Sprintf("cluster %s does not exist; create it, in %s", name, intent.ClusterKeeper)
 	case s.Inputs.DelegatedContexts != nil && spec.Directory != "":

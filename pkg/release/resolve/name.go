@@ -67,6 +67,8 @@ func (d *Draft) bindNameInClusters() {
 	provider := d.In.Name.Provider
 	for _, cluster := range d.In.Members {
 		switch {
+		case d.Records[provider].Frozen.Spec.DeployOn.BuiltIn():
+			d.Fail(d.Group.Path, "/spec/scope", "provider %q has the built-in publisher, which has public names only; choose scope public", provider)
 		case d.In.Serves(provider, cluster):
 			d.bindNameTo(plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}})
 		case d.In.FollowsClusters():
@@ -164,7 +166,7 @@ func (s *Resolver) nameHome(d *Draft, r RecordDraft) *intent.ClusterRef {
 	if r.Live() && r.Frozen.Home != nil {
 		return r.Frozen.Home
 	}
-	if home := cmp.Or(r.Frozen.Spec.DeployOn, s.Inputs.ControllerCluster); home != nil {
+	if home := cmp.Or(r.Frozen.Spec.DeployOn.Ref(r.Frozen.Path), s.Inputs.ControllerCluster); home != nil {
 		return home
 	}
 	if len(d.In.Members) == 1 {

@@ -163,7 +163,7 @@ func (s *Resolver) recallRecord(ctx context.Context, d *Draft, b plan.Binding) (
 	}
 	if r.Frozen.Home == nil && b.Scope == intent.Public {
 		then, _ := intent.ParseCluster(b.Cluster)
-		if r.Frozen.Home = r.Frozen.Spec.DeployOn; r.Frozen.Home == nil {
+		if r.Frozen.Home = r.Frozen.Spec.DeployOn.Ref(r.Frozen.Path); r.Frozen.Home == nil {
 			r.Frozen.Home = &then
 		}
 	}

@@ -238,10 +238,17 @@ func SwapDocument(ctx context.Context, store intent.Store, body any, write inten
 func (l *Lifecycle) KeepRemovedClusters(clusters []string) {
 	for _, cluster := range l.RemovedClusters {
 		if ref, _ := intent.ParseCluster(cluster); !slices.Contains(clusters, cluster) {
-			l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), func(p intent.Path) bool { return p == ref.Path() })
+			l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), func(p intent.Path) bool { return p == ref.Path() && !l.reliesOn(p) })
 		}
 	}
 	l.RemovedClusters = clusters
+}
+
+// reliesOn tells whether a document is a provider's whose names the owner has. It may be a
+// home, too: that of its built-in publisher.
+func (l *Lifecycle) reliesOn(path intent.Path) bool {
+	of := func(u Use) bool { return u.Record == path }
+	return slices.ContainsFunc(l.Uses, of) || slices.ContainsFunc(l.Leaving, of) || slices.ContainsFunc(l.Former, of)
 }
 
 // RelyOn notes the providers that the release relies on from now on, and that those of

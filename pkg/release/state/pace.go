@@ -44,12 +44,20 @@ func (s *Store) ZoneSize(ctx context.Context, record plan.Record) (int, error) {
 	return size, nil
 }
 
+// homeOf is the cluster ("provider+cluster") of a record's home; empty where it has none.
+func homeOf(r plan.Record) string {
+	if r.Home == nil {
+		return ""
+	}
+	return r.Home.String()
+}
+
 // TellAnswers says of the names that come or change how soon their external-dns
 // tells the DNS provider of it. When a name goes, depends on how many targets it has.
 func TellAnswers(names []intent.NameChange, records map[string]plan.Record) {
 	within := map[string]string{}
 	for name, r := range records {
-		if wait := provider.AnswerWithin(plan.Provider{Record: r, Scope: intent.Public}); wait > 0 {
+		if wait := provider.AnswerWithin(plan.Provider{Record: r, Scope: intent.Public, Cluster: homeOf(r)}); wait > 0 {
 			within[name] = wait.String()
 		}
 	}

@@ -92,7 +92,7 @@ func (s *Store) SaveRecord(ctx context.Context, was, is RecordLifecycle) error {
 
 func recordRefs(r plan.Record) []intent.Path {
 	refs := []intent.Path{r.Path}
-	if r.Home != nil {
+	if r.Home != nil && !r.Home.IsPublisher() {
 		refs = append(refs, r.Home.Path())
 	}
 	for _, c := range r.Spec.Credentials {

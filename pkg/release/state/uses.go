@@ -24,8 +24,8 @@ func (s *Store) Users(ctx context.Context, record intent.Path) ([]intent.Use, er
 	err := s.EachGroup(ctx, record, func(group intent.Path, l Lifecycle) {
 		use := intent.Use{DeploymentIntentGroup: string(group)}
 		for _, u := range l.Uses {
-			if u.Record == record && !slices.Contains(use.Clusters, u.Cluster) {
-				use.Clusters = append(use.Clusters, u.Cluster)
+			if u.Record == record && !slices.Contains(use.Clusters, intent.HomeWord(u.Cluster)) {
+				use.Clusters = append(use.Clusters, intent.HomeWord(u.Cluster))
 			}
 		}
 		if len(use.Clusters) > 0 {

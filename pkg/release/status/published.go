@@ -43,14 +43,16 @@ func published(snap query.Snapshot, b plan.Binding, host plan.Host, choice addre
 		return p.says("False", "DryRun", "dry-run is set: external-dns changes nothing")
 	case by.Cluster.Abandoned != nil:
 		return p.says("Unknown", "ClusterAbandoned", "the cluster of its external-dns, "+b.Cluster+", is abandoned: the name stays as it is until another external-dns takes it over", by.Cluster.Abandoned.Since)
+	case by.Observed == nil && intent.IsPublisher(b.Cluster):
+		return p.says("Unknown", "NotObserved", "the built-in publisher has not begun yet")
 	case by.Observed == nil:
 		return p.says("Unknown", "NotObserved", "external-dns cannot be observed on "+b.Cluster)
 	case unreachable(by.Cluster):
 		return p.says("Unknown", "ClusterUnreachable", "the home of external-dns, "+b.Cluster+", cannot be reached: "+by.Cluster.Reachability.Message, by.Cluster.Reachability.Since)
 	case !by.Observed.Available && p.put():
-		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, "external-dns is not available"), by.Observed.Since)
+		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, p.who()+" is not available"), by.Observed.Since)
 	case !by.Observed.Available:
-		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, "external-dns is not available"), p.entry.Since)
+		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, p.who()+" is not available"), p.entry.Since)
 	case snap.Suspended:
 		return p.says("Unknown", "Suspended", suspendedGroup)
 	case synced.Status != "True":
@@ -62,6 +64,14 @@ func published(snap query.Snapshot, b plan.Binding, host plan.Host, choice addre
 // put tells whether external-dns has put the DNSEndpoint through as it was
 // applied.
 func (p publication) put() bool { return p.seen.Of(p.entry.UID, p.entry.Generation) }
+
+// who names the program that publishes.
+func (p publication) who() string {
+	if intent.IsPublisher(p.by.Use.Cluster) {
+		return "the built-in publisher"
+	}
+	return "external-dns"
+}
 
 // noAddress says why there is nothing to publish, as far as that is not told
 // address by address.
@@ -97,17 +107,17 @@ func (p publication) through() intent.StatusCondition {
 	case p.put() && policy == "create-only" && p.entry.Generation > 1:
 		return p.says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only does not change existing names", p.seen.At)
 	case p.put():
-		c := p.says("True", "Published", "external-dns synchronized at "+p.seen.At.Format(time.RFC3339)+", after it had read the DNSEndpoint")
+		c := p.says("True", "Published", p.who()+" synchronized at "+p.seen.At.Format(time.RFC3339)+", after it had read the DNSEndpoint")
 		c.LastTransitionTime = later(p.seen.At, p.by.Observed.Since) // also before this release, which left the DNSEndpoint as it was
 		return c
 	case sync == nil:
-		return p.says("Unknown", "NotObserved", "external-dns has not synchronized since it was asked for the name", p.entry.Since)
+		return p.says("Unknown", "NotObserved", p.who()+" has not synchronized since it was asked for the name", p.entry.Since)
 	case sync.Unread != "":
 		return p.says("Unknown", "NotObserved", "the last synchronization of external-dns is not known: "+sync.Unread, p.entry.Since)
 	case sync.Failing != "":
-		return p.says("False", "SynchronizationFails", "external-dns failed to synchronize the DNSEndpoint: "+sync.Failing, p.entry.Since)
+		return p.says("False", "SynchronizationFails", p.who()+" failed to synchronize the DNSEndpoint: "+sync.Failing, p.entry.Since)
 	}
-	return p.says("False", "NotSynchronizedYet", "external-dns has not synchronized yet since the DNSEndpoint changed", p.entry.Since)
+	return p.says("False", "NotSynchronizedYet", p.who()+" has not synchronized yet since the DNSEndpoint changed", p.entry.Since)
 }
 
 // endpointOf is the DNSEndpoint that holds a binding's names.

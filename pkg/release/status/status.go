@@ -34,6 +34,9 @@ func Of(snap query.Snapshot) intent.Status {
 		return s
 	}
 	for _, name := range slices.Sorted(maps.Keys(snap.Clusters)) {
+		if intent.IsPublisher(name) {
+			continue
+		}
 		if c := cluster(snap, name); len(c.Resources) > 0 || looked(snap, name) {
 			s.Clusters = append(s.Clusters, c)
 		}
@@ -131,7 +134,7 @@ func resource(id bundle.ID, status ledger.Status, message string) intent.Resourc
 // Provider projects one external-dns.
 func Provider(p query.ProviderReport) intent.ProviderStatus {
 	out := intent.ProviderStatus{
-		Record: p.Use.Record.Name(), Cluster: p.Use.Cluster, Scope: p.Use.Scope, Version: p.Record.Version,
+		Record: p.Use.Record.Name(), Cluster: intent.HomeWord(p.Use.Cluster), Scope: p.Use.Scope, Version: p.Record.Version,
 	}
 	if p.Cluster.Abandoned != nil {
 		out.Message = "its cluster is abandoned: published names stay as they are until another external-dns takes them over"
@@ -210,14 +213,14 @@ const applied = string(ledger.Applied)
 func OfRecord(snap query.RecordSnapshot) intent.RecordStatus {
 	l := snap.Lifecycle
 	s := intent.RecordStatus{
-		Home: l.Record.Home, OwnerID: l.Record.OwnerID, Version: l.Record.Version, Revision: l.Seq,
+		Home: intent.HomeOf(l.Record.Home), OwnerID: l.Record.OwnerID, Version: l.Record.Version, Revision: l.Seq,
 		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Adoption: l.Adopting, Warnings: snap.Warnings,
 	}
 	for _, p := range snap.Providers {
 		ref, _ := intent.ParseCluster(p.Use.Cluster)
 		s.Providers = append(s.Providers, Provider(p))
 		s.Deployments = append(s.Deployments, intent.Deployment{
-			Scope: p.Use.Scope, ClusterProvider: ref.ClusterProvider, Cluster: ref.Cluster, OwnerID: p.OwnerID, Version: p.Record.Version,
+			Scope: p.Use.Scope, Home: *intent.HomeOf(&ref), OwnerID: p.OwnerID, Version: p.Record.Version,
 		})
 	}
 	return s

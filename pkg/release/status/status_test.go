@@ -387,9 +387,9 @@ func TestRecordsTellWhereTheyAreDeployed(t *testing.T) {
 		Providers: running(t).Providers,
 	}
 	s := status.OfRecord(record)
-	require.Equal(t, &home, s.Home)
+	require.Equal(t, intent.HomeOf(&home), s.Home)
 	require.Equal(t, int64(3), s.Revision)
-	require.Equal(t, []intent.Deployment{{Scope: intent.Public, ClusterProvider: "edge", Cluster: "hub", OwnerID: "sp-1", Version: "v0.22.0"}}, s.Deployments)
+	require.Equal(t, []intent.Deployment{{Scope: intent.Public, Home: intent.Home{ClusterProvider: "edge", Cluster: "hub"}, OwnerID: "sp-1", Version: "v0.22.0"}}, s.Deployments)
 	require.Len(t, s.Providers, 1)
 
 	unused := status.OfRecord(query.RecordSnapshot{})

@@ -87,6 +87,9 @@ func placements(g plan.Group) []resolve.ClaimRequest {
 		}
 	}
 	for _, b := range g.Bindings {
+		if intent.IsPublisher(b.Cluster) {
+			continue // it has no namespaces
+		}
 		add(b.Cluster, g.Project.Namespace, resolve.OfProject, "")
 	}
 	for _, dns := range g.DNS {

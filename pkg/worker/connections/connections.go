@@ -41,6 +41,7 @@ type Pool struct {
 	alone      func(ctx context.Context) error // refuses directory clusters that another server would have
 	changed    chan string
 	memory     int64 // of each cluster's budget
+	publishers Publishers
 
 	mu      sync.Mutex
 	seen    map[string]state           // of each cluster when it was last connected to
@@ -59,13 +60,17 @@ type Settings struct {
 	Replica      string                          // id of this process
 	Root         string                          // of directory clusters
 	Alone        func(ctx context.Context) error // refuses directory clusters that others would have elsewhere
+	Publishers   Publishers                      // nil: there are no built-in publishers
 	Memory       int64                           // bytes that may be kept of each cluster's answers; 0: cluster.DefaultMemory
 }
+
+// Publishers makes the target that stands for the built-in publisher of a provider.
+type Publishers func(name string, options cluster.Options) cluster.Target
 
 // New makes a Pool. Values opens the kubeconfigs that documents refer to.
 func New(of Settings, identities Identities, values cluster.Values) *Pool {
 	return &Pool{
-		documents: identities.Documents, Identities: identities, values: values, root: of.Root, alone: of.Alone,
+		documents: identities.Documents, Identities: identities, values: values, root: of.Root, alone: of.Alone, publishers: of.Publishers,
 		options: cluster.Options{Installation: of.Installation, Values: values, Version: of.Version, Replica: of.Replica},
 		changed: make(chan string), memory: cmp.Or(of.Memory, cluster.DefaultMemory), seen: map[string]state{}, budgets: map[string]*bounded.Budget{},
 	}
@@ -74,6 +79,9 @@ func New(of Settings, identities Identities, values cluster.Values) *Pool {
 // Connect answers the cluster ("provider+cluster"), or why it cannot be
 // reached.
 func (c *Pool) Connect(ctx context.Context, name string) (cluster.Target, error) {
+	if intent.IsPublisher(name) && c.publishers != nil {
+		return c.publishers(name, c.options), nil
+	}
 	spec, now, err := c.read(ctx, name)
 	if err != nil {
 		return nil, err

@@ -56,6 +56,10 @@ const (
 // Facts that the watches do not see stay as they were last seen (I6), unless the watches
 // may not see them.
 func (c *externalDNSProbe) look(watches cluster.Watches) bool {
+	if own, is := watches.(cluster.BuiltIn); is {
+		c.hearBuiltIn(own.Publishing())
+		return false
+	}
 	pods, err := watches.Pods(c.Namespace, c.Labels())
 	c.seen = err == nil
 	switch {
@@ -71,6 +75,17 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 		c.judged, c.available = true, d != nil && d.Available
 	}
 	return c.seen
+}
+
+// hearBuiltIn takes up what the built-in publisher tells of itself.
+func (c *externalDNSProbe) hearBuiltIn(told cluster.Publishing) {
+	c.watched, c.judged, c.available = true, true, told.Waiting == ""
+	c.trouble = told.Waiting
+	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing}
+	c.through = map[bundle.ID]observed.Published{}
+	for id, p := range told.Published {
+		c.through[id] = observed.Published{UID: p.UID, Generation: p.Generation, At: p.At}
+	}
 }
 
 // take takes up the pods.

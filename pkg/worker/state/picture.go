@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -26,7 +27,7 @@ type Subjects struct {
 // external-dns among them are to publish.
 func (p *Picture) Publish() {
 	p.SetSubjects(&Subjects{
-		Deployments: p.Ledger.ours(deploymentKind()), DaemonSets: p.Ledger.ours(daemonSetKind()),
+		Deployments: append(p.Ledger.ours(deploymentKind()), p.Ledger.ours(publisherKind())...), DaemonSets: p.Ledger.ours(daemonSetKind()),
 		Publishers: p.publishers(), Nameservers: p.nameservers(),
 	})
 }
@@ -61,5 +62,10 @@ func (p *Picture) Follow() {
 }
 
 func deploymentKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "Deployment"} }
+
+// publisherKind is observed as a Deployment of external-dns is.
+func publisherKind() cluster.Kind {
+	return cluster.Kind{Group: bundle.PublisherGroup, Kind: bundle.PublisherKind}
+}
 
 func daemonSetKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "DaemonSet"} }

@@ -42,9 +42,10 @@ func markOf(id bundle.ID, want *Wanted) Mark {
 	}
 }
 
-// isExternalDNS tells whether an object is the Deployment of a record.
+// isExternalDNS tells whether an object is the Deployment of a record, or its built-in
+// publisher.
 func isExternalDNS(id bundle.ID, want *Wanted) bool {
-	return cluster.KindOf(id) == deploymentKind() && want.Marks.Labels[bundle.LabelRecord] != ""
+	return (cluster.KindOf(id) == deploymentKind() || id.IsPublisher()) && want.Marks.Labels[bundle.LabelRecord] != ""
 }
 
 // publishers finds the external-dns that are wanted and applied, ordered by

@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"net"
 	"slices"
 	"strings"
 
@@ -18,6 +19,20 @@ func unusable(uri string) error {
 		refusal.Detail += ": its user, its password or an option with a password; in them, write / : @ ? # [ ] and % as %2F %3A %40 %3F %23 %5B %5D and %25"
 	}
 	return refusal
+}
+
+// Addresses are the servers (HOST:PORT) that a connection string leads to, none if it
+// cannot be read.
+func Addresses(uri string) []string {
+	const usual = "27017"
+	var out []string
+	for _, host := range options.Client().ApplyURI(uri).Hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			host = net.JoinHostPort(strings.Trim(host, "[]"), usual)
+		}
+		out = append(out, host)
+	}
+	return out
 }
 
 // masked is a connection string with other words for its user and its password,

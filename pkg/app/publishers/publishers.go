@@ -1,0 +1,66 @@
+// Package publishers opens the built-in publishers of providers.
+package publishers
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/publisher/guard"
+	"github.com/signpost-dns/signpost/pkg/publisher/open"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster/builtin"
+	"github.com/signpost-dns/signpost/pkg/worker/connections"
+)
+
+// Limits say which servers publishers may connect to.
+type Limits struct {
+	Servers []string // rules of --publisher-servers, which were checked
+	Stores  []string // addresses (HOST:PORT) of Signpost's own stores, to which no publisher connects
+}
+
+// New makes what reaches the built-in publishers of providers.
+func New(limits Limits, store kv.KV, values cluster.Values, metrics prometheus.Registerer) connections.Publishers {
+	rules, _ := guard.Parse(limits.Servers) // app.Config.Check has found no fault
+	dialer := &guard.Dialer{Rules: rules, Stores: limits.Stores}
+	counted := open.NewMetrics(metrics)
+	writer := func(ctx context.Context, of bundle.Publisher) (publisher.Writer, error) {
+		settings, err := settingsOf(ctx, of, values)
+		if err != nil {
+			return nil, err
+		}
+		settings.Dial = dialer.Dial
+		return open.Writer(settings, counted)
+	}
+	return func(name string, options cluster.Options) cluster.Target {
+		return builtin.New(name, builtin.Settings{KV: store, Options: options, Open: writer})
+	}
+}
+
+// settingsOf are the settings of a writer, with its secrets in memory.
+func settingsOf(ctx context.Context, of bundle.Publisher, values cluster.Values) (publisher.Settings, error) {
+	out := publisher.Settings{
+		Provider: of.Provider, Parameters: of.Parameters, Owner: of.OwnerID, Environment: map[string]string{}, Files: map[string][]byte{},
+	}
+	maps.Copy(out.Environment, of.Environment)
+	for name, id := range of.Values {
+		value, err := values.Secret(ctx, id)
+		if err != nil {
+			return out, fmt.Errorf("the credential %s cannot be opened: %w", name, err)
+		}
+		out.Environment[name] = string(value)
+	}
+	for path, id := range of.Files {
+		content, err := values.Secret(ctx, id)
+		if err != nil {
+			return out, fmt.Errorf("the credential %s cannot be opened: %w", path, err)
+		}
+		out.Files[path] = content
+	}
+	return out, nil
+}

@@ -1,0 +1,415 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+const (
+	publisherName = "_publisher.shop+lab"
+	owner         = "sp-1"
+)
+
+// zone is a DNS server with one zone, and the Writer that reaches it.
+type zone struct {
+	mu      sync.Mutex
+	names   map[string][]publisher.Set
+	changes []publisher.Change
+	reads   int
+	fails   error                    // of each call
+	others  map[string]bool          // names of another owner
+	hold    func(c publisher.Change) // is called before each write; nil: nothing
+}
+
+func newZone() *zone { return &zone{names: map[string][]publisher.Set{}, others: map[string]bool{}} }
+
+func (z *zone) Read(_ context.Context, names []string) (map[string]publisher.State, error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.reads++
+	if z.fails != nil {
+		return nil, z.fails
+	}
+	states := map[string]publisher.State{}
+	for _, name := range names {
+		states[name] = publisher.State{Name: name, Sets: z.names[name]}
+	}
+	return states, nil
+}
+
+func (z *zone) Write(_ context.Context, c publisher.Change) error {
+	if z.hold != nil {
+		z.hold(c)
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	equal := func(a, b publisher.Set) bool { return publisher.SameRecords(a, b) }
+	switch {
+	case z.fails != nil:
+		return z.fails
+	case z.others[c.Before.Name]:
+		return publisher.Errorf(publisher.Foreign, "it belongs to another owner")
+	case !slices.EqualFunc(z.names[c.Before.Name], c.Before.Sets, equal):
+		return publisher.Errorf(publisher.Stale, "it has changed")
+	case slices.EqualFunc(c.Before.Sets, c.After, equal):
+		return nil
+	}
+	z.changes = append(z.changes, c)
+	var sets []publisher.Set
+	for _, set := range c.After {
+		set.Mark.Owner = owner
+		sets = append(sets, set)
+	}
+	if z.names[c.Before.Name] = sets; len(sets) == 0 {
+		delete(z.names, c.Before.Name)
+	}
+	return nil
+}
+
+func (z *zone) Close() {}
+
+// is has a name have an address by somebody else's hand.
+func (z *zone) is(name, address string) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.names[name] = []publisher.Set{{Name: name, Type: "A", TTL: 30, Targets: []string{address}, Mark: publisher.Mark{Owner: owner}}}
+}
+
+// has are the addresses of a name.
+func (z *zone) has(name string) []string {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for _, set := range z.names[name] {
+		return set.Targets
+	}
+	return nil
+}
+
+func (z *zone) fail(err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.fails = err
+}
+
+func (z *zone) counts() (writes, reads int) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return len(z.changes), z.reads
+}
+
+// served is a Target that publishes, as its worker sees it.
+type served struct {
+	*Target
+	watches cluster.Watches
+}
+
+func begin(t *testing.T, store kv.KV, z *zone) served {
+	t.Helper()
+	target := New(publisherName, Settings{
+		KV: store, Options: cluster.Options{Installation: "inst-1"},
+		Open: func(context.Context, bundle.Publisher) (publisher.Writer, error) { return z, nil },
+	})
+	none := func() {}
+	w := target.Watch(t.Context(), cluster.Notify{Objects: none, Addresses: none, Pods: none})
+	synctest.Wait()
+	return served{target, w}
+}
+
+// end has the publisher end as a worker ends it.
+func (p served) end() {
+	p.watches.Stop()
+	synctest.Wait()
+}
+
+func (p served) told() cluster.Publishing { return p.watches.(cluster.BuiltIn).Publishing() }
+
+func settings(t *testing.T, stopped bool) bundle.Object {
+	t.Helper()
+	o, err := bundle.New(publisherName, "external-dns", map[string]any{
+		"apiVersion": "signpost.dev/v1", "kind": "Publisher", "metadata": map[string]any{"name": "external-dns-lab", "namespace": "shop-dns"},
+		"spec": bundle.Publisher{Provider: "coredns", OwnerID: owner, Interval: time.Minute, Stopped: stopped},
+	})
+	require.NoError(t, err)
+	return o
+}
+
+// endpoint is a DNSEndpoint with A records.
+func endpoint(t *testing.T, name string, hosts map[string][]string) bundle.Object {
+	t.Helper()
+	var list []any
+	for host, targets := range hosts {
+		list = append(list, map[string]any{"dnsName": host, "recordType": "A", "targets": targets, "recordTTL": 30})
+	}
+	raw, err := json.Marshal(map[string]any{
+		"apiVersion": "externaldns.k8s.io/v1alpha1", "kind": "DNSEndpoint",
+		"metadata": map[string]any{"name": name, "namespace": "shop-dns", "labels": map[string]string{bundle.LabelRecord: "lab", bundle.LabelScope: "public"}},
+		"spec":     map[string]any{"endpoints": list},
+	})
+	require.NoError(t, err)
+	o, err := bundle.Stored(publisherName, "web", raw)
+	require.NoError(t, err)
+	return o
+}
+
+// apply applies objects as a worker does.
+func (p served) apply(t *testing.T, objects ...bundle.Object) {
+	t.Helper()
+	for _, o := range objects {
+		live, err := p.Get(t.Context(), o.ID)
+		require.NoError(t, err)
+		if live == nil {
+			_, err = p.Create(t.Context(), o)
+		} else {
+			_, err = p.Apply(t.Context(), o, live.Version)
+		}
+		require.NoError(t, err)
+	}
+	synctest.Wait()
+}
+
+func (p served) remove(t *testing.T, id bundle.ID) {
+	t.Helper()
+	live, err := p.Get(t.Context(), id)
+	require.NoError(t, err)
+	require.NotNil(t, live)
+	require.NoError(t, p.Delete(t.Context(), id, live.Version))
+	synctest.Wait()
+}
+
+func www(t *testing.T, addresses ...string) bundle.Object {
+	t.Helper()
+	return endpoint(t, "web", map[string][]string{"www.lab.example": addresses})
+}
+
+func TestADNSEndpointIsPublishedAtOnceByOneWriteForEachName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), endpoint(t, "web", map[string][]string{"a.lab.example": {"203.0.113.1"}, "b.lab.example": {"203.0.113.2"}}))
+		require.Equal(t, []string{"203.0.113.1"}, z.has("a.lab.example"))
+
+		began, readsBefore := z.counts()
+		p.apply(t, endpoint(t, "web", map[string][]string{"a.lab.example": {"203.0.113.9"}, "b.lab.example": {"203.0.113.2"}}))
+		require.Equal(t, []string{"203.0.113.9"}, z.has("a.lab.example"))
+		writes, reads := z.counts()
+		require.Equal(t, 1, writes-began, "only the name that changes is written")
+		require.Equal(t, readsBefore+1, reads, "only that name is read")
+		require.Equal(t, "crd/shop-dns/web", z.changes[writes-1].After[0].Mark.Resource)
+
+		p.remove(t, endpoint(t, "web", nil).ID)
+		require.Empty(t, z.names)
+		p.end()
+	})
+}
+
+// TestPublishedIsToldOnlyOfWhatWasWritten: I6 for the built-in publisher.
+func TestPublishedIsToldOnlyOfWhatWasWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false))
+		z.fail(errors.New("SERVFAIL from 192.0.2.53"))
+		p.apply(t, www(t, "203.0.113.1"))
+		require.Empty(t, p.told().Published)
+		require.Contains(t, p.told().Failing, "SERVFAIL from 192.0.2.53", "a failure is told in the server's words")
+
+		z.fail(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		id := www(t).ID
+		live := p.watches.Object(id, "").Live
+		require.Equal(t, live.Generation, p.told().Published[id].Generation)
+		require.Empty(t, p.told().Failing)
+
+		z.others["cake.lab.example"] = true
+		p.apply(t, endpoint(t, "cake", map[string][]string{"cake.lab.example": {"203.0.113.1"}}))
+		require.NotContains(t, p.told().Published, endpoint(t, "cake", nil).ID)
+		require.Contains(t, p.told().Failing, "cake.lab.example is left alone: it belongs to another owner")
+		p.end()
+	})
+}
+
+func TestAStoppedPublisherWritesNothingAndRemovesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, www(t, "203.0.113.1"))
+		require.Empty(t, z.names, "without settings there is no publisher yet")
+		p.apply(t, settings(t, true))
+		require.Empty(t, z.names)
+		require.Equal(t, "it is stopped", p.told().Waiting)
+		p.apply(t, settings(t, false))
+		require.Equal(t, []string{"203.0.113.1"}, z.has("www.lab.example"))
+		p.apply(t, settings(t, true))
+		p.remove(t, www(t).ID)
+		require.Equal(t, []string{"203.0.113.1"}, z.has("www.lab.example"), "its names stay for who publishes them next")
+		p.remove(t, settings(t, true).ID)
+		require.NotEmpty(t, z.names)
+		p.end()
+	})
+}
+
+// TestASuccessorRemovesWhatWasLeftBehind: a name whose DNSEndpoint went while nobody
+// published is removed by the next publisher.
+func TestASuccessorRemovesWhatWasLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), kvtest.NewFake()
+		p := begin(t, store, z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		p.end()
+		idle := New(publisherName, p.Settings)
+		live, err := idle.Get(t.Context(), www(t).ID)
+		require.NoError(t, err)
+		require.NoError(t, idle.Delete(t.Context(), www(t).ID, live.Version))
+		began := time.Now()
+		p = begin(t, store, z)
+		require.Empty(t, z.names)
+		require.Zero(t, time.Since(began), "the first one has given the fence back")
+		p.end()
+	})
+}
+
+// TestASuccessorOfADeadPublisherWaitsAndReadsTwice: the dead one may still write for as
+// long as a lease and a request last.
+func TestASuccessorOfADeadPublisherWaitsAndReadsTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), kvtest.NewFake()
+		dead := begin(t, store, z)
+		dead.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		z2 := newZone()
+		z2.names = z.names
+		p := begin(t, store, z2)
+		p.apply(t, www(t, "203.0.113.2"))
+		time.Sleep(lease + cluster.RequestDeadline - time.Second)
+		synctest.Wait()
+		writes, _ := z2.counts()
+		require.Zero(t, writes, "it waits")
+		require.Contains(t, p.told().Waiting, "an earlier publisher may still be writing")
+
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"203.0.113.2"}, z2.has("www.lab.example"))
+		_, reads := z2.counts()
+		z2.is("www.lab.example", "203.0.113.1") // the dead one's last write
+		time.Sleep(cluster.RequestDeadline)
+		synctest.Wait()
+		_, again := z2.counts()
+		require.Greater(t, again, reads, "it reads again, one request later")
+		require.Equal(t, []string{"203.0.113.2"}, z2.has("www.lab.example"), "and puts right what it finds")
+		p.end()
+		dead.end()
+	})
+}
+
+// TestAPublisherWithoutTheFenceWritesNothing: one that stood still does not write again
+// after another has taken over.
+func TestAPublisherWithoutTheFenceWritesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), kvtest.NewFake()
+		old := begin(t, store, z)
+		old.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		p := begin(t, store, newZone())
+		writes, _ := z.counts()
+		old.apply(t, www(t, "203.0.113.7"))
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		after, _ := z.counts()
+		require.Equal(t, writes, after)
+		require.Equal(t, errTaken.Error(), old.told().Waiting)
+		old.end()
+		time.Sleep(time.Minute)
+		p.end()
+	})
+}
+
+// TestANameIsRecordedBeforeItsFirstWrite: after a crash between the write and the mark, the
+// next publisher knows the name for its own.
+func TestANameIsRecordedBeforeItsFirstWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), kvtest.NewFake()
+		recorded := false
+		z.hold = func(publisher.Change) {
+			item, _, err := store.Get(context.Background(), Prefix+publisherName+"/name/www.lab.example")
+			recorded = err == nil && item != nil
+		}
+		dead := begin(t, store, z) // it never ends, as kill -9 leaves it
+		dead.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		require.True(t, recorded)
+
+		z2 := newZone()
+		p := begin(t, store, z2)
+		time.Sleep(lease + cluster.RequestDeadline + time.Second)
+		synctest.Wait()
+		require.NotEmpty(t, z2.changes)
+		require.Equal(t, []string{"203.0.113.1"}, z2.changes[0].Intended[0].Targets)
+		p.remove(t, www(t).ID)
+		item, _, err := store.Get(t.Context(), Prefix+publisherName+"/name/www.lab.example")
+		require.NoError(t, err)
+		require.Nil(t, item, "a name that is gone is not remembered")
+		p.end()
+		dead.end()
+	})
+}
+
+func TestNamesOfSeveralDNSEndpointsArePublishedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.2"), endpoint(t, "other", map[string][]string{"www.lab.example": {"203.0.113.1"}}))
+		require.Equal(t, []string{"203.0.113.1", "203.0.113.2"}, z.has("www.lab.example"))
+		p.remove(t, endpoint(t, "other", nil).ID)
+		require.Equal(t, []string{"203.0.113.2"}, z.has("www.lab.example"))
+		p.end()
+	})
+}
+
+// TestTheSlowCheckPutsRightWhatSomebodyElseChanged: once in each interval.
+func TestTheSlowCheckPutsRightWhatSomebodyElseChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		z.is("www.lab.example", "203.0.113.66")
+		time.Sleep(time.Minute + time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"203.0.113.1"}, z.has("www.lab.example"))
+		p.end()
+	})
+}
+
+func TestAVersionIsNeverOverwrittenUnseen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t, kvtest.NewFake(), newZone())
+		made, err := p.Create(t.Context(), www(t, "203.0.113.1"))
+		require.NoError(t, err)
+		_, err = p.Create(t.Context(), www(t, "203.0.113.2"))
+		require.Equal(t, cluster.Exists, cluster.FaultOf(err))
+		changed, err := p.Apply(t.Context(), www(t, "203.0.113.2"), made.Version)
+		require.NoError(t, err)
+		require.Equal(t, made.UID, changed.UID)
+		require.Equal(t, int64(2), changed.Generation)
+		_, err = p.Apply(t.Context(), www(t, "203.0.113.3"), made.Version)
+		require.Equal(t, cluster.Stale, cluster.FaultOf(err))
+		require.Equal(t, cluster.Stale, cluster.FaultOf(p.Delete(t.Context(), www(t).ID, made.Version)))
+		again, err := p.Apply(t.Context(), www(t, "203.0.113.2"), changed.Version)
+		require.NoError(t, err)
+		require.Equal(t, changed, again, "the same changes nothing")
+		_, err = p.Create(t.Context(), bundle.Object{ID: bundle.ID{Cluster: publisherName, Kind: "ConfigMap", Name: "a"}, JSON: []byte(`{"apiVersion":"v1"}`)})
+		require.Equal(t, cluster.Refused, cluster.FaultOf(err))
+		p.end()
+	})
+}

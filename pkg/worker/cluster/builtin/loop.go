@@ -1,0 +1,421 @@
+package builtin
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// The rhythm of a publisher.
+const (
+	parallel      = 8                      // writes at a time
+	staleReads    = 4                      // of a name that changes at the same time
+	shortestCheck = 10 * time.Second       // between two looks at all names
+	retryFirst    = 500 * time.Millisecond // after a failure, doubled each time
+	retryLongest  = 30 * time.Second       // and at most
+)
+
+// loop brings the names of a publisher's DNSEndpoints to the DNS servers. Its goroutine is
+// the only one that uses what stands before mu.
+type loop struct {
+	target *Target
+	notify cluster.Notify
+	woken  chan struct{}
+
+	session  string // names this loop in the fence
+	fence    *fence // nil: not taken yet
+	taken    bool   // another publisher has the fence
+	writer   publisher.Writer
+	spec     bundle.Publisher
+	settings int64                      // the revision of those that the writer was opened with
+	recorded map[string][]publisher.Set // names that were written or are about to be, with their first sets; nil: not known
+	done     map[string][]publisher.Set // what the names were last seen to have
+	failures map[string]*failure        // by name; "" is all of it
+	skipped  map[string]string          // names that are left alone, with the reasons
+	check    time.Time                  // when all names are read next; zero: now
+	synced   time.Time                  // when nothing was left to do last
+	names    int                        // that are wanted
+
+	mu   sync.Mutex
+	told cluster.Publishing
+}
+
+// failure is that a name, or the zone, could not be written or read.
+type failure struct {
+	message string
+	next    time.Time
+	wait    time.Duration
+}
+
+func newLoop(t *Target, notify cluster.Notify) *loop {
+	return &loop{target: t, notify: notify, woken: make(chan struct{}, 1), session: rand.Text(), failures: map[string]*failure{}, skipped: map[string]string{}}
+}
+
+// wake has the loop look soon.
+func (l *loop) wake() {
+	select {
+	case l.woken <- struct{}{}:
+	default:
+	}
+}
+
+// report answers what was done so far.
+func (l *loop) report() cluster.Publishing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.told
+}
+
+// run publishes until ctx ends.
+func (l *loop) run(ctx context.Context) {
+	defer l.end(ctx)
+	for ctx.Err() == nil {
+		if !l.pause(ctx, l.step(ctx)) {
+			return
+		}
+	}
+}
+
+// pause waits until the time is over or there is something to do; false when ctx ends.
+func (l *loop) pause(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-l.woken:
+	case <-timer.C:
+	}
+	return true
+}
+
+// end gives the fence back, so that the next publisher need not wait, and closes the writer.
+func (l *loop) end(ctx context.Context) {
+	l.close()
+	if l.fence != nil && !l.taken {
+		l.fence.release(context.WithoutCancel(ctx))
+	}
+}
+
+func (l *loop) close() {
+	if l.writer != nil {
+		l.writer.Close()
+	}
+	l.writer, l.recorded, l.check, l.synced = nil, nil, time.Time{}, time.Time{}
+	clear(l.failures)
+	clear(l.skipped)
+}
+
+// idle is how long a publisher without anything to do sleeps.
+const idle = time.Minute
+
+// step does what is to be done now, and answers when the next step is due at the latest.
+func (l *loop) step(ctx context.Context) time.Duration {
+	objects, known := l.target.view.list()
+	at := slices.IndexFunc(objects, func(h held) bool { return h.object.IsPublisher() })
+	if !known || at < 0 {
+		l.close()
+		l.tell(nil, "it has no settings yet")
+		return idle
+	}
+	settings, err := bundle.ReadPublisher(objects[at].object)
+	if err != nil || settings.Stopped {
+		l.close()
+		l.tell(nil, "it is stopped")
+		return idle
+	}
+	if l.taken {
+		l.tell(nil, errTaken.Error())
+		return idle
+	}
+	wait, err := l.own(ctx)
+	if err != nil {
+		l.fail("", err)
+		l.tell(nil, "")
+		return l.due()
+	}
+	if wait > 0 {
+		l.tell(nil, "an earlier publisher may still be writing; it begins in "+wait.Round(time.Second).String())
+		return wait
+	}
+	if err := l.open(ctx, objects[at], settings); err != nil {
+		l.fail("", err)
+		l.tell(nil, "")
+		return l.due()
+	}
+	l.publish(ctx, objects)
+	l.tell(objects, "")
+	return l.due()
+}
+
+// own makes sure that no other publisher writes, and answers how long to wait for one.
+func (l *loop) own(ctx context.Context) (time.Duration, error) {
+	if l.fence == nil {
+		taken, err := takeFence(ctx, l.target, l.session)
+		if err != nil {
+			return 0, err
+		}
+		l.fence = taken
+	}
+	return max(0, l.fence.from.Sub(l.target.Now())), nil
+}
+
+// open makes the writer, unless it is there with these settings.
+func (l *loop) open(ctx context.Context, object held, settings bundle.Publisher) error {
+	if l.writer != nil && l.settings == object.revision {
+		return nil
+	}
+	l.close()
+	writer, err := l.target.Open(ctx, settings)
+	if err != nil {
+		return err
+	}
+	l.writer, l.settings, l.spec = writer, object.revision, settings
+	return nil
+}
+
+// publish writes the names that differ. Once in each interval, it looks at all of them.
+func (l *loop) publish(ctx context.Context, objects []held) {
+	now := l.target.Now()
+	if f := l.failures[""]; f != nil && now.Before(f.next) {
+		return
+	}
+	if l.recorded == nil {
+		recorded, err := l.fence.records(ctx)
+		if err != nil {
+			l.fail("", err)
+			return
+		}
+		l.recorded = recorded
+	}
+	if !now.Before(l.check) {
+		l.done, l.check = map[string][]publisher.Set{}, now.Add(max(l.spec.Interval, shortestCheck))
+		clear(l.skipped)
+		if l.fence.again {
+			l.fence.again, l.check = false, now.Add(cluster.RequestDeadline)
+		}
+	}
+	want := wanted(objects)
+	due := slices.DeleteFunc(differing(want, l.done, l.recorded), func(name string) bool {
+		f := l.failures[name]
+		return f != nil && now.Before(f.next)
+	})
+	for names := range slices.Chunk(due, publisher.Most) {
+		if err := l.write(ctx, names, want); err != nil {
+			l.fail("", err)
+			return
+		}
+	}
+	delete(l.failures, "")
+	for name := range l.failures {
+		if _, recorded := l.recorded[name]; !recorded && want[name] == nil {
+			delete(l.failures, name)
+		}
+	}
+	if l.names = len(want); len(l.failures) == 0 {
+		l.synced = l.target.Now()
+	}
+}
+
+// write brings some names to what is wanted. A name is recorded with its sets before its
+// first write. Sets that are found without a mark after a crash are ours then.
+func (l *loop) write(ctx context.Context, names []string, want map[string][]publisher.Set) error {
+	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
+	defer cancel()
+	if err := l.hold(ctx, names, want); err != nil {
+		return err
+	}
+	states, err := l.writer.Read(ctx, names)
+	if err != nil {
+		return err
+	}
+	errs := make([]error, len(names))
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for n, name := range names {
+		group.Go(func() error {
+			errs[n] = l.change(ctx, states[name], want[name], l.recorded[name])
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are those of the names
+	var gone []string
+	for n, name := range names {
+		l.note(name, want[name], errs[n])
+		if l.failures[name] == nil && len(want[name]) == 0 {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	if err := l.fence.forget(ctx, gone); err != nil {
+		return l.lost(err)
+	}
+	for _, name := range gone {
+		delete(l.recorded, name)
+	}
+	return nil
+}
+
+// hold makes sure that no other publisher has taken over, and records new names.
+func (l *loop) hold(ctx context.Context, names []string, want map[string][]publisher.Set) error {
+	fresh := map[string][]publisher.Set{}
+	for _, name := range names {
+		if _, recorded := l.recorded[name]; !recorded && len(want[name]) > 0 {
+			fresh[name] = want[name]
+		}
+	}
+	if err := l.fence.record(ctx, fresh); err != nil {
+		return l.lost(err)
+	}
+	maps.Copy(l.recorded, fresh)
+	return nil
+}
+
+// lost takes up that the fence could not be written.
+func (l *loop) lost(err error) error {
+	l.taken = errors.Is(err, errTaken)
+	return err
+}
+
+// change writes one name. If the name changes at the same time, change reads it again.
+func (l *loop) change(ctx context.Context, before publisher.State, sets, recorded []publisher.Set) error {
+	for range staleReads {
+		ctx, cancel := context.WithTimeout(ctx, publisher.WriteDeadline)
+		err := l.writer.Write(ctx, publisher.Change{Before: before, After: sets, Intended: recorded})
+		cancel()
+		if publisher.FaultOf(err) != publisher.Stale {
+			return err
+		}
+		states, err := l.writer.Read(ctx, []string{before.Name})
+		if err != nil {
+			return err
+		}
+		before = states[before.Name]
+	}
+	return publisher.Errorf(publisher.Stale, "%s keeps changing", before.Name)
+}
+
+// note takes up what became of a name. After an error only a read shows what it has.
+func (l *loop) note(name string, sets []publisher.Set, err error) {
+	delete(l.skipped, name)
+	if publisher.FaultOf(err) == publisher.Foreign {
+		l.skipped[name], err = err.Error(), nil
+	}
+	if err != nil {
+		delete(l.done, name)
+		l.fail(name, err)
+		return
+	}
+	delete(l.failures, name)
+	if len(sets) == 0 {
+		delete(l.done, name)
+		return
+	}
+	l.done[name] = sets
+	if l.target.Told != nil {
+		l.target.Told(l.target.name, Told{Name: name, At: l.target.Now()})
+	}
+}
+
+// Told is a name that was written, or found to be as wanted.
+type Told struct {
+	Name string
+	At   time.Time
+}
+
+// fail notes a failure of a name, or of the zone.
+func (l *loop) fail(name string, err error) {
+	f := l.failures[name]
+	if f == nil {
+		f = &failure{}
+		l.failures[name] = f
+	}
+	f.wait = min(max(2*f.wait, retryFirst), retryLongest)
+	f.message, f.next = err.Error(), l.target.Now().Add(f.wait)
+}
+
+// due answers how long nothing is to be done unless something happens.
+func (l *loop) due() time.Duration {
+	now, wait := l.target.Now(), idle
+	if !l.check.IsZero() {
+		wait = min(wait, l.check.Sub(now))
+	}
+	for _, f := range l.failures {
+		wait = min(wait, f.next.Sub(now))
+	}
+	return max(wait, 0)
+}
+
+// tell says what was done: a DNSEndpoint is published once all of its names are.
+func (l *loop) tell(objects []held, waiting string) {
+	told := cluster.Publishing{Synced: l.synced, Names: l.names, Waiting: waiting, Failing: l.failing(), Published: map[bundle.ID]cluster.Published{}}
+	before := l.report()
+	for _, o := range objects {
+		if o.object.Published == nil || !l.has(o.object.Published.Names) {
+			continue
+		}
+		now := cluster.Published{UID: o.live.UID, Generation: o.live.Generation, At: l.target.Now()}
+		if was := before.Published[o.object.ID]; was.UID == now.UID && was.Generation == now.Generation {
+			now = was
+		}
+		told.Published[o.object.ID] = now
+	}
+	l.mu.Lock()
+	l.told = told
+	l.mu.Unlock()
+	if !equal(before, told) {
+		l.notify.Pods()
+	}
+}
+
+func equal(a, b cluster.Publishing) bool {
+	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
+}
+
+// has tells whether names are written.
+func (l *loop) has(names []bundle.PublishedName) bool {
+	for _, n := range names {
+		if _, written := l.done[n.Name]; !written || l.failures[n.Name] != nil || l.skipped[n.Name] != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// failing says what is wrong, in words that do not change from one attempt to the next.
+func (l *loop) failing() string {
+	var texts []string
+	if f := l.failures[""]; f != nil {
+		texts = append(texts, f.message)
+	}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(l.failures)), func(name string) bool { return name == "" })
+	if len(names) > 0 {
+		texts = append(texts, more(names[0]+": "+l.failures[names[0]].message, len(names)-1, "fail"))
+	}
+	if left := slices.Sorted(maps.Keys(l.skipped)); len(left) > 0 {
+		texts = append(texts, more(left[0]+" is left alone: "+l.skipped[left[0]], len(left)-1, "are left alone"))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// more says how many more names have the same fate.
+func more(text string, count int, fate string) string {
+	if count == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s; %d more names %s", text, count, fate)
+}

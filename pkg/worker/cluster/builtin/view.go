@@ -1,0 +1,235 @@
+package builtin
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+)
+
+// held is an object as it was read from its key.
+type held struct {
+	object   bundle.Object
+	live     cluster.Live
+	revision int64
+}
+
+// view is a picture of the objects of a publisher, by their keys.
+type view struct {
+	target *Target
+
+	mu      sync.Mutex
+	objects map[bundle.ID]held
+	gone    map[bundle.ID]int64 // the revisions that removed objects
+	synced  bool
+	trouble error
+	loop    *loop // nil: no goroutine publishes
+}
+
+func newView(t *Target) *view {
+	return &view{target: t, objects: map[bundle.ID]held{}, gone: map[bundle.ID]int64{}}
+}
+
+// set takes up an object, unless a newer state of it is known.
+func (v *view) set(now held) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if before, known := v.objects[now.object.ID]; known && before.revision >= now.revision || v.gone[now.object.ID] >= now.revision {
+		return
+	}
+	v.objects[now.object.ID] = now
+	v.wake()
+}
+
+// drop forgets an object that was removed at a revision.
+func (v *view) drop(id bundle.ID, revision int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if before, known := v.objects[id]; known && before.revision < revision {
+		delete(v.objects, id)
+	}
+	v.gone[id] = max(v.gone[id], revision)
+	v.wake()
+}
+
+// wake has the publishing goroutine look. The view is locked.
+func (v *view) wake() {
+	if v.loop != nil {
+		v.loop.wake()
+	}
+}
+
+// list answers the objects, ordered by id; known is false before all were read.
+func (v *view) list() (objects []held, known bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, id := range slices.SortedFunc(maps.Keys(v.objects), bundle.Compare) {
+		objects = append(objects, v.objects[id])
+	}
+	return objects, v.synced
+}
+
+// load reads all objects, and answers the revision that they were read at.
+func (v *view) load(ctx context.Context) (int64, error) {
+	items, revision, err := v.target.KV.Range(ctx, kv.Range{Prefix: v.target.prefix()})
+	if err != nil {
+		return 0, err
+	}
+	objects := map[bundle.ID]held{}
+	for _, item := range items {
+		now, err := v.target.read(item)
+		if err != nil {
+			return 0, err
+		}
+		objects[now.object.ID] = now
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.objects, v.gone, v.synced, v.trouble = objects, map[bundle.ID]int64{}, true, nil
+	v.wake()
+	return revision, nil
+}
+
+// watches is what is known of a publisher's objects, and of what it has written.
+type watches struct {
+	*view
+	stop context.CancelFunc
+	loop *loop
+}
+
+var _ cluster.BuiltIn = (*watches)(nil)
+
+// Watch implements cluster.Target: it begins to publish, too.
+func (t *Target) Watch(ctx context.Context, notify cluster.Notify) cluster.Watches {
+	ctx, stop := context.WithCancel(ctx)
+	w := &watches{view: t.view, stop: stop, loop: newLoop(t, notify)}
+	t.view.mu.Lock()
+	t.view.loop = w.loop
+	t.view.mu.Unlock()
+	go w.run(ctx, notify)
+	go w.loop.run(ctx)
+	return w
+}
+
+// run keeps the picture up to date.
+func (w *watches) run(ctx context.Context, notify cluster.Notify) {
+	for ctx.Err() == nil {
+		revision, err := w.load(ctx)
+		if err != nil {
+			w.fail(err)
+			if !w.loop.pause(ctx, retryFirst) {
+				return
+			}
+			continue
+		}
+		notify.Objects()
+		for batch := range w.target.KV.Watch(ctx, w.target.prefix(), revision+1) {
+			if batch.Compacted {
+				break
+			}
+			w.take(batch)
+			notify.Objects()
+		}
+	}
+}
+
+func (w *watches) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.synced, w.trouble = false, err
+}
+
+// take takes up what others have written.
+func (w *watches) take(batch kv.Batch) {
+	for _, event := range batch.Events {
+		if !event.Deleted {
+			if now, err := w.target.read(event.Item); err == nil {
+				w.set(now)
+			}
+			continue
+		}
+		if id, known := w.idOf(event.Key); known {
+			w.drop(id, event.ModRevision)
+		}
+	}
+}
+
+// idOf is the object of a key.
+func (w *watches) idOf(key string) (bundle.ID, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.objects {
+		if w.target.key(id) == key {
+			return id, true
+		}
+	}
+	return bundle.ID{}, false
+}
+
+// Follow implements cluster.Watches: all objects are followed.
+func (w *watches) Follow(cluster.Interest) {}
+
+// Object implements cluster.Watches.
+func (w *watches) Object(id bundle.ID, _ string) cluster.Sight {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.synced {
+		return cluster.Sight{}
+	}
+	now, there := w.objects[id]
+	if !there || !now.live.Ours(w.target.Options.Installation) {
+		return cluster.Sight{Known: true}
+	}
+	live := now.live
+	return cluster.Sight{Known: true, Live: &live}
+}
+
+// Service implements cluster.Watches: a publisher has no Services.
+func (w *watches) Service(string, string) (address.Observation, bool) {
+	return address.Observation{}, false
+}
+
+// Deployment implements cluster.Watches: a publisher is available while it is not stopped.
+func (w *watches) Deployment(namespace, name string) (*cluster.Availability, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for id := range w.objects {
+		if id.IsPublisher() && id.Namespace == namespace && id.Name == name {
+			return &cluster.Availability{Available: true, Desired: 1, Ready: 1}, w.synced
+		}
+	}
+	return nil, w.synced
+}
+
+// DaemonSet implements cluster.Watches.
+func (w *watches) DaemonSet(string, string) (*cluster.Availability, bool) { return nil, true }
+
+// Pods implements cluster.Watches: a publisher has no pods.
+func (w *watches) Pods(string, map[string]string) ([]cluster.Pod, error) { return nil, nil }
+
+// Nodes implements cluster.Watches.
+func (w *watches) Nodes() ([]placement.Node, bool) { return nil, false }
+
+// Trouble implements cluster.Watches.
+func (w *watches) Trouble() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.trouble
+}
+
+// Stop implements cluster.Watches.
+func (w *watches) Stop() { w.stop() }
+
+// Publishing implements cluster.BuiltIn.
+func (w *watches) Publishing() cluster.Publishing { return w.loop.report() }
+
+// Metrics implements cluster.Target: a publisher has no pods to ask.
+func (t *Target) Metrics(context.Context, string, string, int32) (cluster.Metrics, error) {
+	return nil, cluster.Refuse("a built-in publisher has no pods")
+}

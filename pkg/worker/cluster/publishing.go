@@ -1,0 +1,29 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+)
+
+// BuiltIn is implemented by the Watches of a cluster that is a built-in publisher. It
+// tells what was written, as the metrics of an external-dns do.
+type BuiltIn interface {
+	Publishing() Publishing
+}
+
+// Publishing is what a built-in publisher has done.
+type Publishing struct {
+	Synced    time.Time               // when all was last seen to be written; zero: never
+	Names     int                     // in the zone, of all owners, when it was last read
+	Failing   string                  // what went wrong since, in the words of the DNS server; empty: nothing
+	Waiting   string                  // why it does not write yet; empty: it does
+	Published map[bundle.ID]Published // DNSEndpoints whose names are all written
+}
+
+// Published is a state of a DNSEndpoint.
+type Published struct {
+	UID        string
+	Generation int64
+	At         time.Time
+}
