@@ -8,20 +8,18 @@ mkdirSync(directory, { recursive: true })
 const server = await new Server().start()
 const browser = await launch()
 const group = 'projects/shop/composite-apps/store/v1/deployment-intent-groups/prod'
+const all = process.env.SIGNPOST_SHOTS === 'all' // to look at; the documentation has some
 const pages = {
   names: '#/names',
   name: '#/names/www.lab.example',
-  timeline: '#/names/cake.lab.example?tab=timeline',
   plan: `#/plan?owner=${encodeURIComponent(group)}&for=terminate`,
   publish: '#/publish',
-  fleet: '#/fleet',
-  failover: '#/failover',
-  trouble: '#/trouble',
+  ...(all ? { timeline: '#/names/cake.lab.example?tab=timeline', provider: '#/publish?what=provider', fleet: '#/fleet', cluster: '#/fleet/edge/hub', failover: '#/failover', trouble: '#/trouble' } : {}),
 }
 const views = [
   ['light', { width: 1200, height: 720 }],
-  ['dark', { width: 1200, height: 720 }],
-  ...(process.env.SIGNPOST_SHOTS === 'all' ? [['narrow', { width: 360, height: 740 }]] : []),
+  ...(all ? [['dark', { width: 1200, height: 720 }]] : []),
+  ...(all ? [['narrow', { width: 360, height: 740 }]] : []),
 ]
 try {
   server.quickstart()

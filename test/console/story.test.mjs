@@ -101,11 +101,11 @@ describe('the short story', () => {
     await page.getByRole('row', { name: /gone\.lab\.example A 203\.0\.113\.5 none/ }).waitFor()
     // Meanwhile, somebody else changes the name.
     await server.ask('PUT', '/v2/projects/shop/names/gone.lab.example', { metadata: { name: 'gone.lab.example' }, spec: { addresses: ['203.0.113.6'] } })
-    await page.getByRole('button', { name: 'Delete: 1 removed name' }).or(page.getByRole('button', { name: 'Unpublish: 1 removed name' })).click()
+    await page.getByRole('button', { name: 'Unpublish: 1 name goes' }).click()
     await page.getByText('Something has changed since you looked.').waitFor()
     assert.equal((await server.ask('GET', '/v2/projects/shop/names/gone.lab.example')).status, 200)
     await page.getByRole('button', { name: 'Look at the plan as it is now' }).click()
-    await page.getByRole('button', { name: 'Unpublish: 1 removed name' }).click()
+    await page.getByRole('button', { name: 'Unpublish: 1 name goes' }).click()
     await page.getByRole('heading', { name: 'Accepted' }).waitFor()
     await until('the name goes', async () => {
       const left = await server.ask('GET', '/v2/projects/shop/names/gone.lab.example')
@@ -241,6 +241,33 @@ describe('who may do what', () => {
   })
 })
 
+describe('the failover desk', { skip: long ? false : 'ring 3 tells it' }, () => {
+  test('refuses what leaves a name without an address, does what was shown, and undoes it', async () => {
+    const page = await open(browser, server.url + screens.failover)
+    await page.getByRole('checkbox', { name: 'edge/berlin' }).check()
+    await page.getByRole('checkbox', { name: 'edge/paris' }).check()
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('www.lab.example would be left without any address').waitFor()
+    await page.getByText('2 names left without an address').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^Fail over/ }).count(), 0)
+    await page.getByRole('checkbox', { name: 'edge/paris' }).uncheck() // which takes the preview away
+    assert.equal(await page.getByRole('region', { name: 'Preview' }).count(), 0)
+    await page.getByLabel('Why').fill('flood')
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('button', { name: 'Fail over: 0 names move' }).click()
+    await page.getByRole('heading', { name: 'Failover of edge/berlin' }).waitFor()
+    await page.locator('.badge', { hasText: 'Done' }).waitFor() // watched to its end
+    const drained = async () => Boolean((await server.ask('GET', '/v2/cluster-providers/edge/clusters/berlin')).body.status?.drained)
+    assert.ok(await drained())
+    await page.getByRole('button', { name: 'Preview undoing it' }).click()
+    await page.getByRole('button', { name: 'Undo: 0 names move' }).click()
+    await page.getByText('It undoes').waitFor()
+    await until('the cluster is back', async () => !(await drained()))
+    assert.deepEqual(page.faults, [])
+    await page.context().close()
+  })
+})
+
 describe('the long story', { skip: long ? false : 'ring 3 tells it' }, () => {
   test('a server that restarts in between is found again', async () => {
     const page = await open(browser, server.url + '/ui/')
@@ -262,9 +289,9 @@ describe('the long story', { skip: long ? false : 'ring 3 tells it' }, () => {
     await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.2')
     await page.reload()
     assert.equal(await page.getByLabel('Addresses', { exact: true }).inputValue(), '203.0.113.2')
-    await page.getByRole('button', { name: 'Change: 1 changed name' }).waitFor()
+    await page.getByRole('button', { name: 'Change: 1 name changes' }).waitFor()
     await server.ask('PUT', path, { metadata: { name }, spec: { addresses: ['203.0.113.3'] } })
-    await page.getByRole('button', { name: 'Change: 1 changed name' }).click()
+    await page.getByRole('button', { name: 'Change: 1 name changes' }).click()
     await page.getByText('Something has changed since you looked.').waitFor()
     assert.deepEqual((await server.ask('GET', path)).body.spec.addresses, ['203.0.113.3'])
     await page.context().close()

@@ -21,7 +21,7 @@ describe('a plan', () => {
   test('counts names, not types', () => {
     const all = plan([change('a', 'delete', 'A'), change('a', 'delete', 'AAAA'), change('b', 'delete', 'A'), change('b', 'unchanged', 'AAAA'), change('c', 'create')])
     expect(removals(all)).toEqual([{ provider: 'lab', names: 1 }])
-    expect(effect(all)).toBe('1 new name, 1 changed name, 1 removed name')
+    expect(effect(all)).toBe('1 new name, 1 name changes, 1 name goes')
     expect(effect(plan([]))).toBe('nothing changes')
   })
   test('is above the limit as the server says', () => {

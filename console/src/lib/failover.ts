@@ -1,70 +1,12 @@
-/** The shapes of failovers, as openapi.yaml has them. */
-export interface Selection {
-  clusters?: string[]
-  labels?: Record<string, string>
-}
+import type { components } from '../api/schema.gen'
 
-export interface Spec {
-  drain?: Selection
-  undrain?: Selection
-  reason?: string
-}
-
-export interface Moved {
-  name: string
-  type: string
-  project: string
-  owner: string
-  provider: string
-  before: string[]
-  after: string[]
-  left?: 'none' | 'one' | 'unhealthy'
-  stays?: string
-  published?: string
-  answered?: string
-  cachesUntil?: string
-  message?: string
-}
-
-export interface Counts {
-  names: number
-  stay: number
-  one: number
-  none: number
-  unhealthy: number
-}
-
-export interface Preview {
-  token: string
-  drain: string[]
-  undrain: string[]
-  unchanged: string[]
-  counts: Counts
-  names: Moved[]
-  namesLeftOut?: number
-  refusals: { rule?: string; project?: string; detail: string; allow: string }[]
-  warnings: string[]
-  cachesFor?: string
-}
-
-export interface Failover {
-  id: string
-  time: string
-  actor: string
-  reason?: string
-  drained: string[]
-  undrained: string[]
-  revertOf?: string
-  revertedBy?: string
-  state: 'Moving' | 'Done' | 'Superseded' | 'Unconfirmed' | 'Failed'
-  message?: string
-  counts: Counts
-  answered: number
-  names: Moved[]
-  namesLeftOut?: number
-  ended?: string
-  cachesUntil?: string
-}
+type S = components['schemas']
+export type Spec = S['FailoverSpec']
+type Selection = S['ClusterSelection']
+/** Moved is a name that moves; in a record, also how far it is. */
+export type Moved = S['MovedName'] & Partial<Pick<S['FailoverName'], 'published' | 'answered' | 'cachesUntil' | 'message'>>
+export type Preview = S['FailoverPreview']
+export type Failover = S['FailoverRecord']
 
 /** Choice is what a user has chosen at the desk. */
 export interface Choice {

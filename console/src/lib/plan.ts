@@ -58,7 +58,11 @@ export function effect(plan: Plan): string {
   for (const n of plan.names) of.set(n.name, (of.get(n.name) ?? new Set()).add(n.action))
   const is = (actions: Set<string>) => (actions.size === 1 ? [...actions][0] : 'update') // a name that loses one type of several is changed
   const count = (action: string) => [...of.values()].filter((actions) => is(actions) === action).length
-  const words = ([['create', 'new'], ['update', 'changed'], ['delete', 'removed']] as const).flatMap(([action, word]) => (count(action) > 0 ? [`${plural(count(action), `${word} name`)}`] : []))
+  const words = [
+    count('create') > 0 && plural(count('create'), 'new name'),
+    count('update') > 0 && plural(count('update'), 'name changes', 'names change'),
+    count('delete') > 0 && plural(count('delete'), 'name goes', 'names go'),
+  ].filter(Boolean)
   const objects = plan.objects.filter((o) => o.action !== 'unchanged').length + (plan.objectsLeftOut ? plan.objectsLeftOut.create + plan.objectsLeftOut.update + plan.objectsLeftOut.delete : 0)
   if (words.length > 0) return words.join(', ')
   return objects > 0 ? `${objects} objects change, no name` : 'nothing changes'

@@ -132,7 +132,7 @@ function PreviewView({ preview, busy, error, label, confirm, again }: { preview:
         {preview.drain.length > 0 && <>Drains {paths(preview.drain)}. </>}
         {preview.undrain.length > 0 && <>Undrains {paths(preview.undrain)}. </>}
         {preview.unchanged.length > 0 && <>Already so: {paths(preview.unchanged)}. </>}
-        <b>{plural(counts.names, 'name')} move.</b> {preview.cachesFor && <>Caches may hold old answers for {preview.cachesFor} more.</>}
+        <b>{counts.names === 1 ? '1 name moves' : `${counts.names} names move`}.</b> {preview.cachesFor && <>Caches may hold old answers for {preview.cachesFor} more.</>}
       </p>
       <p>
         {counts.none > 0 && <Badge tone="bad">{plural(counts.none, 'name')} left without an address</Badge>} {counts.unhealthy > 0 && <Badge tone="bad">{plural(counts.unhealthy, 'name')} left with unhealthy clusters only</Badge>}{' '}
@@ -169,7 +169,7 @@ function PreviewView({ preview, busy, error, label, confirm, again }: { preview:
         preview.refusals.length === 0 && (
           <div class="bar">
             <button type="button" class="primary" disabled={busy || preview.drain.length + preview.undrain.length === 0} onClick={confirm}>
-              {label}: {plural(counts.names, 'name')} move
+              {label}: {counts.names === 1 ? '1 name moves' : `${counts.names} names move`}
             </button>
             <span class="muted small">Exactly this is done. If something changes meanwhile, nothing is.</span>
           </div>

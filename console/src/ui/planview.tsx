@@ -41,7 +41,7 @@ export function PlanView({ plan, now, project }: { plan: Plan; now: NameStatus[]
           </ul>
         </div>
       )}
-      <Section title={moves.length > 0 ? `Names: ${moves.length} of ${plan.names.length} change` : 'Names'} id="plan-names">
+      <Section title={moves.length > 0 ? `Names and types: ${moves.length} of ${plan.names.length} change` : 'Names'} id="plan-names">
         {moves.length === 0 ? (
           <p class="muted">No name changes in DNS.</p>
         ) : (
