@@ -35,3 +35,10 @@ func missing(t testing.TB, what string) {
 	}
 	t.Skipf("NOT RUN: it needs %s", what) //nolint:forbidigo // this is where it is asked
 }
+
+// Program needs a program of a Debian package.
+func Program(t testing.TB, name, debian string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		missing(t, name+" (Debian: "+debian+")")
+	}}

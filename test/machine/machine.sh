@@ -136,6 +136,7 @@ look_around() {
 		not_run "stories with BIND: test/e2e, test/orchestrate, test/verify" "bind9 and bind9-dnsutils"
 		skipped+='|/(e2e|e2e/dns|orchestrate|verify|ssa)$'
 	fi
+	has buildah || not_run "an image from scratch: test/deploy" "buildah"
 	if ! has docker-compose; then
 		not_run "docker-compose.yml: test/deploy" "docker-compose"
 		skipped+='|/deploy$'
