@@ -41,4 +41,5 @@ func Program(t testing.TB, name, debian string) {
 	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
 		missing(t, name+" (Debian: "+debian+")")
-	}}
+	}
+}
