@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { launch, open, Server, until } from './world.mjs'
+import { launch, nameserver, open, Server, until } from './world.mjs'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const long = process.env.SIGNPOST_RING === '3'
@@ -82,6 +82,31 @@ describe('the short story', () => {
     await page.getByRole('link', { name: 'story.lab.example' }).waitFor()
     assert.deepEqual(page.faults, [])
     await page.context().close()
+  })
+
+  test('a name is watched until its servers answer it', async () => {
+    const answering = await new Server(['--allow-local-verify']).start()
+    answering.quickstart()
+    const dns = await nameserver(join(answering.dir, 'data', 'clusters', 'hub', 'shop-dns'))
+    try {
+      const provider = '/v2/projects/shop/dns-update-records/lab'
+      const { body } = await answering.ask('GET', provider)
+      assert.equal((await answering.ask('PUT', provider, { ...body, spec: { ...body.spec, verify: { servers: [dns.address] } } })).status, 200)
+      assert.equal((await answering.ask('POST', `${provider}/update`)).status, 202)
+      const page = await open(browser, answering.url + hash(['publish'], { name: 'live.lab.example', project: 'shop' }))
+      await page.getByLabel('fixed addresses').check()
+      await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.44')
+      await page.getByRole('button', { name: 'Publish: 1 new name' }).click()
+      await page.locator('li', { hasText: 'Answered by its servers' }).getByText('yes').waitFor({ timeout: 60_000 })
+      await page.getByRole('link', { name: 'Look at the name' }).click()
+      await page.getByRole('row', { name: new RegExp(`${dns.address.replaceAll('.', '\\.')} A 203\\.0\\.113\\.44`) }).waitFor()
+      await page.locator('.badge', { hasText: 'answered as published' }).waitFor()
+      assert.deepEqual(page.faults, [])
+      await page.context().close()
+    } finally {
+      dns.close()
+      await answering.end()
+    }
   })
 
   test('a plan that is refused says why, and offers no button', async () => {

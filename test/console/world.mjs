@@ -1,6 +1,7 @@
 // A Signpost with the quickstart, and a browser.
 import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createSocket } from 'node:dgram'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -80,6 +81,43 @@ export class Server {
     writeFileSync(file, text)
     return file
   }
+}
+
+/** nameserver plays external-dns and its DNS server: it answers what the DNSEndpoints of a directory say. */
+export async function nameserver(directory) {
+  const records = (name, type) =>
+    readdirSync(directory)
+      .filter((file) => file.startsWith('dnsendpoint_'))
+      .flatMap((file) => readFileSync(join(directory, file), 'utf8').split(/^\s*- dnsName: /m).slice(1))
+      .filter((text) => text.split('\n')[0].trim().replaceAll('"', '') === name && text.includes(`recordType: ${type}\n`))
+      .flatMap((text) => {
+        const ttl = Number(/recordTTL: (\d+)/.exec(text)?.[1] ?? 300)
+        return [...text.matchAll(/^\s*- "?([0-9.]+)"?$/gm)].map((m) => ({ ttl, address: m[1] }))
+      })
+  const server = createSocket('udp4')
+  server.on('message', (question, from) => {
+    let at = 12
+    const labels = []
+    while (question[at] > 0) {
+      labels.push(question.toString('latin1', at + 1, at + 1 + question[at]))
+      at += question[at] + 1
+    }
+    const end = at + 5
+    const found = question.readUInt16BE(at + 1) === 1 ? records(labels.join('.').toLowerCase(), 'A') : []
+    const head = Buffer.alloc(12)
+    question.copy(head, 0, 0, 2)
+    head.writeUInt16BE(0x8400 | (question.readUInt16BE(2) & 0x0100), 2) // an authoritative answer
+    head.writeUInt16BE(1, 4)
+    head.writeUInt16BE(found.length, 6)
+    const answers = found.map(({ ttl, address }) => {
+      const answer = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)])
+      answer.writeUInt32BE(ttl, 6)
+      return answer
+    })
+    server.send(Buffer.concat([head, question.subarray(12, end), ...answers]), from.port, from.address)
+  })
+  await new Promise((resolve) => server.bind(0, '127.0.0.1', resolve))
+  return { address: `127.0.0.1:${server.address().port}`, close: () => server.close() }
 }
 
 /** launch starts a browser that asks nobody but this machine. */
