@@ -190,7 +190,7 @@ func (l links) target(to string) string {
 	if page, is := l.pages[path.Join(file, "README.md")]; is {
 		return relative(l.file, page.URL) + anchor
 	}
-	if path.Ext(file) == ".svg" || path.Ext(file) == ".png" {
+	if isPicture(file) {
 		return to
 	}
 	return source + file + anchor
@@ -266,20 +266,25 @@ func write(root, out string, sections []Section, pages map[string]Page) error {
 	return pictures(root, out)
 }
 
-// pictures copies those of docs.
+// pictures copies those below docs.
 func pictures(root, out string) error {
-	found, err := filepath.Glob(filepath.Join(root, "docs/pictures/*"))
-	for _, file := range found {
-		content, err := os.ReadFile(file)
-		if err == nil {
-			err = place(filepath.Join(out, "docs/pictures", filepath.Base(file)), content)
+	return filepath.WalkDir(filepath.Join(root, "docs"), func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !isPicture(file) {
+			return err
 		}
+		name, err := filepath.Rel(root, file)
 		if err != nil {
 			return err
 		}
-	}
-	return err
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		return place(filepath.Join(out, name), content)
+	})
 }
+
+func isPicture(file string) bool { return slices.Contains([]string{".svg", ".png"}, path.Ext(file)) }
 
 func place(file string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil { //nolint:gosec // for everybody who reads the site
