@@ -31,7 +31,7 @@ func (c Change) Steps(owner string) ([]Step, error) {
 			steps = append(steps, Step{Type: after.Type, After: after})
 		case !c.isOwn(before, owner):
 			return nil, c.foreign(before)
-		case !SameRecords(before, after) || before.Mark != after.Mark:
+		case !suffices(before, after):
 			steps = append(steps, Step{Type: after.Type, Before: before, After: after})
 		}
 	}
@@ -47,6 +47,15 @@ func (c Change) Steps(owner string) ([]Step, error) {
 	}
 	slices.SortFunc(steps, func(a, b Step) int { return strings.Compare(a.Type, b.Type) })
 	return steps, nil
+}
+
+// suffices tells whether a set may stay as it is. As with external-dns, a set that names no TTL changes none.
+func suffices(before, after Set) bool {
+	mark := after.Mark
+	if after.TTL == 0 {
+		after.TTL = before.TTL
+	}
+	return SameRecords(before, after) && before.Mark == mark
 }
 
 func (c Change) wants(kind string) bool {

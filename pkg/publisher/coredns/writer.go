@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -49,7 +50,8 @@ func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher
 			directories = append(directories, path(w.prefix, w.marks.Name(name, kind)))
 		}
 	}
-	found, err := w.list(ctx, directories)
+	slices.Sort(directories) // a name may be that of another name's mark
+	found, err := w.list(ctx, slices.Compact(directories))
 	if err != nil {
 		return nil, err
 	}

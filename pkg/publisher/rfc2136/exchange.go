@@ -129,6 +129,9 @@ func (w *Writer) exchange(ctx context.Context, network, server, zone string, mes
 		}
 		raw = secure
 	}
+	if network == "udp" {
+		raw = datagrams{raw}
+	}
 	client := &dns.Client{Net: network, TsigSecret: w.key.secrets, Timeout: publisher.WriteDeadline, UDPSize: udpSize}
 	if w.key.name != "" {
 		message.SetTsig(w.key.name, w.key.algorithm, clockSkew, time.Now().Unix())
@@ -142,6 +145,19 @@ func (w *Writer) exchange(ctx context.Context, network, server, zone string, mes
 	}
 	return reply, err
 }
+
+// datagrams is a connection that keeps the borders of messages. The library asks for this
+// interface, which a Dial that wraps connections would hide.
+type datagrams struct{ net.Conn }
+
+// ReadFrom implements net.PacketConn.
+func (d datagrams) ReadFrom(b []byte) (int, net.Addr, error) {
+	n, err := d.Read(b)
+	return n, d.RemoteAddr(), err
+}
+
+// WriteTo implements net.PacketConn.
+func (d datagrams) WriteTo(b []byte, _ net.Addr) (int, error) { return d.Write(b) }
 
 // explain says why a server did not do what it was asked, in the server's own words.
 func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *publisher.Error {

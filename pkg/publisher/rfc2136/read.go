@@ -35,7 +35,7 @@ func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher
 	if len(names) > publisher.Most {
 		return nil, publisher.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	lookups := make(map[string][]*lookup, len(names))
 	for _, name := range names {
@@ -45,7 +45,7 @@ func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher
 		}
 		lookups[name] = w.questions(name)
 		for _, l := range lookups[name] {
-			group.Go(func() error { return w.look(ctx, zone, l) })
+			group.Go(func() error { return w.look(asking, zone, l) })
 		}
 	}
 	if err := group.Wait(); err != nil {

@@ -49,7 +49,9 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 func (w *Writer) effective(sets []publisher.Set) []publisher.Set {
 	sets = slices.Clone(sets)
 	for n := range sets {
-		sets[n].TTL = max(sets[n].TTL, w.minimum)
+		if sets[n].TTL != 0 {
+			sets[n].TTL = max(sets[n].TTL, w.minimum)
+		}
 		targets := slices.Clone(sets[n].Targets)
 		for i, target := range targets {
 			if record, err := recordOf(sets[n].Name, sets[n].Type, target, 0); err == nil {
@@ -114,11 +116,12 @@ func (u *update) records(step publisher.Step) error {
 		}
 	}
 	for _, target := range step.After.Targets {
-		record, err := recordOf(u.name, step.Type, target, step.After.TTL)
+		ttl := max(step.After.TTL, u.w.minimum)
+		record, err := recordOf(u.name, step.Type, target, ttl)
 		if err != nil {
 			return err
 		}
-		if step.Before.TTL != step.After.TTL || !slices.Contains(step.Before.Targets, target) {
+		if step.Before.TTL != ttl || !slices.Contains(step.Before.Targets, target) {
 			u.insert = append(u.insert, record)
 		}
 	}

@@ -1,0 +1,57 @@
+package mutants
+
+import "github.com/signpost-dns/signpost/test/simulate/bugs"
+
+// inWriters are mutants of the built-in publisher.
+func inWriters() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "delete before put", File: "pkg/publisher/coredns/transaction.go",
+			Breaks:      "a name is empty for an instant while its address changes",
+			Text:        "	answer, err := t.w.client.Txn(ctx).If(t.compares...).Then(append(t.puts, t.deletes...)...).Commit()",
+			Replacement: "	_, _ = t.w.client.Txn(ctx).Then(t.deletes...).Commit()\n	answer, err := t.w.client.Txn(ctx).Then(t.puts...).Commit()",
+		},
+		{
+			Name: "no fence in keys", File: "pkg/publisher/coredns/transaction.go",
+			Breaks:      "a suspended worker writes over what its successor has published",
+			Text:        "clientv3.Compare(clientv3.ModRevision(e.key), \"=\", e.revision)",
+			Replacement: "clientv3.Compare(clientv3.ModRevision(e.key), \">=\", int64(0))",
+		},
+		{
+			Name: "unmarked is own", File: "pkg/publisher/steps.go",
+			Breaks:      "a name of somebody else without a mark is overwritten",
+			Text:        "	return slices.ContainsFunc(c.Intended,",
+			Replacement: "	return len(c.Intended) == 0 || slices.ContainsFunc(c.Intended,",
+		},
+		{
+			Name: "wide rule for metadata", File: "pkg/publisher/guard/rules.go",
+			Breaks:      "a rule for a wide network opens the metadata of the cloud to projects",
+			Text:        "(!neverByWideRule(t.address) || rule.names(t.address))",
+			Replacement: "(!neverByWideRule(t.address) || rule.port == 0)",
+		},
+		{
+			Name: "any heritage", File: "pkg/publisher/marks/marks.go",
+			Breaks:      "a text of another program counts as a mark of external-dns",
+			Text:        "			ok = value == \"external-dns\"",
+			Replacement: "			ok = value != \"\"",
+		},
+		{
+			Name: "unread before a webhook", File: "pkg/publisher/webhook/webhook.go",
+			Breaks:      "a webhook is told to write over what somebody else has changed",
+			Text:        "	if !same(now[change.Before.Name], change.Before) {",
+			Replacement: "	if len(now) == 0 {",
+		},
+		{
+			Name: "upsert-only removes", File: "pkg/publisher/open/open.go",
+			Breaks:      "a provider with policy upsert-only loses sets",
+			Text:        "	if l.policy == \"sync\" {",
+			Replacement: "	if l.policy != \"create-only\" {",
+		},
+		{
+			Name: "update without prerequisites", File: "pkg/publisher/rfc2136/write.go",
+			Breaks:      "an update is taken although somebody else has changed the name",
+			Text:        "	u.alone(before, steps)\n",
+			Replacement: "	u.message.Answer = nil\n",
+		},
+	}
+}

@@ -1,0 +1,214 @@
+// Package keys tests the built-in publisher of names in etcd with a real etcd and a real CoreDNS, and with external-dns'
+// own provider, registry and plan as the oracle.
+package keys
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/external-dns/endpoint"
+	"sigs.k8s.io/external-dns/pkg/apis/externaldns"
+	"sigs.k8s.io/external-dns/provider/coredns"
+
+	"github.com/signpost-dns/signpost/internal/sample"
+	parameters "github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/publisher/open"
+	"github.com/signpost-dns/signpost/test/e2e/dns"
+	"github.com/signpost-dns/signpost/test/e2e/etcd"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/publisher/oracle"
+)
+
+// world is an etcd, and a CoreDNS that answers from it.
+type world struct {
+	*testing.T
+	ports process.Ports
+	store *etcd.Server
+	dns   *dns.Server
+}
+
+func begin(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t}
+	var err error
+	w.store, err = etcd.NewServer(t.Context(), t.TempDir(), &w.ports)
+	require.NoError(t, err)
+	t.Cleanup(w.store.Kill)
+	require.NoError(t, w.store.Start(t.Context()))
+	return w
+}
+
+func (w *world) answering() *world {
+	w.Helper()
+	var err error
+	w.dns, err = dns.NewCoreDNS(w.Context(), w.TempDir(), w.store.URL, &w.ports)
+	require.NoError(w, err)
+	w.Cleanup(w.dns.Kill)
+	require.NoError(w, w.dns.Start(w.Context()))
+	return w
+}
+
+func dial(ctx context.Context, network, address, _ string) (net.Conn, error) {
+	var dialer net.Dialer
+	return dialer.DialContext(ctx, network, address)
+}
+
+func (w *world) writer(prefix string, m oracle.Marks) publisher.Writer {
+	w.Helper()
+	given := parameters.Parameters{"coredns-prefix": prefix}
+	for name, value := range map[string]string{"txt-prefix": m.Prefix, "txt-suffix": m.Suffix, "txt-wildcard-replacement": m.Wildcard} {
+		if value != "" {
+			given[name] = value
+		}
+	}
+	writer, err := open.Writer(publisher.Settings{
+		Provider: "coredns", Owner: m.Owner, Parameters: given, Environment: map[string]string{"ETCD_URLS": w.store.URL}, Dial: dial,
+	}, nil)
+	require.NoError(w, err)
+	w.Cleanup(writer.Close)
+	return writer
+}
+
+// externalDNS is upstream's provider with upstream's registry.
+func (w *world) externalDNS(prefix string, m oracle.Marks) *oracle.ExternalDNS {
+	w.Helper()
+	w.Setenv("ETCD_URLS", w.store.URL)
+	p, err := coredns.New(w.Context(), &externaldns.Config{CoreDNSPrefix: prefix, TXTOwnerID: m.Owner}, endpoint.NewDomainFilter(nil))
+	require.NoError(w, err)
+	return oracle.New(w.T, p, m)
+}
+
+// publish brings all of the names to these sets.
+func publish(t *testing.T, writer publisher.Writer, names []string, want []publisher.Set) {
+	t.Helper()
+	for chunk := range slices.Chunk(names, publisher.Most) {
+		states, err := writer.Read(t.Context(), chunk)
+		require.NoError(t, err)
+		for _, name := range chunk {
+			change := publisher.Change{Before: states[name]}
+			for _, set := range want {
+				if set.Name == name {
+					change.After = append(change.After, set)
+				}
+			}
+			err := writer.Write(t.Context(), change)
+			if publisher.FaultOf(err) == publisher.Stale { // a key may hold the mark of one name and the address of another
+				again, failed := writer.Read(t.Context(), []string{name})
+				require.NoError(t, failed)
+				change.Before = again[name]
+				err = writer.Write(t.Context(), change)
+			}
+			require.NoError(t, err, "%s", name)
+		}
+	}
+}
+
+// zone draws sets for names. Names of etcd have one type each: external-dns reads A and AAAA of one name as one set.
+func zone(random *rand.Rand, names []string) []publisher.Set {
+	var sets []publisher.Set
+	for _, name := range names {
+		set := publisher.Set{Name: name, TTL: int64(random.IntN(3) * 60), Mark: publisher.Mark{Resource: publisher.Resource("shop", "n"+strings.Trim(name, "*."))}}
+		count := 1 + random.IntN(3)
+		switch random.IntN(4) {
+		case 0:
+			continue
+		case 1:
+			set.Type, set.Targets = "CNAME", []string{fmt.Sprintf("target%d.else.example", random.IntN(3))}
+		case 2:
+			set.Type = "AAAA"
+			for range count {
+				set.Targets = append(set.Targets, fmt.Sprintf("2001:db8::%x", 1+random.IntN(200)))
+			}
+		default:
+			set.Type = "A"
+			for range count {
+				set.Targets = append(set.Targets, fmt.Sprintf("192.0.2.%d", 1+random.IntN(200)))
+			}
+		}
+		slices.Sort(set.Targets)
+		set.Targets = slices.Compact(set.Targets)
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// TestExternalDNSPlansNothingAfterThePublisher moves generated zones to and fro between the built-in publisher and external-dns'
+// provider, with each form of names of marks. After the publisher, external-dns plans nothing. After external-dns, the publisher keeps
+// all keys of what is wanted. It removes others: external-dns leaves one target of a removed set, and marks.
+func TestExternalDNSPlansNothingAfterThePublisher(t *testing.T) {
+	logrus.SetOutput(io.Discard)
+	random := rand.New(rand.NewPCG(sample.Seed(t), 21)) //nolint:gosec // a generated zone is no secret
+	w := begin(t)
+	affixes := []oracle.Marks{{}, {Prefix: "own."}, {Prefix: "%{record_type}.own-"}, {Suffix: "-own"}, {Suffix: "-%{record_type}-own", Wildcard: "any"}, {Wildcard: "star"}}
+	for round := range sample.Cases(len(affixes), 60, 600) {
+		m := affixes[round%len(affixes)]
+		m.Owner = fmt.Sprintf("owner-%d", round)
+		prefix := fmt.Sprintf("/zone%d/", round)
+		writer, upstream := w.writer(prefix, m), w.externalDNS(prefix, m)
+		names := []string{"*.wild.lab.example", "www.lab.example", "www2.lab.example", "a-www.lab.example", "x.y.lab.example", "api.lab.example", "mail.lab.example"}
+		var before []publisher.Set
+		for step := range 6 {
+			want := zone(random, names)
+			if step%2 == 0 {
+				publish(t, writer, names, want)
+				assert.False(t, upstream.Plan(t, want).HasChanges(), "external-dns changes what the publisher has written: %+v after %+v", want, before)
+			} else {
+				upstream.Apply(t, want)
+				held := w.keys(prefix)
+				publish(t, writer, names, want)
+				for key, value := range w.keys(prefix) {
+					assert.Equal(t, value, held[key], "the publisher changes key %s that external-dns has written: %+v after %+v", key, want, before)
+				}
+				assert.False(t, upstream.Plan(t, want).HasChanges(), "all that is wanted has stayed")
+			}
+			before = want
+		}
+		publish(t, writer, names, nil)
+		assert.Empty(t, w.keys(prefix), "all is removed")
+	}
+}
+
+// keys are all keys below a prefix with their values.
+func (w *world) keys(prefix string) map[string]string {
+	w.Helper()
+	all, err := w.store.Prefix(w.Context(), prefix)
+	require.NoError(w, err)
+	return all
+}
+
+// TestNoInstantHasAnEmptyAnswer asks CoreDNS all the time while the addresses of a name change.
+func TestNoInstantHasAnEmptyAnswer(t *testing.T) {
+	w := begin(t).answering()
+	writer := w.writer("/skydns/", oracle.Marks{Owner: "one"})
+	const name = "www.lab.example"
+	sets := func(n int) []publisher.Set {
+		return []publisher.Set{{Name: name, Type: "A", TTL: 1, Targets: []string{fmt.Sprintf("192.0.2.%d", 1+n%250)}}}
+	}
+	publish(t, writer, []string{name}, sets(0))
+	watch := dns.NewWatch(w.dns.Address, name)
+	changes := sample.Cases(150, 500, 5000)
+	for n := range changes {
+		publish(t, writer, []string{name}, sets(n+1))
+	}
+	watch.Stop()
+	answers := 0
+	for _, seen := range watch.Seen() {
+		answers += seen.Times
+		assert.Equal(t, "NOERROR", seen.Code)
+		assert.Len(t, seen.Targets, 1, "one address at each instant, the old one or the new one")
+	}
+	assert.GreaterOrEqual(t, answers, 20, "there were answers to judge")
+	got, err := dns.Query(t.Context(), w.dns.Address, name, "A")
+	require.NoError(t, err)
+	assert.Equal(t, sets(changes)[0].Targets, got)
+}

@@ -1,0 +1,349 @@
+// Package updates tests the built-in publisher of dynamic updates with a real BIND, and with external-dns' own provider,
+// registry and plan as the oracle.
+package updates
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/external-dns/endpoint"
+	"sigs.k8s.io/external-dns/pkg/apis/externaldns"
+	"sigs.k8s.io/external-dns/provider/rfc2136"
+
+	"github.com/signpost-dns/signpost/internal/sample"
+	parameters "github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/publisher/open"
+	"github.com/signpost-dns/signpost/test/e2e/dns"
+	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/publisher/oracle"
+)
+
+// world is a BIND and the connections to it.
+type world struct {
+	*testing.T
+	bind *dns.BIND
+
+	tcp, udp, received atomic.Int64 // connections, and bytes that came over them
+}
+
+func begin(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t}
+	var err error
+	w.bind, err = dns.NewBIND(t.Context(), t.TempDir(), &process.Ports{})
+	require.NoError(t, err)
+	t.Cleanup(w.bind.Kill)
+	require.NoError(t, w.bind.Start(t.Context()))
+	return w
+}
+
+// dial counts connections and bytes.
+func (w *world) dial(ctx context.Context, network, address, _ string) (net.Conn, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if network == "udp" {
+		w.udp.Add(1)
+	} else {
+		w.tcp.Add(1)
+	}
+	return counted{Conn: conn, w: w}, nil
+}
+
+type counted struct {
+	net.Conn
+	w *world
+}
+
+func (c counted) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.w.received.Add(int64(n))
+	return n, err
+}
+
+func (w *world) settings(m oracle.Marks) publisher.Settings {
+	given := parameters.Parameters{
+		"rfc2136-host": []any{w.bind.Host}, "rfc2136-port": strconv.Itoa(w.bind.Port), "rfc2136-zone": []any{dns.BINDZone},
+		"rfc2136-tsig-keyname": w.bind.KeyName, "rfc2136-tsig-secret-alg": w.bind.Algorithm,
+	}
+	for name, value := range map[string]string{"txt-prefix": m.Prefix, "txt-suffix": m.Suffix, "txt-wildcard-replacement": m.Wildcard} {
+		if value != "" {
+			given[name] = value
+		}
+	}
+	return publisher.Settings{
+		Provider: "rfc2136", Owner: m.Owner, Parameters: given, Dial: w.dial,
+		Environment: map[string]string{"EXTERNAL_DNS_RFC2136_TSIG_SECRET": w.bind.Secret},
+	}
+}
+
+func (w *world) open(s publisher.Settings) publisher.Writer {
+	w.Helper()
+	writer, err := open.Writer(s, nil)
+	require.NoError(w, err)
+	w.Cleanup(writer.Close)
+	return writer
+}
+
+func (w *world) externalDNS(m oracle.Marks) *oracle.ExternalDNS {
+	w.Helper()
+	p, err := rfc2136.New(w.Context(), &externaldns.Config{
+		RFC2136Host: []string{w.bind.Host}, RFC2136Port: w.bind.Port, RFC2136Zone: []string{dns.BINDZone}, RFC2136AXFR: true, Policy: "sync",
+		RFC2136TSIGKeyName: w.bind.KeyName, RFC2136TSIGSecret: w.bind.Secret, RFC2136TSIGSecretAlg: w.bind.Algorithm, RFC2136BatchChangeSize: 50,
+	}, endpoint.NewDomainFilter(nil))
+	require.NoError(w, err)
+	return oracle.New(w.T, p, m)
+}
+
+func (w *world) read(writer publisher.Writer, name string) publisher.State {
+	w.Helper()
+	states, err := writer.Read(w.Context(), []string{name})
+	require.NoError(w, err)
+	return states[name]
+}
+
+func (w *world) write(writer publisher.Writer, name string, after ...publisher.Set) error {
+	w.Helper()
+	return writer.Write(w.Context(), publisher.Change{Before: w.read(writer, name), After: after})
+}
+
+// publish brings all of the names to these sets.
+func (w *world) publish(writer publisher.Writer, names []string, want []publisher.Set) {
+	w.Helper()
+	for _, name := range names {
+		after := slices.DeleteFunc(slices.Clone(want), func(s publisher.Set) bool { return s.Name != name })
+		require.NoError(w, w.write(writer, name, after...), "%s", name)
+	}
+}
+
+func set(name, kind string, ttl int64, targets ...string) publisher.Set {
+	return publisher.Set{Name: name, Type: kind, TTL: ttl, Targets: targets, Mark: publisher.Mark{Resource: publisher.Resource("shop", "www")}}
+}
+
+// zone draws sets for names.
+func zone(random *rand.Rand, names []string) []publisher.Set {
+	var sets []publisher.Set
+	drawn := func(format string) []string {
+		var targets []string
+		for range 1 + random.IntN(3) {
+			targets = append(targets, fmt.Sprintf(format, 1+random.IntN(200)))
+		}
+		slices.Sort(targets)
+		return slices.Compact(targets)
+	}
+	for _, name := range names {
+		ttl := int64(random.IntN(3) * 60)
+		switch random.IntN(5) {
+		case 0:
+		case 1:
+			sets = append(sets, set(name, "CNAME", ttl, fmt.Sprintf("target%d.else.example", random.IntN(3))))
+		case 2:
+			sets = append(sets, set(name, "AAAA", ttl, drawn("2001:db8::%x")...))
+		case 3:
+			sets = append(sets, set(name, "A", ttl, drawn("192.0.2.%d")...))
+		default:
+			sets = append(sets, set(name, "A", ttl, drawn("192.0.2.%d")...), set(name, "AAAA", ttl, drawn("2001:db8::%x")...))
+		}
+	}
+	return sets
+}
+
+// TestExternalDNSPlansNothingAfterThePublisher moves generated zones to and fro between the built-in publisher and
+// external-dns' provider: each finds nothing to do after the other.
+func TestExternalDNSPlansNothingAfterThePublisher(t *testing.T) {
+	logrus.SetOutput(io.Discard)
+	random := rand.New(rand.NewPCG(sample.Seed(t), 21)) //nolint:gosec // a generated zone is no secret
+	w := begin(t)
+	names := []string{"www.corp.example", "www2.corp.example", "a-www.corp.example", "x.y.corp.example", "api.corp.example", "*.wild.corp.example"}
+	affixes := []oracle.Marks{{}, {Prefix: "own."}, {Prefix: "%{record_type}.own-"}, {Suffix: "-own"}, {Suffix: "-%{record_type}-own", Wildcard: "any"}}
+	for round := range sample.Cases(len(affixes), 20, 200) {
+		m := affixes[round%len(affixes)]
+		m.Owner = fmt.Sprintf("owner-%d", round)
+		writer, upstream := w.open(w.settings(m)), w.externalDNS(m)
+		var before []publisher.Set
+		for step := range 6 {
+			want := zone(random, names)
+			if step%2 == 0 {
+				w.publish(writer, names, want)
+				changes := upstream.Plan(t, want)
+				assert.False(t, changes.HasChanges(), "external-dns changes what the publisher has written: %v; %+v after %+v", changes, want, before)
+			} else {
+				for range 3 { // a change to a CNAME takes it two loops: its first adds the CNAME before it removes the addresses
+					upstream.Apply(t, want)
+				}
+				sent := w.tcp.Load()
+				w.publish(writer, names, want)
+				assert.Equal(t, sent, w.tcp.Load(), "the publisher changes what external-dns has written: %+v after %+v", want, before)
+			}
+			before = want
+		}
+		w.publish(writer, names, nil)
+	}
+}
+
+// TestAChangeIsOneUpdateAndReadsNoZone counts what goes over the wire beside 2,000 other names.
+func TestAChangeIsOneUpdateAndReadsNoZone(t *testing.T) {
+	w := begin(t)
+	var lines []string
+	for n := range 2000 {
+		lines = append(lines, fmt.Sprintf("update add n%d.corp.example. 60 A 192.0.2.9", n))
+		if len(lines) == 500 {
+			require.NoError(t, w.bind.Update(t.Context(), lines...))
+			lines = nil
+		}
+	}
+	writer := w.open(w.settings(oracle.Marks{Owner: "one"}))
+	const name = "www.corp.example"
+	require.NoError(t, w.write(writer, name, set(name, "A", 60, "192.0.2.1")))
+	w.tcp.Store(0)
+	w.udp.Store(0)
+	w.received.Store(0)
+	require.NoError(t, w.write(writer, name, set(name, "A", 60, "192.0.2.2")))
+	assert.Equal(t, int64(1), w.tcp.Load(), "one update")
+	assert.Equal(t, int64(5), w.udp.Load(), "two questions for addresses, and three for marks")
+	assert.Less(t, w.received.Load(), int64(4096), "no zone was transferred")
+	require.NoError(t, w.write(writer, name, set(name, "A", 60, "192.0.2.2")))
+	assert.Equal(t, int64(1), w.tcp.Load(), "what is as it should be is not written")
+}
+
+// TestNoInstantHasAnEmptyAnswer asks BIND all the time while the addresses of a name change.
+func TestNoInstantHasAnEmptyAnswer(t *testing.T) {
+	w := begin(t)
+	writer := w.open(w.settings(oracle.Marks{Owner: "one"}))
+	const name = "www.corp.example"
+	require.NoError(t, w.write(writer, name, set(name, "A", 1, "192.0.2.1")))
+	watch := dns.NewWatch(w.bind.Address, name)
+	for n := range sample.Cases(100, 300, 3000) {
+		require.NoError(t, w.write(writer, name, set(name, "A", 1, fmt.Sprintf("192.0.2.%d", 2+n%250))))
+	}
+	watch.Stop()
+	answers := 0
+	for _, seen := range watch.Seen() {
+		answers += seen.Times
+		assert.Equal(t, "NOERROR", seen.Code)
+		assert.Len(t, seen.Targets, 1, "one address at each instant, the old one or the new one")
+	}
+	assert.GreaterOrEqual(t, answers, 20, "there were answers to judge")
+}
+
+// TestASuspendedWriterCannotWriteOverItsSuccessor has a second change that was read before the first one was
+// written, for each kind of first change.
+func TestASuspendedWriterCannotWriteOverItsSuccessor(t *testing.T) {
+	w := begin(t)
+	writer := w.open(w.settings(oracle.Marks{Owner: "one"}))
+	n := 0
+	for reason, first := range map[string]func(name string) []publisher.Set{
+		"another address": func(name string) []publisher.Set { return []publisher.Set{set(name, "A", 60, "192.0.2.2")} },
+		"one more address": func(name string) []publisher.Set {
+			return []publisher.Set{set(name, "A", 60, "192.0.2.1", "192.0.2.2")}
+		},
+		"another type": func(name string) []publisher.Set { return []publisher.Set{set(name, "CNAME", 60, "else.example")} },
+		"removed":      func(string) []publisher.Set { return nil },
+	} {
+		n++
+		name := fmt.Sprintf("s%d.corp.example", n)
+		t.Run(reason, func(t *testing.T) {
+			require.NoError(t, w.write(writer, name, set(name, "A", 60, "192.0.2.1")))
+			suspended := w.read(writer, name)
+			require.NoError(t, w.write(writer, name, first(name)...))
+			before := w.read(writer, name).Sets
+			err := writer.Write(t.Context(), publisher.Change{Before: suspended, After: []publisher.Set{set(name, "A", 60, "192.0.2.1", "192.0.2.3")}})
+			require.Equal(t, publisher.Stale, publisher.FaultOf(err), "%v", err)
+			assert.Equal(t, before, w.read(writer, name).Sets)
+		})
+	}
+}
+
+func TestNamesOfOthersStay(t *testing.T) {
+	w := begin(t)
+	require.NoError(t, w.bind.Update(t.Context(),
+		"update add *.star.corp.example. 60 A 192.0.2.99", "update add text.corp.example. 60 TXT \"somebody's\"",
+		"update add other.corp.example. 60 A 192.0.2.8", "update add a-other.corp.example. 0 TXT \"heritage=external-dns,external-dns/owner=other\""))
+	writer := w.open(w.settings(oracle.Marks{Owner: "one"}))
+	for name, fault := range map[string]publisher.Fault{
+		"printer.corp.example": publisher.Foreign, "other.corp.example": publisher.Foreign,
+		"new.star.corp.example": "", "text.corp.example": "",
+	} {
+		err := w.write(writer, name, set(name, "A", 60, "192.0.2.1"))
+		require.Equal(t, fault, publisher.FaultOf(err), "%s: %v", name, err)
+		want := map[bool]string{true: "192.0.2.1"}[fault == ""]
+		if fault == "" {
+			got, err := dns.Query(t.Context(), w.bind.Address, name, "A")
+			require.NoError(t, err)
+			assert.Equal(t, []string{want}, got)
+		}
+	}
+	err := w.write(writer, "text.corp.example", set("text.corp.example", "CNAME", 60, "else.example"))
+	require.Equal(t, publisher.Stale, publisher.FaultOf(err), "a CNAME has no place beside a text, and BIND would pass over it in silence: %v", err)
+	for name, want := range map[string]string{"printer.corp.example": "192.0.2.77", "other.corp.example": "192.0.2.8", "x.star.corp.example": "192.0.2.99"} {
+		got, err := dns.Query(t.Context(), w.bind.Address, name, "A")
+		require.NoError(t, err)
+		assert.Equal(t, []string{want}, got, name)
+	}
+}
+
+// TestErrorsHaveTheServersWords asks BIND for what it does not do.
+func TestErrorsHaveTheServersWords(t *testing.T) {
+	w := begin(t)
+	for reason, c := range map[string]struct {
+		change func(*publisher.Settings)
+		name   string
+		fault  publisher.Fault
+		says   string
+	}{
+		"another secret": {func(s *publisher.Settings) {
+			s.Environment["EXTERNAL_DNS_RFC2136_TSIG_SECRET"] = "YW5vdGhlci1zZWNyZXQ="
+		}, "", publisher.Refused, "BADSIG"},
+		"another key":       {func(s *publisher.Settings) { s.Parameters["rfc2136-tsig-keyname"] = "nobody" }, "", publisher.Refused, "BADKEY"},
+		"no signature":      {func(s *publisher.Settings) { s.Parameters["rfc2136-insecure"] = "true" }, "", publisher.Refused, "REFUSED"},
+		"another zone":      {func(s *publisher.Settings) { s.Parameters["rfc2136-zone"] = "else.example" }, "www.else.example", publisher.Refused, "REFUSED"},
+		"outside the zones": {func(*publisher.Settings) {}, "www.else.example", publisher.Invalid, "in none of the zones"},
+		"a closed port":     {func(s *publisher.Settings) { s.Parameters["rfc2136-port"] = "1" }, "", publisher.Unreachable, "refused"},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			s := w.settings(oracle.Marks{Owner: "one"})
+			c.change(&s)
+			writer := w.open(s)
+			name := c.name
+			if name == "" {
+				name = "www.corp.example"
+			}
+			states, err := writer.Read(t.Context(), []string{name})
+			if err == nil {
+				err = writer.Write(t.Context(), publisher.Change{Before: states[name], After: []publisher.Set{set(name, "A", 60, "192.0.2.1")}})
+			}
+			require.Equal(t, c.fault, publisher.FaultOf(err), "%v", err)
+			assert.ErrorContains(t, err, c.says)
+		})
+	}
+}
+
+// TestAServerThatDiesBetweenTwoWrites keeps what it has taken, and the writer goes on when it is back.
+func TestAServerThatDiesBetweenTwoWrites(t *testing.T) {
+	w := begin(t)
+	writer := w.open(w.settings(oracle.Marks{Owner: "one"}))
+	const name = "www.corp.example"
+	require.NoError(t, w.write(writer, name, set(name, "A", 60, "192.0.2.1")))
+	before := w.read(writer, name)
+	w.bind.Kill()
+	err := writer.Write(t.Context(), publisher.Change{Before: before, After: []publisher.Set{set(name, "A", 60, "192.0.2.2")}})
+	require.Equal(t, publisher.Unreachable, publisher.FaultOf(err), "%v", err)
+	require.NoError(t, w.bind.Start(t.Context()))
+	require.NoError(t, w.write(writer, name, set(name, "A", 60, "192.0.2.2")))
+	got, err := dns.Query(t.Context(), w.bind.Address, name, "A")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"192.0.2.2"}, got)
+}
