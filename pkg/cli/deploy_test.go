@@ -139,3 +139,20 @@ func TestApplyDeploysWhatDocumentsBelongTo(t *testing.T) {
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.err, "add --deploy")
 }
+
+// TestApplyWaitsForNames that are published as they are stored.
+func TestApplyWaitsForNames(t *testing.T) {
+	t.Parallel()
+	file := write(t, "name.yaml", "{resource: projects/default/names, metadata: {name: shop.lab.example}, spec: {addresses: [203.0.113.7]}}\n")
+	f := newFake(t)
+	f.on("PUT "+shopName, 200, "DNSName", publishedName)
+	pending := strings.Replace(publishedName, `"verified":"True","message":""`, `"verified":"False","message":"no server answers it yet"`, 1)
+	require.NotEqual(t, publishedName, pending)
+	for _, answer := range []string{publishedName, pending, pending, publishedName} {
+		f.on("GET "+shopName, 200, "DNSName", answer)
+	}
+	got := signpost(t, f.url, "apply", "-f", file, "--deploy", "--wait=verified")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Contains(t, got.out, shopName+" verified\n")
+	require.Equal(t, "no server answers it yet\n", got.err)
+}

@@ -4965,7 +4965,7 @@ type TerminateForce = bool
 // Example: lab
 type TrafficGroupIntentName = Name
 
-// WaitFor Seen to be published by external-dns, or to be answered by the authoritative servers.
+// WaitFor All objects applied, seen to be published by external-dns, or to be answered by the authoritative servers.
 type WaitFor = string
 
 // WaitTimeout defines model for waitTimeout.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // bakery is a name of the main story's project, and ofFront leads to a Service of the edges.
@@ -287,4 +289,65 @@ func TestANameSaysWhatItCannotSee(t *testing.T) {
 	refused := plan(`["edge/berlin","edge/paris"]`).Errors
 	require.Len(t, refused, 1)
 	require.Contains(t, refused[0].Detail, "edge+paris is a directory, in which Services cannot be seen; choose clusters with a kubeconfig")
+}
+
+// TestANewProviderPublishesBeforeTheOldOneLeaves: the old one stays while the new home is
+// away, and until external-dns has put the new DNSEndpoint through, but no longer than the
+// new provider's releaseTimeout.
+func TestANewProviderPublishesBeforeTheOldOneLeaves(t *testing.T) {
+	t.Parallel()
+	const (
+		old = "edge+hub lab/public: bakery.lab.example A 203.0.113.11,203.0.113.21"
+		now = "edge+paris spare/public: bakery.lab.example A 203.0.113.11,203.0.113.21"
+	)
+	for _, put := range []bool{true, false} {
+		w := newNames(t)
+		w.put("projects/shop/dns-update-records/spare", record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"paris"},"releaseTimeout":"90s"`))
+		require.NoError(t, w.publish(bakery, ofFront))
+		w.settle(bakery)
+		require.Equal(t, []string{old}, w.published(bakery))
+
+		w.down[paris] = true
+		require.NoError(t, w.publish(bakery, strings.Replace(ofFront, `"lab"`, `"spare"`, 1)))
+		require.NoError(t, w.rest())
+		w.clock.pass(time.Hour)
+		require.NoError(t, w.rest())
+		require.Equal(t, []string{old, now}, w.published(bakery), "nobody can apply the new one")
+
+		delete(w.down, paris)
+		require.NoError(t, w.rest())
+		require.Equal(t, intent.Instantiated, w.state(bakery))
+		require.Equal(t, []string{old, now}, w.published(bakery), "external-dns has not put it through")
+		require.True(t, w.holds(hub, "Deployment", "external-dns-lab"))
+
+		if put {
+			w.putThrough(paris)
+		} else {
+			w.clock.pass(91 * time.Second)
+		}
+		require.NoError(t, w.rest())
+		require.Equal(t, []string{now}, w.published(bakery))
+		w.outlive()
+		w.settle(bakery)
+		require.False(t, w.holds(hub, "Deployment", "external-dns-lab"))
+		require.Equal(t, map[string]string{"bakery.lab.example": "shop"}, w.claims())
+	}
+}
+
+// putThrough notes that external-dns has put the DNSEndpoints of a cluster through.
+func (w *world) putThrough(cluster string) {
+	w.Helper()
+	entries, _, err := w.ledger.Cluster(context.Background(), cluster)
+	require.NoError(w, err)
+	wanted, known := map[string]bool{}, map[string]observed.Published{}
+	for _, e := range entries {
+		if e.ID.IsEndpoint() {
+			wanted[e.ID.Namespace+"/"+e.ID.Name] = true
+			known[e.ID.Namespace+"/"+e.ID.Name] = observed.Published{UID: e.UID, Generation: e.Generation, At: w.clock.Now()}
+		}
+	}
+	require.NotEmpty(w, wanted)
+	writer, err := w.observed.Writer(context.Background(), cluster, fence)
+	require.NoError(w, err)
+	require.NoError(w, writer.SetPublished(context.Background(), wanted, known))
 }

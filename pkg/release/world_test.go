@@ -262,6 +262,9 @@ func (w *world) apply(cluster string, pointers []appcontext.Pointer) {
 	}
 	for id, e := range wanted {
 		at := slices.IndexFunc(entries, func(known ledger.Entry) bool { return known.ID == id })
+		if e.Since = w.clock.Now(); at >= 0 && entries[at].Status == e.Status && entries[at].Digest == e.Digest {
+			e.Since = entries[at].Since
+		}
 		if at < 0 || !w.down[cluster] && !entries[at].Equal(e) {
 			puts = append(puts, e)
 		}

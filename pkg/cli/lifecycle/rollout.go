@@ -68,6 +68,23 @@ func (r *Rollout) Run(ctx context.Context, p terminal.Program, api *client.Clien
 		}
 		terminal.Printf(p.Out, "%s\n", done)
 	}
+	return r.awaitNames(ctx, p, api, documents)
+}
+
+// awaitNames waits for the names among the documents, which are published as they are stored.
+func (r *Rollout) awaitNames(ctx context.Context, p terminal.Program, api *client.Client, documents []document.Document) error {
+	if r.wait == "" {
+		return nil
+	}
+	for _, d := range documents {
+		if d.Service != nil || d.Body == nil || !intent.IsName(d.Path) {
+			continue
+		}
+		if _, err := AwaitName(ctx, p, api, string(d.Path), string(r.wait), r.timeout); err != nil {
+			return err
+		}
+		terminal.Printf(p.Out, "%s %s\n", d.Path, r.wait)
+	}
 	return nil
 }
 

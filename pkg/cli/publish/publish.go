@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.StringVar(&r.takeover, "takeover", "", "the deployment intent `GROUP` that publishes the host name now and gives it up, as app/version/group")
 	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")
-	flags.StringVar(&r.wait, "wait", "", "wait until the name is `published` or verified")
+	flags.StringVar(&r.wait, "wait", "", "wait until the name is instantiated, `published` or verified")
 	flags.DurationVar(&r.timeout, "timeout", longest, "how long to --wait")
 	r.output.Flag(flags)
 	r.server.ServerFlags(flags)
@@ -97,8 +98,8 @@ func (r *publication) read(host string) error {
 		return terminal.Usagef("%q %w", host, err)
 	}
 	r.host, r.spec.Scope = canonical, intent.Scope(r.scope)
-	if r.wait != "" && r.wait != "published" && r.wait != "verified" {
-		return terminal.Usagef("--wait: %q is nothing to wait for; give published or verified", r.wait)
+	if r.wait != "" && !slices.Contains([]string{"instantiated", "published", "verified"}, r.wait) {
+		return terminal.Usagef("--wait: %q is nothing to wait for; give instantiated, published or verified", r.wait)
 	}
 	if len(r.clusters) > 0 && len(r.selector) > 0 {
 		return terminal.Usagef("--clusters and --selector exclude each other: list the clusters, or give labels that they have")
@@ -145,7 +146,7 @@ func (r *publication) publish(ctx context.Context, p terminal.Program) error {
 	}
 	answer := response.Body
 	if r.wait != "" {
-		if answer, err = r.await(ctx, p, api, path); err != nil {
+		if answer, err = lifecycle.AwaitName(ctx, p, api, path, r.wait, r.timeout); err != nil {
 			return err
 		}
 	}
@@ -165,41 +166,6 @@ func (r *publication) put(ctx context.Context, p terminal.Program, api *client.C
 	}
 	terminal.Printf(p.Err, "created project %q\n", defaultProject)
 	return api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), nil)
-}
-
-// await looks at the name until it is as --wait says.
-func (r *publication) await(ctx context.Context, p terminal.Program, api *client.Client, path string) ([]byte, error) {
-	limited, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	shown := ""
-	for {
-		response, err := api.Do(limited, http.MethodGet, path, nil, nil)
-		var name struct {
-			Status intent.NameReport `json:"status"`
-		}
-		switch {
-		case err == nil:
-			err = json.Unmarshal(response.Body, &name)
-		case connect.IsUnreachable(err):
-			name.Status.Message, err = "waiting for the server", nil
-		}
-		if err != nil && limited.Err() == nil {
-			return nil, err
-		}
-		if err == nil && name.Status.Is(r.wait) {
-			return response.Body, nil
-		}
-		if text := name.Status.Message; text != "" && text != shown {
-			terminal.Printf(p.Err, "%s\n", terminal.Plain(text))
-			shown = text
-		}
-		if !terminal.Sleep(limited, p.Poll) {
-			if ctx.Err() != nil {
-				return nil, errors.New("interrupted; the name was accepted, and its publication goes on")
-			}
-			return nil, terminal.AsTimeoutError(fmt.Errorf("%s is not %s after %s: %s; it goes on, see signpost get %s", r.host, r.wait, r.timeout, shown, path))
-		}
-	}
 }
 
 // printName tells what changed, and what the name answers.

@@ -108,12 +108,15 @@ type NameReport struct {
 	Warnings  []string     `json:"warnings"`
 }
 
-// Is tells whether the name is "published" or "verified".
+// Is tells whether the name is "instantiated", "published" or "verified".
 func (r NameReport) Is(what string) bool {
-	if what == "verified" {
-		return r.Verified == "True"
+	switch what {
+	case "instantiated":
+		return r.State == Instantiated
+	case "published":
+		return r.Published == "True"
 	}
-	return r.Published == "True"
+	return r.Verified == "True"
 }
 
 // NameRequest asks for a name to be as its document says.

@@ -74,7 +74,7 @@ func (s *Reconciler) write(ctx context.Context, on *step) (is appcontext.Pointer
 func (s *Reconciler) leaving(ctx context.Context, on *step) (_ state.Outcome, err error) {
 	l := &on.lifecycle
 	l.Forget()
-	if len(l.Leaving) == 0 {
+	if len(l.Leaving) == 0 || on.handing {
 		return state.Onward, nil
 	}
 	if l.Wanted == intent.Terminate {

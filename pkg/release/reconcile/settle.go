@@ -97,7 +97,7 @@ func (s *Reconciler) freedNames(ctx context.Context, on *step) (state.Outcome, e
 		return state.Again, err
 	}
 	cleared := len(l.PendingRelease) == 0 || !l.Cleared.IsZero()
-	if l.Settled && cleared && len(l.Draining)+len(l.RemovedClusters)+len(l.Former) == 0 && !on.wrote {
+	if l.Settled && cleared && len(l.Draining)+len(l.RemovedClusters)+len(l.Former) == 0 && !on.wrote && !on.handing {
 		return state.AtRest, nil
 	}
 	return state.Again, nil

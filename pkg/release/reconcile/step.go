@@ -18,9 +18,10 @@ type step struct {
 	lifecycle state.Lifecycle    // the copy
 	pointer   appcontext.Pointer // of the group's context: as it was read, then as it was written
 
-	before bundle.Bundle  // the objects of the context that was read
-	next   render.Desired // the context as it is to be
-	wrote  bool           // the context was changed, by what was observed before: something newer may have come meanwhile
+	before  bundle.Bundle  // the objects of the context that was read
+	next    render.Desired // the context as it is to be
+	handing bool           // the DNSEndpoint of a provider that the name leaves stays until the new one publishes
+	wrote   bool           // the context was changed, by what was observed before: something newer may have come meanwhile
 }
 
 // reconcilers are the parts of a step, in their order.
@@ -32,6 +33,7 @@ func (s *Reconciler) reconcilers() []state.Reconciler[step] {
 		{Name: "moves", Reconcile: s.moves},              // stored before anything is put into the new home
 		{Name: "providers", Reconcile: s.providers, Release: true},
 		{Name: "contents", Reconcile: s.contents, Release: true},
+		{Name: "handover", Reconcile: s.handover, Release: true}, // before the context leaves a provider
 		{Name: "claims", Reconcile: s.claims, Release: true},     // before anything is published
 		{Name: "drains", Reconcile: s.drains, Release: true},     // before a DNSEndpoint goes
 		{Name: "retained", Reconcile: s.retained, Release: true}, // before a name loses its last address
