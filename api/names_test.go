@@ -71,11 +71,14 @@ const (
 )
 
 // newNames is a world with what a name needs: a project, a cluster and a provider.
-func newNames(t *testing.T) *world {
+func newNames(t *testing.T, options ...func(*api.Options)) *world {
 	kv := kvtest.NewFake()
 	store := names.New(etcd.New(kv))
 	w := newWorld(t, func(o *api.Options) {
 		o.Store, o.Admitter, o.Sealer, o.Lifecycle = store, admission.New(store, review.Rules{}), &sealer{store: store}, releaseNames(t, store, kv)
+		for _, option := range options {
+			option(o)
+		}
 	})
 	for _, document := range [][2]string{
 		{"projects", `{"metadata":{"name":"shop"},"spec":{}}`},
@@ -203,4 +206,28 @@ func TestWaitingForANameEnds(t *testing.T) {
 	late := w.send(http.MethodPut, wwwShop+"?wait=verified&timeout=1s", wwwFixed).want(http.StatusAccepted).json()
 	require.GreaterOrEqual(t, time.Since(began), time.Second)
 	require.NotEqual(t, "True", late["status"].(map[string]any)["verified"])
+}
+
+// meanwhile does something between the reading of a name and its deletion.
+type meanwhile struct {
+	service.Lifecycle
+	do func()
+}
+
+// UnpublishName implements service.Lifecycle.
+func (l meanwhile) UnpublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Accepted, error) {
+	l.do()
+	return l.Lifecycle.UnpublishName(ctx, name, r)
+}
+
+// TestANameThatChangesMeanwhileIsNotDeleted by a caller who has read it as it was before.
+func TestANameThatChangesMeanwhileIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	var w *world
+	w = newNames(t, func(o *api.Options) {
+		o.Lifecycle = meanwhile{o.Lifecycle, func() { w.send(http.MethodPut, wwwShop, wwwAlias).want(http.StatusOK) }}
+	})
+	tag := w.send(http.MethodPut, wwwShop, wwwFixed).want(http.StatusCreated).Header().Get("ETag")
+	w.send(http.MethodDelete, wwwShop, nil, "If-Match", tag).want(http.StatusConflict)
+	require.Equal(t, "Updating", w.send(http.MethodGet, wwwShop, nil).want(http.StatusOK).json()["status"].(map[string]any)["state"])
 }
