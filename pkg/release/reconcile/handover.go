@@ -13,9 +13,8 @@ import (
 )
 
 // handover keeps the DNSEndpoint of a provider that a name leaves, until its new provider
-// has published the name. A new provider that does not publish it within its releaseTimeout
-// is not waited for any longer: the old one may hold the name in the same zone, where the
-// new one may not touch it.
+// has published the name. That takes the releaseTimeout of the new provider at most: in the
+// same zone, it may not touch a name that the old one holds.
 func (s *Reconciler) handover(ctx context.Context, on *step) (state.Outcome, error) {
 	if !intent.IsName(on.group) || !on.lifecycle.Deployed() || len(on.lifecycle.Leaving) == 0 {
 		return state.Onward, nil
