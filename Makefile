@@ -46,8 +46,13 @@ build-signpost-dns:
 	cd cmd/signpost-dns && CGO_ENABLED=0 $(GO) build $(BUILD_FLAGS) -o ../../bin/ .
 
 .PHONY: run
-run: build-signpost ## Serve on 127.0.0.1:9018 with the quickstart applied, until Ctrl-C
-	@examples/quickstart/run.sh bin/signpost
+run: build-signpost build-nameserver ## Serve on 127.0.0.1:9018 with the quickstart applied and its name answered, until Ctrl-C
+	@examples/quickstart/run.sh bin/signpost bin/nameserver
+
+# The small CoreDNS that answers the quickstart's name, from a module of its own.
+.PHONY: build-nameserver
+build-nameserver:
+	cd test/tools/nameserver && CGO_ENABLED=0 $(GO) build $(BUILD_FLAGS) -o ../../../bin/ .
 
 .PHONY: clean
 clean: ## Remove what build and snapshot leave

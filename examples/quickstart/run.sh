@@ -1,19 +1,28 @@
 #!/bin/sh
 # Runs Signpost with this quickstart, in a temporary directory, until Ctrl-C.
 #
-#   run.sh [path of signpost]        LISTEN=127.0.0.1:9019 chooses another address
+#   run.sh [path of signpost [path of nameserver]]   LISTEN=127.0.0.1:9019 chooses another address
+#
+# With a nameserver (test/tools/nameserver), Signpost itself publishes the names to it, and
+# the script shows what it answers.
 set -eu
 
 signpost=${1:-bin/signpost}
 quickstart=$(dirname "$0")
 listen=${LISTEN:-127.0.0.1:9018}
 group=shop/store/v1/prod
+nameserver=${2:-}
 data=$(mktemp -d "${TMPDIR:-/tmp}/signpost.XXXXXX")
 server=
+dns=
 
 clean_up() {
 	trap - EXIT
 	trap '' INT TERM HUP PIPE
+	if [ -n "$dns" ]; then
+		kill "$dns" 2>/dev/null || :
+		wait "$dns" || :
+	fi
 	if [ -n "$server" ]; then
 		kill "$server" 2>/dev/null || :
 		wait "$server" || :
@@ -39,8 +48,35 @@ gone() {
 	exit 1
 }
 
+# ask shows what the nameserver answers for the name, once it answers an address.
+ask() {
+	until "$signpost" query www.lab.example --at "$at" 2>/dev/null | grep -q " $1\$"; do
+		kill -0 "$server" 2>/dev/null || gone
+		sleep 0.05
+	done
+	if command -v dig >/dev/null; then
+		step dig "@${at%:*}" -p "${at##*:}" +noall +answer www.lab.example
+	else
+		step "$signpost" query www.lab.example --at "$at"
+	fi
+}
+
+publish=
+if [ -n "$nameserver" ]; then
+	mkdir "$data/dns"
+	"$nameserver" lab.example "$data/dns" >"$data/dns/log" 2>&1 &
+	dns=$!
+	until [ -s "$data/dns/ready" ]; do
+		kill -0 "$dns" 2>/dev/null || { dns=; tail -n 5 "$data/dns/log" >&2; exit 1; }
+		sleep 0.1
+	done
+	read -r at etcd <"$data/dns/ready"
+	publish="--publisher-servers=${etcd#http://} --allow-local-verify"
+fi
+
 export SIGNPOST_SERVER="http://$listen"
-"$signpost" serve --listen "$listen" --grpc-listen 127.0.0.1:0 \
+# shellcheck disable=SC2086 # flags are words
+"$signpost" serve --listen "$listen" --grpc-listen 127.0.0.1:0 $publish \
 	--data-dir "$data" --ready-file "$data/ready.json" >"$data/log" 2>&1 &
 server=$!
 until [ -s "$data/ready.json" ]; do
@@ -49,13 +85,29 @@ until [ -s "$data/ready.json" ]; do
 done
 
 step "$signpost" apply -f "$quickstart"
+if [ -n "$nameserver" ]; then # the provider publishes from inside Signpost, not from the hub
+	mkdir "$data/documents"
+	sed -e "s|http://etcd.dns.svc:2379|$etcd|" -e 's|clusterProvider: edge|publisher: built-in|' -e '/^    cluster: hub$/d' \
+		-e "s|^  releaseTimeout:|  verify: {servers: [\"$at\"]}\n  releaseTimeout:|" "$quickstart/record.yaml" >"$data/documents/record.yaml"
+	step "$signpost" apply -f "$data/documents/record.yaml"
+fi
 step "$signpost" instantiate "$group" --wait
 step "$signpost" status "$group"
 
+if [ -n "$nameserver" ]; then
+	ask 203.0.113.10
+	printf '\nThe address of the Service changes:\n'
+	sed 's/203.0.113.10/203.0.113.20/' "$quickstart/store.yaml" >"$data/documents/store.yaml"
+	step "$signpost" apply --deploy -f "$data/documents/store.yaml"
+	ask 203.0.113.20
+fi
+
 printf '\nThe manifests that it pushed, in %s:\n\n' "$data/clusters"
 (cd "$data/clusters" && find . | LC_ALL=C sort | sed -e 1d -e 's|[^/]*/|  |g')
-printf '\nThe names, as external-dns in the hub reads them:\n\n'
-sed 's/^/  /' "$data"/clusters/hub/shop-dns/dnsendpoint_*.yaml
+if [ -z "$nameserver" ]; then
+	printf '\nThe names, as external-dns in the hub reads them:\n\n'
+	sed 's/^/  /' "$data"/clusters/hub/shop-dns/dnsendpoint_*.yaml
+fi
 
 printf '\nSignpost serves on %s until Ctrl-C. In another terminal:\n\n' "$SIGNPOST_SERVER"
 if [ "$listen" != 127.0.0.1:9018 ]; then

@@ -65,6 +65,7 @@ func begin(t *testing.T) *world {
 	require.NoError(t, err)
 	w.signpost, err = fixture.NewSignpost(w.program, t.TempDir())
 	require.NoError(t, err)
+	w.signpost.Args = append(w.signpost.Args, "--publisher-servers", "127.0.0.1")
 	w.start(w.signpost.Process)
 	return w
 }
@@ -102,6 +103,19 @@ func (w *world) documents() string {
 		text = []byte(strings.NewReplacer(changes...).Replace(string(text)))
 		require.NoError(w, os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600))
 	}
+	return dir
+}
+
+// documentsWithoutHome are those of the story in which Signpost itself publishes.
+func (w *world) documentsWithoutHome() string {
+	w.Helper()
+	dir := w.documents()
+	file := filepath.Join(dir, "record.yaml")
+	text, err := os.ReadFile(file)
+	require.NoError(w, err)
+	const home = "clusterProvider: edge\n    cluster: hub\n"
+	require.Contains(w, string(text), home)
+	require.NoError(w, os.WriteFile(file, []byte(strings.Replace(string(text), home, "publisher: built-in\n", 1)), 0o600))
 	return dir
 }
 
@@ -219,6 +233,29 @@ func TestAPostedNameIsAnsweredAndFollowsItsAddresses(t *testing.T) {
 
 	w.signpost.Kill()
 	require.NoError(t, w.signpost.Start(t.Context()))
+	w.run("terminate", group, "--wait")
+	w.answers()
+}
+
+// TestTheMainStoryIsTrueWithoutExternalDNS is the same story with the built-in publisher:
+// a real etcd and a real CoreDNS, and no external-dns.
+func TestTheMainStoryIsTrueWithoutExternalDNS(t *testing.T) {
+	w := begin(t)
+	w.run("apply", "-f", w.documentsWithoutHome())
+	w.run("instantiate", group)
+	w.offer("berlin", "203.0.113.10")
+	w.offer("paris", "203.0.113.20")
+	w.answers("203.0.113.10", "203.0.113.20")
+	require.Empty(t, w.clusters["hub"].Items("/apis/apps/v1/deployments"), "no external-dns is deployed")
+
+	w.offer("paris", "203.0.113.99") // nobody calls Signpost
+	w.answers("203.0.113.10", "203.0.113.99")
+
+	w.run("publish", further, "--service", "shop/web", "--clusters", "edge/paris", "--provider", "lab", "--project", "shop")
+	w.answersFor(further, "203.0.113.99")
+	w.run("unpublish", further, "--project", "shop")
+	w.answersFor(further)
+
 	w.run("terminate", group, "--wait")
 	w.answers()
 }
