@@ -15,7 +15,7 @@ type BuiltIn interface {
 // Publishing is what a built-in publisher has done.
 type Publishing struct {
 	Synced    time.Time               // when all was last seen to be written; zero: never
-	Names     int                     // in the zone, of all owners, when it was last read
+	Names     int                     // that are wanted
 	Failing   string                  // what went wrong since, in the words of the DNS server; empty: nothing
 	Waiting   string                  // why it does not write yet; empty: it does
 	Published map[bundle.ID]Published // DNSEndpoints whose names are all written

@@ -326,15 +326,6 @@ func (l *loop) note(name string, sets []publisher.Set, err error) {
 		return
 	}
 	l.done[name] = sets
-	if l.target.Told != nil {
-		l.target.Told(l.target.name, Told{Name: name, At: l.target.Now()})
-	}
-}
-
-// Told is a name that was written, or found to be as wanted.
-type Told struct {
-	Name string
-	At   time.Time
 }
 
 // fail notes a failure of a name, or of the zone.

@@ -24,9 +24,8 @@ const Prefix = "/signpost/publisher/"
 type Settings struct {
 	KV      kv.KV
 	Options cluster.Options
-	Open    Open                      // makes the writer of a provider
-	Now     func() time.Time          // default: the wall's
-	Told    func(name string, t Told) // is told of each change that was written; nil: nobody
+	Open    Open             // makes the writer of a provider
+	Now     func() time.Time // default: the wall's
 }
 
 // Target is the built-in publisher of one provider. An object's resource version is the
