@@ -197,8 +197,21 @@ func TestAPreviewTellsWhichNamesAreInDanger(t *testing.T) {
 	forced, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{Force: true})
 	require.NoError(t, err)
 	require.True(t, forced.Forced)
+	w.answer(gone)
 	w.settle(safe, lone, gone, ill)
 	require.Empty(t, w.published(gone))
+	var row intent.FailoverName
+	find := func() {
+		all := w.follow(forced.ID).Names
+		row = all[slices.IndexFunc(all, func(n intent.FailoverName) bool { return n.Name == "gone.lab.example" })]
+	}
+	find()
+	require.NotNil(t, row.Published)
+	require.Nil(t, row.Answered, "a server still answers it")
+	require.Contains(t, row.Message, "not yet to have stopped")
+	w.answer()
+	find()
+	require.NotNil(t, row.Answered)
 }
 
 // unready has a cluster offer a Service without a ready endpoint.

@@ -74,7 +74,12 @@ func TestAProjectsRulesHoldForItsNames(t *testing.T) {
 	refusals := w.preview(intent.FailoverSpec{Drain: europe}).Refusals
 	require.Len(t, refusals, 1)
 	require.Equal(t, "shop", refusals[0].Project)
-	require.Empty(t, w.preview(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}}).Refusals, "three are left")
+	half := shop.Child("names", "half.lab.example")
+	w.observe("edge+boston", "shop/half", "203.0.113.77")
+	require.NoError(t, w.publish(half, `{"service":"shop/half","clusters":["edge/berlin","edge/boston"],"provider":"lab"}`))
+	w.settle(half)
+	require.Empty(t, w.preview(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}}).Refusals,
+		"three are left for one name, and the other one, which has too few, loses none")
 }
 
 func TestRulesThatContradictAreRefusedWhenTheyAreWritten(t *testing.T) {

@@ -149,7 +149,11 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 			if err := m.heard(ctx, objects, answers); err != nil {
 				return nil, err
 			}
-			if was := *name; step(name, objects, answers, now) || was.Message != name.Message {
+			still, err := m.stillAnswered(ctx, name.MovedName)
+			if err != nil {
+				return nil, err
+			}
+			if was := *name; step(name, objects, answers, still, now) || was.Message != name.Message {
 				changes = append(changes, *name)
 			}
 		}
@@ -179,11 +183,37 @@ func (m *Mover) heard(ctx context.Context, objects bundle.Bundle, answers map[[2
 	return nil
 }
 
+// stillAnswered tells whether servers still answer a name that is to have no address, as far
+// as is known.
+func (m *Mover) stillAnswered(ctx context.Context, name intent.MovedName) (bool, error) {
+	if len(name.After) > 0 {
+		return false, nil
+	}
+	for _, home := range name.Homes {
+		all, err := m.Observed.AllAnswers(ctx, home)
+		if err != nil {
+			return false, err
+		}
+		for _, given := range all {
+			if given.Project != name.Project || given.Record != name.Record || given.Scope != string(intent.Public) || !given.Gone.IsZero() {
+				continue
+			}
+			if slices.ContainsFunc(given.Names, func(a observed.NameAnswer) bool { return a.Name == name.Name && a.Type == name.Type && a.Seen }) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
 // step brings a name on as far as it has come, and tells whether it has come further.
-func step(name *intent.FailoverName, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers, now time.Time) bool {
+func step(name *intent.FailoverName, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers, still bool, now time.Time) bool {
 	is := map[state.NameKey][]string{}
 	key := state.NameKey{Name: name.Name, Kind: name.Type, Record: name.Record}
-	verified, why := true, ""
+	verified, why := !still, ""
+	if still {
+		why = "the authoritative servers were seen to answer it, and not yet to have stopped"
+	}
 	for _, o := range objects {
 		if o.Published.Record != name.Record || o.Published.Scope != string(intent.Public) {
 			continue
