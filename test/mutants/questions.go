@@ -9,7 +9,7 @@ func inQuestions() []bugs.Bug {
 		{
 			Name: "draft of a stranger", File: "api/drafts/documents.go",
 			Breaks:      "documents of projects that the caller may not read are planned",
-			Text:        "	if err := j.readable(path); err != nil {\n		return path, nil, err\n	}\n",
+			Text:        "	if err := j.readable(\"/resource\", path); err != nil {\n		return path, nil, err\n	}\n",
 			Replacement: "",
 		},
 		{

@@ -2,7 +2,7 @@ package mutants
 
 import "github.com/signpost-dns/signpost/test/simulate/bugs"
 
-// inWriters are mutants of the built-in publisher.
+// inWriters are mutants of the built-in publisher, and of what moves names to Signpost and between clusters.
 func inWriters() []bugs.Bug {
 	return []bugs.Bug{
 		{
@@ -28,6 +28,36 @@ func inWriters() []bugs.Bug {
 			Breaks:      "a rule for a wide network opens the metadata of the cloud to projects",
 			Text:        "(!neverByWideRule(t.address) || rule.names(t.address))",
 			Replacement: "(!neverByWideRule(t.address) || rule.port == 0)",
+		},
+		{
+			Name: "sealed publisher", File: "pkg/app/publishers/publishers.go",
+			Breaks:      "a built-in publisher signs by the id of a secret, and not by the secret",
+			Text:        "		out.Environment[name] = string(value)",
+			Replacement: "		out.Environment[name] = id + string(value[:0])",
+		},
+		{
+			Name: "names that stay behind", File: "pkg/worker/cluster/builtin/writer.go",
+			Breaks:      "a name that no DNSEndpoint gives any more is not removed by the built-in publisher",
+			Text:        "		if _, still := want[name]; !still {",
+			Replacement: "		if _, still := want[name]; !still && want == nil {",
+		},
+		{
+			Name: "endless zone", File: "pkg/dns/zone/zone.go",
+			Breaks:      "a zone that is read for an import may have any number of records",
+			Text:        "	if len(z.Records) == MostRecords {",
+			Replacement: "	if len(z.Records) == -MostRecords {",
+		},
+		{
+			Name: "stale failover", File: "pkg/release/failover/act.go",
+			Breaks:      "a failover is done although its preview has changed since it was shown",
+			Text:        "	if o.Confirm != \"\" && o.Confirm != p.preview.Token {",
+			Replacement: "	if o.Confirm == \"-\" && o.Confirm != p.preview.Token {",
+		},
+		{
+			Name: "no list of findings", File: "pkg/cli/imports/findings.go",
+			Breaks:      "the findings of an import are null in JSON, and not an empty list",
+			Text:        "	if r.Findings == nil {",
+			Replacement: "	if r.Findings == nil && len(r.Findings) > 0 {",
 		},
 		{
 			Name: "any heritage", File: "pkg/publisher/marks/marks.go",
