@@ -54,6 +54,12 @@ func inReleases() []bugs.Bug {
 			Replacement: "	case l.Settled:",
 		},
 		{
+			Name: "old provider leaves first", File: "pkg/release/reconcile/handover.go",
+			Breaks:      "a name leaves its old provider before the new one has published it",
+			Text:        "		if until.IsZero() || s.Now().Before(until) {",
+			Replacement: "		if until.IsZero() {",
+		},
+		{
 			Name: "names unasked by EMCO", File: "pkg/release/orchestration/orchestrated.go",
 			Breaks:      "an app context of EMCO's gets names that are another project's",
 			Text:        "{s.Tenancy.CheckQuotas, s.Ownership.CheckNames}",
