@@ -129,7 +129,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.Elsewhere,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
 		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,
-		Recorder: past.Told, Names: pastNames, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
+		Recorder: past.Told, Watch: c.watching(stores), Names: pastNames, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant, rules.UsesOf = releases.NamespaceTenant, releases.UsesOf // which no document tells of
 	s := &service{
@@ -164,6 +164,15 @@ func openDocuments(ctx context.Context, c Config, own intent.Store, sealer *seal
 	}
 	documents, err := openEMCO(ctx, c, own, values, log, metrics)
 	return documents, values, err
+}
+
+// watching is what tells of all documents that steps follow from; nil: an orchestrator or
+// MongoDB keeps some.
+func (c Config) watching(from *stores) func(ctx context.Context, from int64) <-chan intent.Changed {
+	if c.EMCOOrchestrator+c.EMCODCM+c.EMCOCLM != "" {
+		return nil
+	}
+	return from.watchAll
 }
 
 // rules are what documents are judged by.

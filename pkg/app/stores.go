@@ -28,6 +28,7 @@ import (
 type stores struct {
 	kv        kv.KV
 	documents *quota.Store
+	watchAll  func(ctx context.Context, from int64) <-chan intent.Changed                    // the same of all collections
 	watch     func(ctx context.Context, collection string, from int64) <-chan intent.Changed // of documents; nil where they are in MongoDB
 	mongo     *mongo.Store                                                                   // nil where documents are in etcd
 	embedded  *etcd.Embedded                                                                 // nil with an external etcd
@@ -72,7 +73,7 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 func (s *stores) openDocuments(ctx context.Context, c Config) error {
 	if c.MongoURI == "" {
 		documents := etcdstore.New(s.kv)
-		s.watch = documents.Watch
+		s.watch, s.watchAll = documents.Watch, documents.WatchAll
 		s.documents = quota.New(documents, documents.Usage, s.kv, c.quotas())
 		return nil
 	}

@@ -64,6 +64,7 @@ type Options struct {
 	RequireDomains         bool                                                                                              // only names in domains that are granted to a project are published
 	OrchestratedNamespaces grant.Namespaces                                                                                  // in which app contexts may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
 	TakeBytes              func(ctx context.Context, project intent.Path, bytes int) error                                   // before a release of so many is written; nil: no project is bounded
+	Watch                  func(ctx context.Context, from int64) <-chan intent.Changed                                       // of all documents; nil: the store of documents cannot, and owners are looked at every ten seconds
 	Names                  state.NameRecorder                                                                                // of the past of host names; nil: nobody
 	Installation           string                                                                                            // generated id
 	ControllerCluster      *intent.ClusterRef                                                                                // the server's default home of external-dns
@@ -144,7 +145,7 @@ func New(options Options) *Service {
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},
 		worker: &controller.Worker{
 			Store: store, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
-			Clusters: operator, Failovers: mover, Sync: following, Names: names, Metrics: options.Metrics, Orchestrates: orchestrates,
+			Clusters: operator, Failovers: mover, Sync: following, Names: names, Watch: options.Watch, Metrics: options.Metrics, Orchestrates: orchestrates,
 		},
 	}
 }

@@ -68,11 +68,12 @@ func (w *world) begin(slot int) {
 	ctx, end := context.WithCancel(context.Background())
 	p.end = end
 	own, workers := store{p, "controller"}, store{p, "worker"}
-	p.documents = names.New(etcd.New(own, etcd.WithClock(p.now)))
+	documents := etcd.New(own, etcd.WithClock(p.now))
+	p.documents = names.New(documents)
 	p.service = release.New(release.Options{
 		Documents: p.documents, KV: own, Contexts: appcontext.NewStore(own, p.now),
 		Ledger: ledger.New(own), Observed: observed.New(own),
-		Installation: installation, Now: p.now, Logger: slog.New(slog.DiscardHandler),
+		Watch: documents.WatchAll, Installation: installation, Now: p.now, Logger: slog.New(slog.DiscardHandler),
 	})
 	worker := syncer.New(syncer.Options{
 		KV: workers, Contexts: &reader{Store: appcontext.NewStore(workers, p.now), world: w},

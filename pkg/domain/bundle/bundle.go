@@ -180,6 +180,15 @@ func (o Object) Shared() bool {
 // Bundle is a set of objects, ordered by ID, no ID twice.
 type Bundle []Object
 
+// IDs are those of the objects, in order.
+func (b Bundle) IDs() []ID {
+	ids := make([]ID, len(b))
+	for n, o := range b {
+		ids[n] = o.ID
+	}
+	return ids
+}
+
 // Collect orders objects into a bundle. Two objects of one ID must be equal;
 // the error names both apps otherwise.
 func Collect(objects []Object) (Bundle, error) {

@@ -36,6 +36,11 @@ type PublishedName struct {
 // IsEndpoint tells DNSEndpoints from other objects.
 func (id ID) IsEndpoint() bool { return id.Kind == EndpointKind && id.Group == EndpointGroup }
 
+// EndpointID is the ID of a DNSEndpoint.
+func EndpointID(cluster, namespace, name string) ID {
+	return ID{Cluster: cluster, Group: EndpointGroup, Kind: EndpointKind, Namespace: namespace, Name: name}
+}
+
 // publishedIn reads what a stored DNSEndpoint publishes; nil for an object that is
 // none of Signpost's DNSEndpoints. Stores keep what is published as the object
 // alone, and this is the only place that reads it (ADR 0048).

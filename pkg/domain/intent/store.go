@@ -121,6 +121,10 @@ type Store interface {
 	// Referrers lists the paths of the documents that refer to path, in order.
 	Referrers(ctx context.Context, path Path) ([]Path, error)
 
+	// ReferrersAfter lists the first of them behind a path, in order, and at most so many.
+	// It answers fewer only if there are no more. Its cost follows the limit.
+	ReferrersAfter(ctx context.Context, path, after Path, limit int) ([]Path, error)
+
 	// Sweep finishes what crashed writers left behind. It may be called at any
 	// time, by several at once.
 	Sweep(ctx context.Context) error

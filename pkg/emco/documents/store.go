@@ -317,6 +317,14 @@ func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path,
 	return s.own.Referrers(ctx, path)
 }
 
+// ReferrersAfter implements intent.Store.
+func (s *Store) ReferrersAfter(ctx context.Context, path, after intent.Path, limit int) ([]intent.Path, error) {
+	if _, theirs := s.kindOf(path.Collection()); theirs {
+		path = notePath(path)
+	}
+	return s.own.ReferrersAfter(ctx, path, after, limit)
+}
+
 // NamespaceHolder is the name of the project whose namespace it is, empty when
 // it is none's.
 func (s *Store) NamespaceHolder(ctx context.Context, namespace string) (project string, err error) {

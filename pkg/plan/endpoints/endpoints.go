@@ -37,7 +37,7 @@ func Name(g plan.Group, b plan.Binding) string {
 
 // ID identifies the binding's DNSEndpoint.
 func ID(g plan.Group, b plan.Binding) bundle.ID {
-	return bundle.ID{Cluster: b.Cluster, Group: bundle.EndpointGroup, Kind: bundle.EndpointKind, Namespace: g.Project.Namespace, Name: Name(g, b)}
+	return bundle.EndpointID(b.Cluster, g.Project.Namespace, Name(g, b))
 }
 
 // Render makes the DNSEndpoint of a binding with the chosen addresses of each of its hosts, in their order. It is in

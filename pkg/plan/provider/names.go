@@ -2,7 +2,6 @@ package provider
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -47,20 +46,22 @@ func OwnerID(p plan.Provider) string {
 	return p.Record.OwnerID
 }
 
+// ListedUsers is how many groups the annotation lists. More would have each group that
+// comes or goes read and change what is said of all.
+const ListedUsers = 20
+
 // users are the groups that use the external-dns as the seed writes them,
-// "{composite app}/{version}/{group}", joined by commas. Long lists end in how
-// many more there are.
+// "{composite app}/{version}/{group}", joined by commas. Long lists end in an ellipsis.
 func users(paths []string) string {
-	const most = 500 // 500 of them are at most 96 KB; all annotations of an object may have 256 KB
 	paths = slices.Sorted(slices.Values(paths))
 	var names []string
-	for _, path := range paths[:min(len(paths), most)] {
+	for _, path := range paths[:min(len(paths), ListedUsers)] {
 		p := intent.Path(path)
 		names = append(names, p.Parent().Name()+"/"+p.Name())
 	}
 	text := strings.Join(names, ",")
-	if more := len(paths) - most; more > 0 {
-		text += ",+" + strconv.Itoa(more)
+	if len(paths) > ListedUsers {
+		text += ",…"
 	}
 	return text
 }

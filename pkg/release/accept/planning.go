@@ -305,13 +305,7 @@ func (s *Planner) Providers(ctx context.Context, p *resolve.Proposal) (before, a
 // when nobody would use it any more.
 func (s *Planner) provider(ctx context.Context, p *resolve.Proposal, use state.Use) ([]bundle.Object, error) {
 	own, relies := string(p.Draft.Group.Path), p.Action != intent.Terminate && slices.Contains(p.Draft.Uses, use)
-	var users []string
-	var err error
-	if relies {
-		users, err = state.GroupsUsing(ctx, s.Store, use) // names keep an external-dns, and change nothing of it
-	} else {
-		users, _, err = s.UsersOf(ctx, use)
-	}
+	users, _, err := s.FirstUsers(ctx, use)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,8 @@ import (
 
 // The controller's rhythm.
 const (
-	scanEvery   = 10 * time.Second       // all owners are looked at
+	scanEvery   = 10 * time.Second       // all owners are looked at, if the store of documents does not tell of changes
+	resyncIn    = 30 * time.Minute       // each owner is looked at once, if it does
 	followEvery = 2 * time.Second        // failovers that have not ended are looked at
 	waitFirst   = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
 	waitMost    = 2 * time.Second        // at most so long
@@ -24,13 +25,14 @@ const (
 	foldEvery   = 200 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
 )
 
-// Controller executes the steps of all owners. Owners are due when a request has changed them, here or at another
-// replica. They are also due when their Services were observed to change, when an orchestrator has changed them,
-// and while they are not settled. At times, all are due.
+// Controller executes the steps of all owners. Owners are due when their documents change, by a request to any
+// replica or by a step. They are also due when their Services were observed to change, when an orchestrator has
+// changed them, and while they are not settled. Now and then each is due, in case that nobody has told of a change.
 type Controller struct {
 	service *Worker
 	queue   workqueue.TypedRateLimitingInterface[work]
 	pace    *pace
+	resync  resync
 	metrics *metrics
 }
 
@@ -57,7 +59,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	}
 	c.service.Wakeups.Listen(c.wake)
 	g.Go(func() error { c.keepReceiving(ctx); return nil })
-	g.Go(func() error { c.resync(ctx); return nil })
+	g.Go(func() error { c.keepLooking(ctx); return nil })
 	g.Go(func() error { c.keepWatching(ctx); return nil })
 	g.Go(func() error { c.followFailovers(ctx); return nil })
 	g.Go(func() error { c.watchOrchestrated(ctx); return nil })
@@ -68,27 +70,11 @@ func (c *Controller) Run(ctx context.Context) error {
 // wake puts an owner into the queue that a request or a step has just changed. An owner
 // whose addresses may change later comes when its time comes.
 func (c *Controller) wake(n state.Wakeup) {
+	c.resync.told(n.Owner)
 	if n.At.IsZero() {
 		c.queue.Forget(work{owner: n.Owner})
 	}
 	c.queue.AddAfter(work{owner: n.Owner}, max(0, n.At.Sub(c.service.Now())))
-}
-
-// resync puts all owners into the queue, at once and at times.
-func (c *Controller) resync(ctx context.Context) {
-	tick := time.NewTicker(scanEvery)
-	defer tick.Stop()
-	for {
-		if _, err := c.service.Renderer.NoteFrozen(ctx); err != nil && ctx.Err() == nil {
-			c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
-		}
-		c.scan(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
 }
 
 // followFailovers looks again and again how far failovers are.
@@ -104,28 +90,6 @@ func (c *Controller) followFailovers(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-	}
-}
-
-// scan finds the owners that have a lifecycle, and sweeps what nobody owns.
-func (c *Controller) scan(ctx context.Context) {
-	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
-	if err != nil {
-		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
-		return
-	}
-	for _, records := range []bool{true, false} { // records wake their users, which then wait in the queue already
-		for _, doc := range page.Items {
-			if owner := state.OwnerOf(doc.Path); state.IsRecord(owner) == records {
-				c.queue.Add(work{owner: owner})
-			}
-		}
-	}
-	if err := c.service.Clusters.LiftAbandoned(ctx); err != nil {
-		c.service.Logger.WarnContext(ctx, "abandoned clusters cannot be swept", "error", err)
-	}
-	if err := c.service.Contexts.Sweep(ctx, sweepAfter); err != nil {
-		c.service.Logger.WarnContext(ctx, "old app contexts cannot be swept", "error", err)
 	}
 }
 
@@ -157,6 +121,7 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 	case state.IsRecord(todo.owner):
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
+	defer c.resync.compare(ctx, c, todo.owner)()
 	if intent.IsName(todo.owner) {
 		if err := c.service.Names.FollowClusters(ctx, todo.owner); err != nil {
 			c.service.Logger.WarnContext(ctx, "a name cannot follow its clusters", "name", todo.owner, "error", err)
@@ -175,7 +140,7 @@ func (c *Controller) reconcileService(ctx context.Context, todo work) error {
 		c.pace.did(todo, time.Now())
 	}
 	if fold.Whole {
-		c.queue.Add(work{owner: todo.owner})
+		c.due(work{owner: todo.owner})
 	}
 	if !fold.Due.IsZero() {
 		c.queue.AddAfter(todo, max(0, fold.Due.Sub(c.service.Now())))

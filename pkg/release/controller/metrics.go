@@ -15,6 +15,7 @@ type metrics struct {
 	depth, longest prometheus.Gauge
 	waited         prometheus.Histogram
 	steps          *prometheus.HistogramVec
+	found          prometheus.Counter
 }
 
 func newMetrics(registerer prometheus.Registerer) *metrics {
@@ -29,9 +30,10 @@ func newMetrics(registerer prometheus.Registerer) *metrics {
 			Name: "signpost_step_duration_seconds", Help: "Duration of the controller's steps.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"kind", "outcome"}),
+		found: prometheus.NewCounter(prometheus.CounterOpts{Name: "signpost_resync_found_total", Help: "Changes that nobody had told of, and that only the round over all owners found."}),
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.depth, m.longest, m.waited, m.steps)
+		registerer.MustRegister(m.depth, m.longest, m.waited, m.steps, m.found)
 	}
 	return m
 }

@@ -94,7 +94,7 @@ func (c *Controller) takeWakeup(ctx context.Context, item kv.Item) {
 	if err != nil || mine {
 		todo := work{owner: intent.Path(strings.TrimPrefix(item.Key, wakeupPrefix))}
 		c.queue.Forget(todo)
-		c.queue.Add(todo)
+		c.due(todo)
 	}
 }
 

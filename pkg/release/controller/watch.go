@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -40,10 +41,22 @@ func (c *Controller) watch(ctx context.Context) error {
 	defer c.service.Renderer.LoseHealth()
 	pointers := c.service.Contexts.Watch(ctx, revision+1)
 	changes := c.service.Observed.Watch(ctx, revision+1)
+	documents := c.documents(ctx, revision+1)
+	claims := nameclaim.Store{KV: c.service.KV}.Watch(ctx, revision+1)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case change, open := <-documents:
+			if !open {
+				return nil
+			}
+			c.followDocuments(ctx, change)
+		case change, open := <-claims:
+			if !open {
+				return nil
+			}
+			c.followClaims(ctx, owners, change)
 		case change := <-pointers:
 			c.follow(owners, change)
 			if change.Lost {
@@ -60,7 +73,7 @@ func (c *Controller) watch(ctx context.Context) error {
 				c.scan(ctx)
 			}
 			for _, todo := range owners.in(change) {
-				c.queue.Add(todo)
+				c.due(todo)
 			}
 		}
 	}

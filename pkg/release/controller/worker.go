@@ -3,11 +3,13 @@
 package controller
 
 import (
+	"context"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/failover"
@@ -37,8 +39,9 @@ type Worker struct {
 	Sync       *orchestration.Sync
 	Names      *accept.Names
 
-	Metrics      prometheus.Registerer // nil: nowhere
-	Orchestrates chan struct{}         // closed once there are groups that an orchestrator deploys
+	Watch        func(ctx context.Context, from int64) <-chan intent.Changed // of all documents; nil: the store of documents cannot
+	Metrics      prometheus.Registerer                                       // nil: nowhere
+	Orchestrates chan struct{}                                               // closed once there are groups that an orchestrator deploys
 
 	sweeping  sync.Mutex
 	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -169,16 +170,22 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 
 // heard reads what authoritative servers answer of the names of DNSEndpoints.
 func (m *Mover) heard(ctx context.Context, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers) error {
+	asked := map[[2]string][]string{}
 	for _, o := range objects {
 		at := [2]string{o.ID.Cluster, o.ID.Namespace}
-		if _, known := answers[at]; known {
-			continue
+		if _, known := answers[at][o.ID.Name]; !known {
+			asked[at] = append(asked[at], o.ID.Name)
 		}
-		all, _, err := m.Observed.Answers(ctx, o.ID.Cluster, o.ID.Namespace)
+	}
+	for at, endpoints := range asked {
+		found, err := m.Observed.Answers(ctx, at[0], at[1], endpoints...)
 		if err != nil {
 			return err
 		}
-		answers[at] = all
+		if answers[at] == nil {
+			answers[at] = map[string]observed.Answers{}
+		}
+		maps.Copy(answers[at], found)
 	}
 	return nil
 }

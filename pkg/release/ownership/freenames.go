@@ -13,7 +13,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
-	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
 // PendingReleases notes a release whose names are to be freed. If many are noted, it drops
@@ -180,8 +179,8 @@ func (s *Registry) stillOn(ctx context.Context, pointer appcontext.Pointer, clus
 	for _, o := range wanted {
 		delete(given, o.ID)
 	}
-	entries, _, err := s.Ledger.Cluster(ctx, cluster)
-	return slices.ContainsFunc(entries, func(e ledger.Entry) bool { return given[e.ID] && state.Awaited(e) }), err
+	entries, err := s.Ledger.Entries(ctx, cluster, slices.SortedFunc(maps.Keys(given), bundle.Compare))
+	return slices.ContainsFunc(entries, state.Awaited), err
 }
 
 // fence has steps of the group fail that are to commit an earlier release: they
@@ -210,11 +209,12 @@ func (s *Registry) goneFromDNS(ctx context.Context, group intent.Path, l state.L
 		if pointer.ContextID == "" {
 			continue // it outlived the names
 		}
-		answers, _, err := s.Observed.Answers(ctx, b.Cluster, g.Project.Namespace)
+		endpoint := endpoints.ID(g, b).Name
+		answers, err := s.Observed.Answers(ctx, b.Cluster, g.Project.Namespace, endpoint)
 		if err != nil {
 			return false, err
 		}
-		if heard := answers[endpoints.ID(g, b).Name]; heard.Gone.After(l.Since) {
+		if answers[endpoint].Gone.After(l.Since) {
 			continue
 		}
 		if due := l.Cleared.Add(state.ReleaseTimeout(record.Record, mostSources(b))); s.Now().Before(due) {

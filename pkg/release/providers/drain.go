@@ -13,7 +13,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
-	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
@@ -65,7 +64,7 @@ func (s *Updater) noteDrain(ctx context.Context, use state.Use, going state.Drai
 	if known && drain.Since.IsZero() && slices.Equal(merged, drain.Endpoints) {
 		return nil
 	}
-	_, revision, err := s.Observed.Answers(ctx, use.Cluster, l.Record.Project.Namespace)
+	revision, err := s.Observed.Revision(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,13 +93,14 @@ func (s *Updater) drain(ctx context.Context, on *providerStep) (state.Outcome, e
 	if !draining {
 		return state.Onward, nil
 	}
-	entries, _, err := s.Ledger.Cluster(ctx, use.Cluster)
+	var going []bundle.ID
+	for _, name := range drain.Endpoints {
+		going = append(going, bundle.EndpointID(use.Cluster, l.Record.Project.Namespace, name))
+	}
+	there, err := s.Ledger.Entries(ctx, use.Cluster, going)
 	if err != nil {
 		return state.Onward, err
 	}
-	there := slices.ContainsFunc(entries, func(e ledger.Entry) bool {
-		return e.ID.IsEndpoint() && e.ID.Namespace == l.Record.Project.Namespace && slices.Contains(drain.Endpoints, e.ID.Name)
-	})
 	abandoned, err := s.IsAbandoned(ctx, use.Cluster)
 	if err != nil {
 		return state.Onward, err
@@ -111,7 +111,7 @@ func (s *Updater) drain(ctx context.Context, on *providerStep) (state.Outcome, e
 	}
 	now := s.Now().UTC()
 	switch {
-	case there:
+	case len(there) > 0:
 	case drain.Since.IsZero():
 		l.Draining = maps.Clone(l.Draining)
 		drain.Since = now
@@ -137,7 +137,7 @@ const keptAnswered = 100
 // server, and lists those that are still there, by DNSEndpoint. Names that no server
 // could be asked about are neither (I6).
 func (s *Updater) heard(ctx context.Context, l state.RecordLifecycle, use state.Use, drain state.Drain) (gone bool, answered map[string][]intent.Leftover, err error) {
-	all, _, err := s.Observed.Answers(ctx, use.Cluster, l.Record.Project.Namespace)
+	all, err := s.Observed.Answers(ctx, use.Cluster, l.Record.Project.Namespace, drain.Endpoints...)
 	if err != nil {
 		return false, nil, err
 	}
@@ -184,7 +184,7 @@ func (s *Updater) leftovers(ctx context.Context, group intent.Path, objects bund
 			out = append(out, record.Answered[o.Name]...)
 			continue
 		}
-		heard, _, err := s.Observed.Answers(ctx, o.Cluster, o.Namespace)
+		heard, err := s.Observed.Answers(ctx, o.Cluster, o.Namespace, o.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -161,7 +161,7 @@ func (s *Updater) move(ctx context.Context, on *providerStep) (state.Outcome, er
 		l.Draining = maps.Clone(l.Draining)
 		l.Draining[key] = state.Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Noted: drain.Noted}
 	}
-	if draining || len(on.users)+on.leavers > 0 {
+	if draining || on.leaving || len(on.users) > 0 {
 		return s.provide(ctx, on)
 	}
 	return state.AtRest, nil

@@ -217,7 +217,7 @@ func (s *Updater) providerChanges(ctx context.Context, pointer appcontext.Pointe
 	if moved := (&state.RecordLifecycle{Record: p.Frozen}).MovedFrom(use); moved {
 		return render.Planned(before, nil), nil, nil
 	}
-	users, _, err := s.UsersOf(ctx, use)
+	users, _, err := s.FirstUsers(ctx, use)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -322,15 +322,35 @@ func (s *Updater) StepRecord(ctx context.Context, record intent.Path) error {
 			return err
 		}
 	}
-	users := 0
-	err = s.EachGroup(ctx, record, func(group intent.Path, _ state.Lifecycle) {
-		users++
-		s.Wake(group)
-	})
-	if err != nil || users > 0 || len(pointers) > 0 {
+	l, err := s.RecordLifecycle(ctx, record)
+	if err != nil {
+		return err
+	}
+	used, err := state.Used(ctx, s.Store, record)
+	if err != nil {
+		return err
+	}
+	if l.Moving || len(l.Draining) > 0 || l.Adopting != nil || l.Deployed && !used {
+		s.WakeAt(record, s.Now().Add(state.LookAgain))
+	}
+	if err := followRecord(ctx, s, record, l); err != nil || used || len(pointers) > 0 {
 		return err
 	}
 	// A request may have died between pinning the record and being accepted. The step of
 	// an external-dns of no cluster finds that the record is unused.
 	return s.StepProvider(ctx, state.Use{Record: record})
+}
+
+// followRecord wakes the groups and names that use a record, unless this process has done
+// so since the record was last pinned, updated or moved.
+func followRecord(ctx context.Context, s *Updater, record intent.Path, l state.RecordLifecycle) error {
+	is := fmt.Sprint(l.Seq, l.ContextID, l.Moving)
+	if was, known := s.lastFollowed.Load(record); known && was == is {
+		return nil
+	}
+	err := state.EachUser(ctx, s.Store, record, s.Wake)
+	if err == nil {
+		s.lastFollowed.Store(record, is)
+	}
+	return err
 }

@@ -22,8 +22,8 @@ import (
 type providerStep struct {
 	use       state.Use
 	was       appcontext.Pointer
-	users     []string // groups that rely on it
-	leavers   int      // groups that may have names of it still
+	users     []string // the first groups and names that rely on it
+	leaving   bool     // without users: others may have names of it still
 	lifecycle state.RecordLifecycle
 }
 
@@ -66,7 +66,7 @@ func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err
 	if on.was, err = s.Contexts.Current(ctx, use.Owner()); err != nil {
 		return on, err
 	}
-	if on.users, on.leavers, err = s.UsersOf(ctx, use); err != nil {
+	if on.users, on.leaving, err = s.FirstUsers(ctx, use); err != nil {
 		return on, err
 	}
 	on.lifecycle, err = s.RecordLifecycle(ctx, use.Record)
@@ -80,7 +80,7 @@ func (s *Updater) context(ctx context.Context, on *providerStep) (state.Outcome,
 	switch {
 	case len(on.users) > 0:
 		return s.provide(ctx, on)
-	case on.leavers > 0 || draining:
+	case on.leaving || draining:
 		return state.AtRest, nil
 	case on.was.ContextID != "": // a user that came meanwhile has written its lifecycle before it looked at the context: it is found now
 		_, err := s.Commit(ctx, on.was, appcontext.Context{})
@@ -161,8 +161,8 @@ func (s *Updater) unused(ctx context.Context, on *providerStep) (state.Outcome, 
 			return state.AtRest, err
 		}
 	}
-	users, err := s.Users(ctx, l.Record.Path)
-	if err == nil && len(users) == 0 {
+	used, err := state.Used(ctx, s.Store, l.Record.Path)
+	if err == nil && !used {
 		l.Deployed, l.Moving, l.Adopting = false, false, nil
 	}
 	return state.AtRest, err

@@ -3,6 +3,8 @@
 package providers
 
 import (
+	"sync"
+
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/removal"
 	"github.com/signpost-dns/signpost/pkg/release/render"
@@ -19,4 +21,6 @@ type Updater struct {
 	Ownership *ownership.Registry
 	Removal   *removal.Guard
 	Renderer  *render.Renderer
+
+	lastFollowed sync.Map // of records, by path: the state that their users have last been woken for
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/sharing"
@@ -58,9 +59,9 @@ type AppContextReport struct {
 
 // ClusterReport is what is known of a cluster.
 type ClusterReport struct {
-	Reachability *observed.Reachability // nil: nobody has tried yet
-	Abandoned    *intent.Abandoned      // nil: it is served; else the rest is how it was last seen, and no entries
-	Entries      map[bundle.ID]ledger.Entry
+	Reachability *observed.Reachability     // nil: nobody has tried yet
+	Abandoned    *intent.Abandoned          // nil: it is served; else the rest is how it was last seen, and no entries
+	Entries      map[bundle.ID]ledger.Entry // of the objects that were asked for
 }
 
 // ProviderReport is what is known of one external-dns.
@@ -76,7 +77,7 @@ type ProviderReport struct {
 	Objects  bundle.Bundle        // of its current context
 	Observed *observed.Deployment // nil where it cannot be observed
 	// Published are the DNSEndpoints, by name, that were seen to be published.
-	// It holds those of other external-dns of the project, too.
+	// Only those of the group whose snapshot it is are among them.
 	Published map[string]observed.Published
 	// Answers are what authoritative servers said of the names of DNSEndpoints, by
 	// the same names.
@@ -127,14 +128,15 @@ func (s *Reader) trySnapshot(ctx context.Context, group intent.Path) (Snapshot, 
 	for _, c := range snap.Group.Clusters {
 		names = append(names, c.Name)
 	}
+	objects := snap.objectsByCluster()
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if snap.Clusters[name], err = s.reportCluster(ctx, name); err != nil {
+		if snap.Clusters[name], err = s.reportCluster(ctx, name, objects[name]); err != nil {
 			return snap, err
 		}
 	}
 	for _, use := range append(slices.Clone(snap.Lifecycle.Uses), snap.Lifecycle.Draining...) {
-		report, err := s.reportProvider(ctx, use)
+		report, err := s.reportProvider(ctx, use, objects[use.Cluster])
 		if err != nil {
 			return snap, err
 		}
@@ -205,7 +207,21 @@ func (s *Reader) reportAppContext(ctx context.Context, l *state.Lifecycle) (*App
 	return &AppContextReport{ID: l.AppContext, State: is, Why: why}, err
 }
 
-func (s *Reader) reportCluster(ctx context.Context, cluster string) (ClusterReport, error) {
+// objectsByCluster are the IDs of all that a group has, had, or would have in clusters.
+func (snap *Snapshot) objectsByCluster() map[string][]bundle.ID {
+	all := append(snap.Objects.IDs(), snap.Going.IDs()...)
+	for _, b := range snap.Group.Bindings {
+		all = append(all, endpoints.ID(snap.Group, b))
+	}
+	slices.SortFunc(all, bundle.Compare)
+	by := map[string][]bundle.ID{}
+	for _, id := range slices.Compact(all) {
+		by[id.Cluster] = append(by[id.Cluster], id)
+	}
+	return by
+}
+
+func (s *Reader) reportCluster(ctx context.Context, cluster string, objects []bundle.ID) (ClusterReport, error) {
 	r := ClusterReport{Entries: map[bundle.ID]ledger.Entry{}}
 	var err error
 	if r.Reachability, err = s.Observed.Reachability(ctx, cluster); err != nil {
@@ -215,14 +231,16 @@ func (s *Reader) reportCluster(ctx context.Context, cluster string) (ClusterRepo
 	if r.Abandoned, err = s.Abandoned(ctx, ref.Path()); err != nil {
 		return r, err
 	}
-	entries, _, err := s.Ledger.Cluster(ctx, cluster)
+	entries, err := s.Ledger.Entries(ctx, cluster, objects)
 	for _, e := range entries {
 		r.Entries[e.ID] = e
 	}
 	return r, err
 }
 
-func (s *Reader) reportProvider(ctx context.Context, use state.Use) (ProviderReport, error) {
+// reportProvider reads what is known of an external-dns, and of some objects on its
+// cluster that it may publish.
+func (s *Reader) reportProvider(ctx context.Context, use state.Use, objects []bundle.ID) (ProviderReport, error) {
 	r := ProviderReport{Owner: use.Owner(), Use: use}
 	l, err := s.RecordLifecycle(ctx, use.Record)
 	if err != nil {
@@ -240,14 +258,20 @@ func (s *Reader) reportProvider(ctx context.Context, use state.Use) (ProviderRep
 	if r.Objects, err = s.Contexts.Objects(ctx, pointer); err != nil {
 		return r, err
 	}
-	if r.Cluster, err = s.reportCluster(ctx, use.Cluster); err != nil {
+	if r.Cluster, err = s.reportCluster(ctx, use.Cluster, r.Objects.IDs()); err != nil {
 		return r, err
 	}
 	namespace := l.Record.Project.Namespace
-	if r.Published, err = s.Observed.Published(ctx, use.Cluster, namespace); err != nil {
+	var published []string
+	for _, id := range objects {
+		if id.IsEndpoint() && id.Namespace == namespace {
+			published = append(published, id.Name)
+		}
+	}
+	if r.Published, err = s.Observed.Published(ctx, use.Cluster, namespace, published...); err != nil {
 		return r, err
 	}
-	if r.Answers, _, err = s.Observed.Answers(ctx, use.Cluster, namespace); err != nil {
+	if r.Answers, err = s.Observed.Answers(ctx, use.Cluster, namespace, published...); err != nil {
 		return r, err
 	}
 	r.Observed, err = s.Observed.Deployment(ctx, use.Cluster, namespace, provider.DeploymentName(l.Record.Name, use.Scope))
@@ -294,7 +318,7 @@ func (s *Reader) tryRecordSnapshot(ctx context.Context, record intent.Path) (Rec
 			continue
 		}
 		_, scope, cluster, _ := p.Owner.Provider()
-		report, err := s.reportProvider(ctx, state.Use{Record: record, Scope: intent.Scope(scope), Cluster: cluster})
+		report, err := s.reportProvider(ctx, state.Use{Record: record, Scope: intent.Scope(scope), Cluster: cluster}, nil)
 		if err != nil {
 			return snap, err
 		}

@@ -41,7 +41,7 @@ func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use sta
 		return former, false, err
 	}
 	use = record.Relocated(former)
-	users, _, err := s.UsersOf(ctx, use)
+	users, _, err := s.FirstUsers(ctx, use)
 	if err != nil {
 		return use, false, err
 	}
@@ -148,7 +148,7 @@ func (s *Reconciler) appliedOn(ctx context.Context, pointer appcontext.Pointer, 
 	if err != nil {
 		return false, err
 	}
-	entries, _, err := s.Ledger.Cluster(ctx, cluster)
+	entries, err := s.Ledger.Entries(ctx, cluster, wanted.IDs())
 	if err != nil {
 		return false, err
 	}

@@ -78,10 +78,21 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 		on.lifecycle.Fail(failure, s.Now().UTC())
 	}
 	err = errors.Join(s.Save(ctx, group, l, on.lifecycle), failure)
-	if outcome == state.AtRest && err == nil && intent.IsName(group) {
-		err = s.forgetName(ctx, group)
+	if outcome == state.AtRest && err == nil {
+		s.lookAgain(group, on.lifecycle)
+		if intent.IsName(group) {
+			err = s.forgetName(ctx, group)
+		}
 	}
 	return outcome == state.AtRest, err
+}
+
+// lookAgain wakes a group at rest again soon if something is under way by the clock, or at
+// an orchestrator. No document and no observation tells of that.
+func (s *Reconciler) lookAgain(group intent.Path, l state.Lifecycle) {
+	if l.AppContext != "" || len(l.Prepared)+len(l.Retained)+len(l.PendingRelease) > 0 || l.Taking != "" {
+		s.WakeAt(group, s.Now().Add(state.LookAgain))
+	}
 }
 
 // passes tells races and outages, which are no failures of a release.

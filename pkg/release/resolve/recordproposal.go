@@ -29,8 +29,7 @@ func (s *Resolver) InUse(ctx context.Context, record intent.Path, l state.Record
 	if l.Deployed || l.Seq == 0 {
 		return l.Deployed, nil
 	}
-	users, err := s.Users(ctx, record)
-	return len(users) > 0, err
+	return state.Used(ctx, s.Store, record)
 }
 
 // OwnerIDMoves refuses another owner id for a deployed provider: external-dns would

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/ownership"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
@@ -69,30 +70,48 @@ func PublishersOf(g plan.Group, others ...plan.Group) Publishers {
 	return all
 }
 
-// Publishers reads the groups that use a group's records, and tells who gives its
-// names.
+// Publishers tells who gives the names of a group. A release claims its names before it is
+// accepted. So it reads the claims of these names, and the releases of their holders.
 func (s *Judge) Publishers(ctx context.Context, g plan.Group) (Publishers, error) {
+	holders, err := s.holders(ctx, g)
+	if err != nil {
+		return nil, err
+	}
 	users := map[intent.Path]state.Lifecycle{}
-	for _, record := range recordsOf(g) {
-		groups, err := s.Deployed(ctx, record)
+	for _, group := range holders {
+		l, err := s.StoredLifecycle(ctx, group)
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(users, groups)
+		if l.Deployed() {
+			users[group] = l
+		}
 	}
-	delete(users, g.Path)
 	var others []plan.Group
-	err := s.EachRelease(ctx, users, func(l state.Lifecycle, of plan.Group) { others = append(others, l.Placed(of)) })
+	err = s.EachRelease(ctx, users, func(l state.Lifecycle, of plan.Group) { others = append(others, l.Placed(of)) })
 	return PublishersOf(g, others...), err
 }
 
-func recordsOf(g plan.Group) []intent.Path {
-	var out []intent.Path
-	for _, b := range g.Bindings {
-		out = append(out, state.RecordPath(g, b))
+// holders are the other owners that have claimed a name of a group, in order.
+func (s *Judge) holders(ctx context.Context, g plan.Group) ([]intent.Path, error) {
+	var keys []nameclaim.Key
+	for _, request := range ownership.RequestsOf(g) {
+		keys = append(keys, request.Key)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	claims, err := nameclaim.Store{KV: s.KV}.Read(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var owners []intent.Path
+	for _, claim := range claims {
+		for _, entry := range claim.Entries {
+			if !entry.Stays && entry.Group != g.Path {
+				owners = append(owners, entry.Group)
+			}
+		}
+	}
+	slices.Sort(owners)
+	return slices.Compact(owners), nil
 }
 
 // Together says how external-dns publishes a name that several groups publish. If why is

@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -35,19 +36,38 @@ func (s *Store) Users(ctx context.Context, record intent.Path) ([]intent.Use, er
 	return out, err
 }
 
-// UsersOf are the groups that rely on one external-dns, ordered. They are derived from
-// the current releases, never counted. It also answers how many groups no longer want the
-// external-dns but may still have names that it publishes.
-func (s *Store) UsersOf(ctx context.Context, use Use) (users []string, leavers int, err error) {
-	err = s.EachGroup(ctx, use.Record, func(group intent.Path, l Lifecycle) {
+// mostUsers is how many users of an external-dns are read: one more than are told of, and
+// one that may be left out. A page of referrers has them all, and the lifecycle of the
+// provider.
+const (
+	mostUsers  = provider.ListedUsers + 2
+	pageOfUses = mostUsers + 1
+)
+
+// FirstUsers are the first groups and names that rely on one external-dns, ordered. They
+// are derived from the current releases, never counted. Without any user, leaving tells
+// whether owners that no longer want the external-dns may still have names that it
+// publishes. The cost does not grow with the number of users.
+func (s *Store) FirstUsers(ctx context.Context, use Use) (users []string, leaving bool, err error) {
+	err = each(ctx, s, use.Record, pageOfUses, func(owner intent.Path, l Lifecycle) (more bool) {
 		switch {
 		case slices.Contains(l.Uses, use):
-			users = append(users, string(group))
+			users = append(users, string(owner))
 		case slices.Contains(l.Leaving, use):
-			leavers++
+			leaving = true
 		}
+		return len(users) < mostUsers
 	})
-	return users, leavers, err
+	return users, leaving, err
+}
+
+// Used tells whether a release relies on a record.
+func Used(ctx context.Context, s *Store, record intent.Path) (used bool, err error) {
+	err = each(ctx, s, record, pageOfUses, func(_ intent.Path, l Lifecycle) (more bool) {
+		used = slices.ContainsFunc(l.Uses, func(u Use) bool { return u.Record == record })
+		return !used
+	})
+	return used, err
 }
 
 // Deployed are the groups with a current release that refer to a record or to a
@@ -83,49 +103,68 @@ func (s *Store) EachRelease(ctx context.Context, groups map[intent.Path]Lifecycl
 	return nil
 }
 
-// GroupsUsing are the deployment intent groups that rely on one external-dns, ordered.
-// Names are not among them, and are not read: there may be very many.
-func GroupsUsing(ctx context.Context, s *Store, use Use) ([]string, error) {
-	var groups []string
-	err := each(ctx, s, use.Record, false, func(group intent.Path, l Lifecycle) {
-		if slices.Contains(l.Uses, use) {
-			groups = append(groups, string(group))
-		}
-	})
-	return groups, err
-}
-
 // EachGroup visits the lifecycles of the groups that refer to a record or to a
 // cluster, in order of their paths.
 func (s *Store) EachGroup(ctx context.Context, to intent.Path, visit func(group intent.Path, l Lifecycle)) error {
-	return each(ctx, s, to, true, visit)
+	return each(ctx, s, to, kv.MaxOps, func(owner intent.Path, l Lifecycle) bool { visit(owner, l); return true })
 }
 
-// each visits the lifecycles of the groups, and of names if asked for, that refer to a
-// document. It reads many at once.
-func each(ctx context.Context, s *Store, to intent.Path, names bool, visit func(owner intent.Path, l Lifecycle)) error {
-	referrers, err := s.Documents.Referrers(ctx, to)
-	if err != nil {
-		return err
-	}
-	referrers = slices.DeleteFunc(referrers, func(from intent.Path) bool {
-		owner := OwnerOf(from)
-		return owner == from || IsRecord(owner) || !names && intent.IsName(owner)
+// EachUser visits the paths of the groups and names that refer to a record, in order.
+func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owner intent.Path)) error {
+	return eachReferrer(ctx, s, record, kv.MaxOps, func(lifecycles []intent.Path) (bool, error) {
+		for _, path := range lifecycles {
+			visit(OwnerOf(path))
+		}
+		return true, nil
 	})
-	for some := range slices.Chunk(referrers, kv.MaxOps) {
-		docs, err := s.Documents.GetAll(ctx, some)
+}
+
+// each visits the lifecycles of the groups and names that refer to a document, in order,
+// until visit wants no more. It reads them in pages.
+func each(ctx context.Context, s *Store, to intent.Path, page int, visit func(owner intent.Path, l Lifecycle) (more bool)) error {
+	return eachReferrer(ctx, s, to, page, func(lifecycles []intent.Path) (bool, error) {
+		docs, err := s.Documents.GetAll(ctx, lifecycles)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, doc := range docs {
 			l := Lifecycle{Revision: doc.Revision, Schema: doc.Schema}
 			if err := json.Unmarshal(doc.Body, &l); err != nil {
+				return false, err
+			}
+			if !visit(OwnerOf(doc.Path), l) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// eachReferrer visits pages of the lifecycles that refer to a document, except those of
+// providers.
+func eachReferrer(ctx context.Context, s *Store, to intent.Path, page int, visit func(lifecycles []intent.Path) (more bool, err error)) error {
+	after := intent.Path(intent.LifecycleCollection + "/") // before all lifecycles
+	for {
+		found, err := s.Documents.ReferrersAfter(ctx, to, after, page)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		last := len(found) < page
+		after = found[len(found)-1]
+		lifecycles := slices.DeleteFunc(found, func(from intent.Path) bool {
+			owner := OwnerOf(from)
+			last = last || owner == from // lifecycles are together
+			return owner == from || IsRecord(owner)
+		})
+		if len(lifecycles) > 0 {
+			if more, err := visit(lifecycles); err != nil || !more {
 				return err
 			}
-			visit(OwnerOf(doc.Path), l)
+		}
+		if last {
+			return nil
 		}
 	}
-	return nil
 }
 
 // CompareUses orders uses by provider, scope, then cluster.

@@ -7,6 +7,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
+// LookAgain is when an owner is looked at again if nobody tells of what it waits for.
+const LookAgain = 10 * time.Second
+
 // Wakeup has the controller look at an owner.
 type Wakeup struct {
 	Owner intent.Path

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
@@ -24,13 +23,13 @@ func (s *Store) Left(ctx context.Context, p appcontext.Pointer) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		entries, _, err := s.Ledger.Cluster(ctx, cluster)
+		entries, err := s.Ledger.Entries(ctx, cluster, going.IDs())
 		if err != nil {
 			return false, err
 		}
 		for _, e := range entries {
 			others := len(e.Owners) > 0 && !slices.Contains(e.Owners, string(p.Owner))
-			if Awaited(e) && !others && slices.ContainsFunc(going, func(o bundle.Object) bool { return o.ID == e.ID }) {
+			if Awaited(e) && !others {
 				return true, nil
 			}
 		}

@@ -121,12 +121,7 @@ func (p publication) through() intent.StatusCondition {
 }
 
 // endpointOf is the DNSEndpoint that holds a binding's names.
-func endpointOf(snap query.Snapshot, b plan.Binding) bundle.ID {
-	return bundle.ID{
-		Cluster: b.Cluster, Group: bundle.EndpointGroup, Kind: bundle.EndpointKind,
-		Namespace: snap.Group.Project.Namespace, Name: endpoints.Name(snap.Group, b),
-	}
-}
+func endpointOf(snap query.Snapshot, b plan.Binding) bundle.ID { return endpoints.ID(snap.Group, b) }
 
 func unreachable(report query.ClusterReport) bool {
 	return report.Reachability != nil && !report.Reachability.Reachable

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
@@ -126,10 +127,10 @@ func (s *Keeper) leftDNS(ctx context.Context, g plan.Group, dns plan.ClusterDNS)
 	if slices.ContainsFunc(g.AllDNS(), func(now plan.ClusterDNS) bool { return resolve.SameService(now, dns) }) {
 		return false, nil
 	}
-	entries, _, err := s.Ledger.Cluster(ctx, dns.Cluster)
+	service := bundle.ID{Cluster: dns.Cluster, Kind: "Service", Namespace: dns.Spec.Namespace, Name: clusterdns.ServiceName}
+	entries, err := s.Ledger.Entries(ctx, dns.Cluster, []bundle.ID{service})
 	return slices.ContainsFunc(entries, func(e ledger.Entry) bool {
-		ours := len(e.Owners) == 0 || slices.Contains(e.Owners, string(g.Path))
-		return ours && e.ID.Kind == "Service" && e.ID.Namespace == dns.Spec.Namespace && e.ID.Name == clusterdns.ServiceName
+		return len(e.Owners) == 0 || slices.Contains(e.Owners, string(g.Path))
 	}), err
 }
 

@@ -57,7 +57,7 @@ func (s *Keeper) carries(ctx context.Context, held ownerClaim, use state.Use, no
 	if same || now.Sub(held.Since) < state.ClaimHolds {
 		return !same, nil
 	}
-	users, _, err := s.UsersOf(ctx, held.Use)
+	users, _, err := s.FirstUsers(ctx, held.Use)
 	if err != nil || len(users) > 0 {
 		return err == nil, err
 	}

@@ -44,33 +44,49 @@ type NameAnswer struct {
 
 func answerPrefix(cluster string) string { return clusterPrefix(cluster) + answerFolder + "/" }
 
-// Answers answers the results for the names of a namespace's DNSEndpoints, by their
-// names, and the store's revision it was read at. Missing names were never asked for.
-func (s *Store) Answers(ctx context.Context, cluster, namespace string) (map[string]Answers, int64, error) {
-	return s.answers(ctx, answerPrefix(cluster)+namespace+"/")
+// Answers answers the results for the names of some DNSEndpoints of a namespace, by the
+// DNSEndpoint. Names of missing ones were never asked for.
+func (s *Store) Answers(ctx context.Context, cluster, namespace string, endpoints ...string) (map[string]Answers, error) {
+	under := answerPrefix(cluster) + namespace + "/"
+	return s.answers(ctx, under, below(under, endpoints))
+}
+
+// Revision is the store's. All observations of before have an earlier one.
+func (s *Store) Revision(ctx context.Context) (int64, error) {
+	_, revision, err := s.kv.Get(ctx, prefix)
+	return revision, err
 }
 
 // AllAnswers answers the same of all DNSEndpoints of a cluster, by
 // "namespace/name".
 func (s *Store) AllAnswers(ctx context.Context, cluster string) (map[string]Answers, error) {
-	all, _, err := s.answers(ctx, answerPrefix(cluster))
-	return all, err
+	under := answerPrefix(cluster)
+	return s.answers(ctx, under, kv.Range{Prefix: under})
 }
 
-func (s *Store) answers(ctx context.Context, under string) (map[string]Answers, int64, error) {
-	items, revision, err := s.kv.Range(ctx, kv.Range{Prefix: under})
+func (s *Store) answers(ctx context.Context, under string, of kv.Range) (map[string]Answers, error) {
+	items, _, err := s.kv.Range(ctx, of)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	out := map[string]Answers{}
 	for _, item := range items {
 		a := Answers{Revision: item.ModRevision}
 		if err := json.Unmarshal(item.Value, &a); err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
+			return nil, fmt.Errorf("%s: %w", item.Key, err)
 		}
 		out[strings.TrimPrefix(item.Key, under)] = a
 	}
-	return out, revision, nil
+	return out, nil
+}
+
+// below selects keys of a folder by their names there.
+func below(folder string, names []string) kv.Range {
+	keys := make([]string, len(names)) // not nil: none are asked for
+	for n, name := range names {
+		keys[n] = folder + name
+	}
+	return kv.Range{Keys: keys}
 }
 
 // parseAnswers reads the answers that an event tells of; ok is false for other events.

@@ -30,7 +30,7 @@ func TestAnswersAreKeptByDNSEndpoint(t *testing.T) {
 	web, other := answersOf(1, ""), answersOf(2, "")
 	require.NoError(t, w.SetAnswers(t.Context(), map[string]*observed.Answers{"shop/web": web, "bank/web": other}))
 
-	shop, _, err := s.Answers(t.Context(), hub, "shop")
+	shop, err := s.Answers(t.Context(), hub, "shop", "web", "other")
 	require.NoError(t, err)
 	require.Len(t, shop, 1)
 	written := shop["web"]
@@ -45,7 +45,7 @@ func TestAnswersAreKeptByDNSEndpoint(t *testing.T) {
 	require.NoError(t, w.SetAnswers(t.Context(), map[string]*observed.Answers{"shop/web": web, "bank/web": answersOf(2, "")}))
 	require.Equal(t, before, fake.Revision(), "nothing is written twice")
 	require.NoError(t, w.SetAnswers(t.Context(), map[string]*observed.Answers{"bank/web": other}))
-	shop, _, err = s.Answers(t.Context(), hub, "shop")
+	shop, err = s.Answers(t.Context(), hub, "shop", "web")
 	require.NoError(t, err)
 	require.Empty(t, shop, "what is no longer asked for is forgotten")
 }
@@ -60,7 +60,11 @@ func TestAnswersFitIntoTheStore(t *testing.T) {
 		all[fmt.Sprintf("shop/e%d", i)] = answersOf(20, strings.Repeat("x", 300))
 	}
 	require.NoError(t, w.SetAnswers(t.Context(), all))
-	stored, _, err := s.Answers(t.Context(), hub, "shop")
+	names := []string{"large"}
+	for i := range 250 {
+		names = append(names, fmt.Sprintf("e%d", i))
+	}
+	stored, err := s.Answers(t.Context(), hub, "shop", names...)
 	require.NoError(t, err)
 	require.Len(t, stored, 251)
 	require.Len(t, stored["large"].Names, 1000)
@@ -74,7 +78,7 @@ func TestAnswersThatDoNotFitAreNotKnown(t *testing.T) {
 	fake := kvtest.NewFake()
 	w, s := writer(t, fake, hub), observed.New(fake)
 	require.NoError(t, w.SetAnswers(t.Context(), map[string]*observed.Answers{"shop/vast": answersOf(12_000, ""), "shop/web": answersOf(1, "")}))
-	stored, _, err := s.Answers(t.Context(), hub, "shop")
+	stored, err := s.Answers(t.Context(), hub, "shop", "vast", "web")
 	require.NoError(t, err)
 	require.Contains(t, stored, "web")
 	require.NotContains(t, stored, "vast")

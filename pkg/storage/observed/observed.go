@@ -180,11 +180,11 @@ func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string)
 	return read[Deployment](ctx, s, deploymentKey(cluster, namespace, name))
 }
 
-// Published answers when the DNSEndpoints of a namespace were published, by their names.
+// Published answers when some DNSEndpoints of a namespace were published, by their names.
 // Missing ones were never seen to be.
-func (s *Store) Published(ctx context.Context, cluster, namespace string) (map[string]Published, error) {
+func (s *Store) Published(ctx context.Context, cluster, namespace string, endpoints ...string) (map[string]Published, error) {
 	under := publishedPrefix(cluster) + namespace + "/"
-	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: under})
+	items, _, err := s.kv.Range(ctx, below(under, endpoints))
 	if err != nil {
 		return nil, err
 	}

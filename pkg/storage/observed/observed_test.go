@@ -185,7 +185,7 @@ func TestWhatIsPublishedIsKeptByDNSEndpoint(t *testing.T) {
 	store := kvtest.NewFake()
 	s, w := observed.New(store), writer(t, store, hub)
 	read := func() map[string]observed.Published {
-		all, err := s.Published(t.Context(), hub, "shop")
+		all, err := s.Published(t.Context(), hub, "shop", "a", "b", "c")
 		require.NoError(t, err)
 		return all
 	}
@@ -205,15 +205,17 @@ func TestWhatIsPublishedIsKeptByDNSEndpoint(t *testing.T) {
 func TestManyAreWrittenInBatches(t *testing.T) {
 	store := kvtest.NewFake()
 	s, w := observed.New(store), writer(t, store, hub)
+	var names []string
 	wanted, known := map[string]bool{}, map[string]observed.Published{}
 	for i := range 300 {
-		name := "shop/" + strconv.Itoa(i)
+		names = append(names, strconv.Itoa(i))
+		name := "shop/" + names[i]
 		wanted[name], known[name] = true, published("1", 1, 10)
 	}
 	before := store.Revision()
 	require.NoError(t, w.SetPublished(t.Context(), wanted, known))
 	assert.Equal(t, before+3, store.Revision(), "below etcd's limit of operations each")
-	all, err := s.Published(t.Context(), hub, "shop")
+	all, err := s.Published(t.Context(), hub, "shop", names...)
 	require.NoError(t, err)
 	assert.Len(t, all, 300)
 }

@@ -126,7 +126,7 @@ func TestNameIsPublishedOnceItsReadingHasBeenSynchronized(t *testing.T) {
 
 		f.SetMetrics("shop", "lab-1", answer(1005, 1006, 0))
 		s.until("it is published", func() bool { return s.through(id) })
-		published, err := s.observed.Published(t.Context(), hub, "shop")
+		published, err := s.observed.Published(t.Context(), hub, "shop", "web")
 		require.NoError(t, err)
 		assert.Equal(t, time.Unix(1006, 0).UTC(), published["web"].At)
 
@@ -301,13 +301,13 @@ func TestWhatIsPublishedStaysOverATakeover(t *testing.T) {
 	f.SetMetrics("shop", "lab-1", answer(1020, 1021, 0))
 	s.start("b")
 	s.until("the next one looks", func() bool { return s.sync().Last.Equal(time.Unix(1021, 0)) })
-	published, err := s.observed.Published(t.Context(), hub, "shop")
+	published, err := s.observed.Published(t.Context(), hub, "shop", "web")
 	require.NoError(t, err)
 	assert.Equal(t, time.Unix(1001, 0).UTC(), published["web"].At, "since when it is published")
 
 	s.commit("dig", objects[:3]...)
 	s.until("what is gone is forgotten", func() bool {
-		published, err := s.observed.Published(t.Context(), hub, "shop")
+		published, err := s.observed.Published(t.Context(), hub, "shop", "web")
 		return err == nil && len(published) == 0
 	})
 	s.commit("dig")

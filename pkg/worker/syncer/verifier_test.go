@@ -99,7 +99,7 @@ func publishingSpec(t *testing.T, named string, spec any) bundle.Object {
 
 func (s *scene) answersOf(named string) *observed.Answers {
 	s.t.Helper()
-	all, _, err := s.observed.Answers(s.t.Context(), hub, "shop")
+	all, err := s.observed.Answers(s.t.Context(), hub, "shop", named)
 	require.NoError(s.t, err)
 	a, ok := all[named]
 	if !ok {

@@ -52,6 +52,26 @@ func claimOf(item *kv.Item) (Claim, error) {
 	return claim, nil
 }
 
+// Watch tells which names are claimed or given up, from a revision of the store on
+// (inclusive), until ctx ends, when the channel closes. Lost says that some may be
+// missing.
+func (s Store) Watch(ctx context.Context, from int64) <-chan Changed {
+	return kv.Map(ctx, s.KV.Watch(ctx, prefix, from), func(batch kv.Batch) Changed {
+		changed := Changed{Lost: batch.Compacted}
+		for _, event := range batch.Events {
+			key, err := keyAt(event.Key)
+			changed.Keys, changed.Lost = append(changed.Keys, key), changed.Lost || err != nil
+		}
+		return changed
+	})
+}
+
+// Changed are names whose claims have changed.
+type Changed struct {
+	Keys []Key
+	Lost bool
+}
+
 // Page answers at most limit claims, in an order that stays, from behind a key
 // on; from the first one on for the zero Key.
 func (s Store) Page(ctx context.Context, after Key, limit int64) ([]Change, error) {

@@ -124,7 +124,23 @@ func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path,
 	if err := draft.CheckPath(path); err != nil {
 		return nil, err
 	}
-	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: refPrefix(path), KeysOnly: true})
+	return s.sources(ctx, kv.Range{Prefix: refPrefix(path), KeysOnly: true})
+}
+
+// ReferrersAfter implements intent.Store.
+func (s *Store) ReferrersAfter(ctx context.Context, path, after intent.Path, limit int) ([]intent.Path, error) {
+	if err := draft.CheckPath(path); err != nil {
+		return nil, err
+	}
+	page := kv.Range{Prefix: refPrefix(path), Limit: int64(limit), KeysOnly: true}
+	if after != "" {
+		page.After = refKey(path, after)
+	}
+	return s.sources(ctx, page)
+}
+
+func (s *Store) sources(ctx context.Context, of kv.Range) ([]intent.Path, error) {
+	items, _, err := s.kv.Range(ctx, of)
 	if err != nil {
 		return nil, err
 	}

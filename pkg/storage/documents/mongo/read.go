@@ -188,6 +188,28 @@ func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path,
 	return h.live, err
 }
 
+// ReferrersAfter implements intent.Store.
+func (s *Store) ReferrersAfter(ctx context.Context, path, after intent.Path, limit int) ([]intent.Path, error) {
+	if err := draft.CheckPath(path); err != nil {
+		return nil, err
+	}
+	filter := bson.D{{Key: "holds", Value: string(path)}, {Key: "_id", Value: bson.D{{Key: "$gt", Value: string(after)}}}}
+	order := options.Find().SetProjection(bson.D{{Key: "live.refs", Value: 1}}).SetSort(bson.D{{Key: "_id", Value: 1}})
+	var found []intent.Path
+	err := s.each(ctx, "look for references to "+string(path), filter, order, func(r record) (more bool) {
+		if r.refersTo(path) {
+			found = append(found, intent.Path(r.ID))
+		}
+		return len(found) < limit
+	})
+	return found, err
+}
+
+// refersTo tells whether the record refers to a path for all to see.
+func (r record) refersTo(path intent.Path) bool {
+	return r.Live != nil && slices.Contains(r.Live.Refs, string(path))
+}
+
 // holders are the records that refer to one, in order.
 type holders struct {
 	live    []intent.Path // for all to see
@@ -199,7 +221,7 @@ func (s *Store) holders(ctx context.Context, path intent.Path) (holders, error) 
 	found, err := s.all(ctx, "look for references to "+string(path), bson.D{{Key: "holds", Value: string(path)}}, projection)
 	var h holders
 	for _, r := range found {
-		if r.Live != nil && slices.Contains(r.Live.Refs, string(path)) {
+		if r.refersTo(path) {
 			h.live = append(h.live, intent.Path(r.ID))
 		} else {
 			h.pending = append(h.pending, intent.Path(r.ID))

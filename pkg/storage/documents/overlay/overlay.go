@@ -201,6 +201,13 @@ func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path,
 	return found, nil
 }
 
+// ReferrersAfter lists the first of these documents behind a path.
+func (s *Store) ReferrersAfter(ctx context.Context, path, after intent.Path, limit int) ([]intent.Path, error) {
+	found, err := s.Referrers(ctx, path)
+	found = slices.DeleteFunc(found, func(from intent.Path) bool { return from <= after })
+	return found[:min(limit, len(found))], err
+}
+
 // Sweep has nothing to do.
 func (*Store) Sweep(context.Context) error { return nil }
 

@@ -36,6 +36,15 @@ func referencedStays(t *testing.T, data Data) {
 	found, err := s.Referrers(t.Context(), project)
 	require.NoError(t, err)
 	require.Equal(t, by, found)
+	pages := func(after intent.Path, limit int) []intent.Path {
+		page, err := s.ReferrersAfter(t.Context(), project, after, limit)
+		require.NoError(t, err)
+		return page
+	}
+	require.Equal(t, by, pages("", 2))
+	require.Equal(t, by[:1], pages("", 1))
+	require.Equal(t, by[1:], pages(by[0], 5))
+	require.Empty(t, pages(by[1], 1))
 	requireReferenced(t, s.Delete(t.Context(), project, intent.Always()), project, by...)
 	require.EqualValues(t, 1, get(t, s, project).Revision)
 	put(t, s, project, "changed")

@@ -1,0 +1,165 @@
+package controller
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// resync goes round all owners, a few at a time, in case that nobody has told of a
+// change. It counts the changes that it finds.
+type resync struct {
+	mu     sync.Mutex
+	owners int                  // at the last look at all of them
+	next   string               // where the next look begins
+	asked  map[intent.Path]bool // owners that nobody but the round has asked for
+}
+
+// keepLooking looks at all owners at once, and then at times.
+func (c *Controller) keepLooking(ctx context.Context) {
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
+	look := c.scan
+	for {
+		changed, err := c.service.Renderer.NoteFrozen(ctx)
+		if err != nil && ctx.Err() == nil {
+			c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
+		}
+		if changed {
+			look = c.scan
+		}
+		look(ctx)
+		c.sweep(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if c.service.Watch != nil {
+			look = c.lookOn
+		}
+	}
+}
+
+// sweep ends what nobody else does.
+func (c *Controller) sweep(ctx context.Context) {
+	if err := c.service.Clusters.LiftAbandoned(ctx); err != nil {
+		c.service.Logger.WarnContext(ctx, "abandoned clusters cannot be swept", "error", err)
+	}
+	if err := c.service.Contexts.Sweep(ctx, sweepAfter); err != nil {
+		c.service.Logger.WarnContext(ctx, "old app contexts cannot be swept", "error", err)
+	}
+}
+
+// scan puts all owners into the queue.
+func (c *Controller) scan(ctx context.Context) {
+	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
+		return
+	}
+	c.resync.begin(len(page.Items))
+	for _, records := range []bool{true, false} { // records wake their users, which then wait in the queue already
+		for _, doc := range page.Items {
+			if owner := state.OwnerOf(doc.Path); state.IsRecord(owner) == records {
+				c.queue.Add(work{owner: owner})
+			}
+		}
+	}
+}
+
+// lookOn puts the next owners of the round into the queue: so many that each has its turn
+// in half an hour.
+func (c *Controller) lookOn(ctx context.Context) {
+	limit, after := c.resync.turn()
+	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, Limit: limit, After: after})
+	if err != nil {
+		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
+		return
+	}
+	for _, doc := range page.Items {
+		owner := state.OwnerOf(doc.Path)
+		c.resync.ask(owner)
+		c.queue.Add(work{owner: owner})
+	}
+	c.resync.went(page)
+}
+
+// begin notes how many owners there are.
+func (r *resync) begin(owners int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.owners, r.next = owners, ""
+}
+
+// turn is how many owners have their turn now, and behind which.
+func (r *resync) turn() (limit int, after string) {
+	const turns = int(resyncIn / scanEvery)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.owners/turns + 1, r.next
+}
+
+// went notes where a turn ended.
+func (r *resync) went(page intent.Page) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.next = ""; page.Continue != "" {
+		_, r.next = page.Items[len(page.Items)-1].Path.Split()
+	}
+}
+
+func (r *resync) ask(owner intent.Path) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.asked == nil {
+		r.asked = map[intent.Path]bool{}
+	}
+	r.asked[owner] = true
+}
+
+// told notes that an owner is due for a reason: what its step does is nothing that the
+// round has found.
+func (r *resync) told(owner intent.Path) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.asked, owner)
+}
+
+// compare counts, when the step of an owner that only the round has asked for ends,
+// whether the step has changed something.
+func (r *resync) compare(ctx context.Context, c *Controller, owner intent.Path) (end func()) {
+	r.mu.Lock()
+	asked := r.asked[owner]
+	r.mu.Unlock()
+	if !asked {
+		return func() {}
+	}
+	before, errBefore := c.stamp(ctx, owner)
+	return func() {
+		after, errAfter := c.stamp(ctx, owner)
+		r.mu.Lock()
+		still := r.asked[owner]
+		delete(r.asked, owner)
+		r.mu.Unlock()
+		if still && errBefore == nil && errAfter == nil && before != after {
+			c.metrics.found.Inc()
+			c.service.Logger.WarnContext(ctx, "nobody had told of a change that was found", "owner", owner)
+		}
+	}
+}
+
+// stamp is another one after each change of an owner's state.
+type stamp struct{ lifecycle, pointer int64 }
+
+func (c *Controller) stamp(ctx context.Context, owner intent.Path) (stamp, error) {
+	l, err := c.service.StoredLifecycle(ctx, owner)
+	if err != nil {
+		return stamp{}, err
+	}
+	pointer, err := c.service.Contexts.Current(ctx, state.GroupOwner(owner))
+	return stamp{l.Revision, pointer.Revision()}, err
+}

@@ -1,0 +1,77 @@
+package controller
+
+import (
+	"context"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// documents tells of changed documents from a revision on, nil if the store of documents
+// cannot.
+func (c *Controller) documents(ctx context.Context, from int64) <-chan intent.Changed {
+	if c.service.Watch == nil {
+		return nil
+	}
+	return c.service.Watch(ctx, from)
+}
+
+// followDocuments puts the owners into the queue that changed documents concern.
+func (c *Controller) followDocuments(ctx context.Context, change intent.Changed) {
+	all := change.Lost
+	for _, path := range change.Paths {
+		owner := state.OwnerOf(path)
+		switch {
+		case state.IsRecord(owner) && owner != path: // a request may be about to be accepted that has pinned it
+			c.resync.told(owner)
+			c.queue.AddAfter(work{owner: owner}, scanEvery)
+		case owner != path, isOwner(path):
+			c.due(work{owner: owner})
+		case path == state.DrainedPath, isCluster(path):
+			all = true
+		}
+	}
+	if all {
+		c.scan(ctx)
+	}
+}
+
+// due puts work into the queue that something has asked for.
+func (c *Controller) due(todo work) {
+	c.resync.told(todo.owner)
+	c.queue.Add(todo)
+}
+
+// isOwner tells the documents whose steps read them.
+func isOwner(path intent.Path) bool {
+	return state.IsCloud(path) || strings.HasSuffix(path.Collection(), "/deployment-intent-groups")
+}
+
+func isCluster(path intent.Path) bool {
+	return strings.HasPrefix(string(path), "cluster-providers/") && strings.HasSuffix(path.Collection(), "/clusters")
+}
+
+// followClaims puts the owners into the queue that have Services in a namespace that was
+// claimed: it may be another project's now.
+func (c *Controller) followClaims(ctx context.Context, owners *interest, change nameclaim.Changed) {
+	if change.Lost {
+		c.scan(ctx)
+	}
+	for _, key := range change.Keys {
+		cluster, is := resolve.NamespaceOn(key)
+		if !is {
+			continue
+		}
+		for service, of := range owners.services {
+			if service.Cluster != cluster || service.Namespace != key.Name {
+				continue
+			}
+			for owner := range of {
+				c.due(work{owner: owner})
+			}
+		}
+	}
+}
