@@ -102,7 +102,7 @@ func (s *scene) message() string {
 // through tells whether the DNSEndpoint is published as it was applied.
 func (s *scene) through(id bundle.ID) bool {
 	s.t.Helper()
-	published, err := s.observed.Published(s.t.Context(), hub, "shop")
+	published, err := s.observed.Published(s.t.Context(), hub, "shop", id.Name)
 	require.NoError(s.t, err)
 	e := s.entries(hub)[id]
 	return published[id.Name].Of(e.UID, e.Generation)
