@@ -13,6 +13,7 @@
 //     the tests and the programs.
 //   - coredns is apart, because CoreDNS needs a later release of client-go than
 //     external-dns. Its libraries have the versions of cmd/signpost-dns.
+//   - nameserver is apart, because users build it ("make run"), and quickly.
 //   - kube-apiserver is apart, because its libraries are part of its behaviour
 //     (structured-merge-diff, kube-openapi, the client of etcd), and those of all
 //     others are later. It needs a replace for each staging module as well.
@@ -52,6 +53,7 @@ const (
 	ExternalDNSStories = "external-dns-stories" // with the providers of the end-to-end stories
 	CoreDNS            = "coredns"              // with the plugins that need no cluster
 	CoreDNSFull        = "coredns-full"         // with all plugins
+	Nameserver         = "nameserver"           // of the quickstart: CoreDNS and an etcd in one process
 	FerretDB           = "ferretdb"
 	GolangCILint       = "golangci-lint"
 	OAPICodegen        = "oapi-codegen"
@@ -116,6 +118,7 @@ func stories() []Tool {
 			Hint:        slow,
 		},
 		externalDNS(ExternalDNSStories, "ProviderCoreDNS", "ProviderRFC2136", "ProviderAWS", "ProviderInMemory"),
+		{Name: Nameserver, Module: "github.com/coredns/coredns", Release: true},
 		{
 			Name:   FerretDB,
 			Module: "github.com/FerretDB/FerretDB",

@@ -1,7 +1,7 @@
 // Package builtin has the built-in publisher of a provider stand for a cluster. The
 // objects of that cluster are keys of Signpost's own etcd: the DNSEndpoints of the
 // provider, and one object with its settings. A goroutine brings the names of the
-// DNSEndpoints to the DNS servers, as an external-dns in a cluster would.
+// DNSEndpoints to the DNS servers at once, as an external-dns in a cluster would later.
 package builtin
 
 import (
