@@ -28,8 +28,9 @@ type outcome struct {
 // ask sends a question to the servers in turn, beginning with the one that answered last, until one answers.
 func (w *Writer) ask(ctx context.Context, zone string, question *dns.Msg) (outcome, error) {
 	var failed error
+	begin := int(w.current.Load())
 	for n := range w.servers {
-		at := (int(w.current.Load()) + n) % len(w.servers)
+		at := (begin + n) % len(w.servers)
 		answer, err := w.query(ctx, w.servers[at], zone, question.Copy())
 		if err == nil {
 			w.current.Store(int32(at))
@@ -83,8 +84,9 @@ func (w *Writer) answered(server, zone string, reply *dns.Msg) (outcome, error) 
 // is not known, no other server is asked.
 func (w *Writer) send(ctx context.Context, zone string, update *dns.Msg) (*dns.Msg, error) {
 	var failed error
+	begin := int(w.current.Load())
 	for n := range w.servers {
-		at := (int(w.current.Load()) + n) % len(w.servers)
+		at := (begin + n) % len(w.servers)
 		reply, err := w.exchange(ctx, "tcp", w.servers[at], zone, update.Copy())
 		if err == nil && reply.Rcode != dns.RcodeServerFailure && reply.Rcode != dns.RcodeNotAuth && reply.Rcode != dns.RcodeRefused {
 			w.current.Store(int32(at))
@@ -165,6 +167,9 @@ func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *publis
 		if failed := w.unsigned(server, reply, err); failed != nil {
 			return failed
 		}
+	}
+	if errors.Is(err, dns.ErrAuth) && reply != nil {
+		err = nil // the library's word for NOTAUTH, which the code of the reply tells
 	}
 	switch {
 	case err != nil:
