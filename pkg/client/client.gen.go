@@ -1952,7 +1952,7 @@ type DNSName struct {
 	// Metadata Names and describes a name.
 	Metadata DNSNameMetadata `json:"metadata"`
 
-	// Spec The target of a name: exactly one of service, addresses and cname.
+	// Spec The target of a name: one of service, addresses and cname. A name with records may have none of them.
 	Spec DNSNameSpec `json:"spec"`
 
 	// Status The observed status of a name.
@@ -2013,7 +2013,7 @@ type DNSNameOrPlan struct {
 	union json.RawMessage
 }
 
-// DNSNameSpec The target of a name: exactly one of service, addresses and cname.
+// DNSNameSpec The target of a name: one of service, addresses and cname. A name with records may have none of them.
 type DNSNameSpec struct {
 	// Addresses Fixed IP addresses.
 	//
@@ -2038,6 +2038,9 @@ type DNSNameSpec struct {
 
 	// RecordTypes The record types to publish; by default all but SRV, which is for the named ports of the Service.
 	RecordTypes []DNSNameSpecRecordTypes `json:"recordTypes,omitempty,omitzero"`
+
+	// Records Records of other types than those of addresses, as far as external-dns and the DNS provider can.
+	Records []NameRecordSet `json:"records,omitempty,omitzero"`
 
 	// Routing How answers are chosen among clusters.
 	Routing NameRouting `json:"routing,omitempty,omitzero"`
@@ -3619,6 +3622,24 @@ type NameOwner struct {
 
 // NameOwnerState The state of the owner.
 type NameOwnerState string
+
+// NameRecordSet The records of a name that have one type.
+type NameRecordSet struct {
+	// TTL Seconds; without it, the TTL of the name.
+	//
+	// Example: 3600
+	TTL int64 `json:"ttl,omitempty,omitzero"`
+
+	// Type MX, NS, PTR or TXT.
+	//
+	// Example: MX
+	Type string `json:"type"`
+
+	// Values The values, as in a zone file. A TXT has the text itself, without quotes.
+	//
+	// Example: ["10 mail.shop.example"]
+	Values []string `json:"values"`
+}
 
 // NameRouting How answers are chosen among clusters.
 type NameRouting struct {

@@ -108,6 +108,8 @@ type Host struct {
 	Routing intent.Routing `json:"routing,omitzero"`  // zero: multivalue; else with all of the sources
 	Health  *intent.Health `json:"health,omitempty"`  // with its defaults; nil: of a release that knew of none
 	Targets []string       `json:"targets,omitempty"` // fixed addresses, or one host name; none: what the Service offers
+
+	Records []intent.RecordSet `json:"records,omitempty"` // of other types, with values as external-dns takes them
 }
 
 // ClusterDNS is CoreDNS in one cluster, as a DNS CR intent asks for it.

@@ -351,3 +351,24 @@ func (w *world) putThrough(cluster string) {
 	require.NoError(w, err)
 	require.NoError(w, writer.SetPublished(context.Background(), wanted, known))
 }
+
+// TestANameHasRecordsOfOtherTypes beside its addresses or alone, if its provider keeps
+// them.
+func TestANameHasRecordsOfOtherTypes(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	const aws = `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"interval":"5s","policy":"sync"%s},"releaseTimeout":"70s","deployOn":{"clusterProvider":"edge","cluster":"hub"}}`
+	w.put("projects/shop/dns-update-records/cloud", fmt.Sprintf(aws, ``))
+	const mail = `{"provider":"cloud","ttl":60,"records":[{"type":"TXT","values":["v=spf1 -all"],"ttl":900},{"type":"MX","values":["20 b.example","10 a.example"]}]%s}`
+	require.ErrorContains(t, w.publish(bakery, fmt.Sprintf(mail, ``)), "ignores TXT records; set managed-record-types")
+	require.ErrorContains(t, w.publish(bakery, `{"provider":"lab","records":[{"type":"MX","values":["10 a.example"]}]}`), "does not keep MX records for coredns")
+
+	w.put("projects/shop/dns-update-records/cloud", fmt.Sprintf(aws, `,"managed-record-types":["A","AAAA","CNAME","MX","TXT"]`))
+	require.NoError(t, w.publish(bakery, fmt.Sprintf(mail, ``)))
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub cloud/public: bakery.lab.example MX 10 a.example,20 b.example", `edge+hub cloud/public: bakery.lab.example TXT "v=spf1 -all"`}, w.published(bakery))
+	require.NoError(t, w.publish(bakery, fmt.Sprintf(mail, `,"addresses":["203.0.113.99"]`)))
+	w.settle(bakery)
+	require.Contains(t, w.published(bakery), "edge+hub cloud/public: bakery.lab.example A 203.0.113.99")
+	require.Len(t, w.published(bakery), 3)
+}

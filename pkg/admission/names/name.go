@@ -35,6 +35,7 @@ func CheckHost(r *review.Review, name string) {
 // CheckName admits a name, and completes its provider.
 func CheckName(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.Name) error {
 	checkTarget(r, in)
+	checkRecords(r, in)
 	for _, check := range []func(context.Context, *review.Checker, *review.Review, *intent.Name) error{checkService, checkClusters} {
 		if err := check(ctx, a, r, in); err != nil {
 			return err
@@ -68,7 +69,7 @@ func checkTarget(r *review.Review, in *intent.Name) {
 			given++
 		}
 	}
-	if given != 1 {
+	if given != 1 && (given > 1 || len(in.Records) == 0) {
 		r.Refusef(review.Spec, "gives %d of service, addresses and cname; give exactly one of them", given)
 	}
 	for n, text := range in.Addresses {

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"errors"
 	"maps"
 	"net/netip"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/dns/zone"
 	"github.com/signpost-dns/signpost/pkg/domain/hostname"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // recordSet is all values of a name and type.
@@ -181,7 +183,7 @@ func take(name string, types map[string]*recordSet, result *Result) {
 	} else {
 		takeAddresses(&taken, types, result)
 	}
-	if len(taken.Spec.Fixed()) > 0 {
+	if len(taken.Spec.Fixed())+len(taken.Spec.Records) > 0 {
 		result.Names = append(result.Names, taken)
 	}
 }
@@ -208,7 +210,7 @@ func takeAddresses(taken *Name, types map[string]*recordSet, result *Result) {
 	for _, kind := range slices.Sorted(maps.Keys(types)) {
 		set := types[kind]
 		if kind != "A" && kind != "AAAA" {
-			result.leave(taken.Host, kind, "records of type %s cannot be published by a name yet; they stay as they are", kind)
+			takeRecords(taken, kind, set, result)
 			continue
 		}
 		if len(taken.Spec.Addresses)+len(set.values) > mostAddresses {
@@ -229,23 +231,68 @@ func takeAddresses(taken *Name, types map[string]*recordSet, result *Result) {
 	taken.Spec.Addresses = slices.Compact(taken.Spec.Addresses)
 }
 
+// takeRecords takes records of another type than those of addresses.
+func takeRecords(taken *Name, kind string, set *recordSet, result *Result) {
+	if !slices.Contains(externaldns.RecordTypes(), kind) {
+		result.leave(taken.Host, kind, "records of type %s cannot be published by a name; they stay as they are", kind)
+		return
+	}
+	if len(set.values) > mostAddresses {
+		result.leave(taken.Host, kind, "has more than %d values, which is the most of a type", mostAddresses)
+		return
+	}
+	records := intent.RecordSet{Type: kind, TTL: bounds(taken.Host, kind, set, result)}
+	for _, value := range set.values {
+		text, err := valueOf(kind, value)
+		if err != nil {
+			result.leave(taken.Host, kind, "has the value %s, which %s", value, err)
+			return
+		}
+		records.Values = append(records.Values, text)
+	}
+	taken.Spec.Records = append(taken.Spec.Records, records)
+}
+
+// valueOf is a value of a zone as names have it.
+func valueOf(kind, value string) (string, error) {
+	if kind == "TXT" {
+		text, err := zone.Unquote(value)
+		if err == nil && strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
+			err = errors.New("has characters other than printable ASCII; it stays as it is")
+		}
+		return text, err
+	}
+	before, host := "", value
+	if kind == "MX" {
+		preference, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
+		before, host = preference+" ", strings.TrimSpace(rest)
+	}
+	host, err := hostname.Canonical(host)
+	return before + host, err
+}
+
 // takeTTL sets the TTL of a name, the shorter of two.
 func (n *Name) takeTTL(kind string, set *recordSet, result *Result) {
-	ttl := set.ttl
-	if set.longer > 0 {
-		result.change(n.Host, kind, "has records with TTLs of %d and %d seconds; a name has one, the shorter", set.ttl, set.longer)
-	}
-	switch {
-	case ttl == 0:
-		result.change(n.Host, kind, "has a TTL of 0 seconds, which a name cannot have; it gets 1 second")
-		ttl = 1
-	case ttl > longestTTL:
-		result.change(n.Host, kind, "has a TTL of %d seconds, and gets %d", ttl, int64(longestTTL))
-		ttl = longestTTL
-	}
+	ttl := bounds(n.Host, kind, set, result)
 	if n.Spec.TTL == 0 || ttl < n.Spec.TTL {
 		n.Spec.TTL = ttl
 	}
 }
 
 const longestTTL = 1<<31 - 1
+
+// bounds is the TTL of a set, within those that names may have.
+func bounds(host, kind string, set *recordSet, result *Result) int64 {
+	if set.longer > 0 {
+		result.change(host, kind, "has records with TTLs of %d and %d seconds; all get the shorter one", set.ttl, set.longer)
+	}
+	switch {
+	case set.ttl == 0:
+		result.change(host, kind, "has a TTL of 0 seconds, which a name cannot have; it gets 1 second")
+		return 1
+	case set.ttl > longestTTL:
+		result.change(host, kind, "has a TTL of %d seconds, and gets %d", set.ttl, int64(longestTTL))
+		return longestTTL
+	}
+	return set.ttl
+}

@@ -55,12 +55,20 @@ sub DS 1 8 2 aa
 ns.sub A 192.0.2.54
 loc LOC 52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m
 under_score A 192.0.2.55
+mail MX 20 mx2
+mail 900 MX 10 mx
+mail TXT "v=spf1 " "-all; \"q\" \\ \; x"
+wide TXT "\195\188"
+caa CAA 0 issue "ca.example"
 www RRSIG A 8 3 300 20300101000000 20200101000000 1 shop.example. YQ==
 out.example. A 192.0.2.1
 `))
 	want := []Name{
 		{"*.shop.example", intent.Name{Addresses: []string{"192.0.2.7"}, TTL: 300}},
 		{"alias.shop.example", intent.Name{CNAME: "www.shop.example", TTL: 300}},
+		{"mail.shop.example", intent.Name{Records: []intent.RecordSet{
+			{Type: "MX", TTL: 300, Values: []string{"10 mx.shop.example", "20 mx2.shop.example"}}, {Type: "TXT", TTL: 300, Values: []string{`v=spf1 -all; "q" \ ; x`}},
+		}}},
 		{"ns.shop.example", intent.Name{Addresses: []string{"192.0.2.53"}, TTL: 300}},
 		{"shop.example", intent.Name{Addresses: []string{"192.0.2.9"}, TTL: 300}},
 		{"www.shop.example", intent.Name{Addresses: []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"}, TTL: 60}},
@@ -72,11 +80,11 @@ out.example. A 192.0.2.1
 		"left shop.example SOA: stays with the zone", "left shop.example NS: stays with the zone", "left sub.shop.example NS: delegates", "left sub.shop.example DS: belongs to the delegation",
 		"left sub.shop.example A: belongs to the nameservers", "left ns.sub.shop.example A: lies in sub.shop.example", "left self.shop.example CNAME: leads to itself",
 		"left two.shop.example CNAME: has 2 targets", "left two.shop.example TXT: stands beside a CNAME", "left loc.shop.example LOC: ", "left under_score.shop.example A: has a label",
-		"left www.shop.example RRSIG: belongs to DNSSEC", "left out.example : lies outside of the zone", "changed www.shop.example AAAA: the types have TTLs of 300 and 60", "changed zero.shop.example A: has a TTL of 0",
+		"changed mail.shop.example MX: has records with TTLs of 300 and 900 seconds; all get the shorter one", "left wide.shop.example TXT: has the value", "left caa.shop.example CAA: ", "left www.shop.example RRSIG: belongs to DNSSEC", "left out.example : lies outside of the zone", "changed www.shop.example AAAA: the types have TTLs of 300 and 60", "changed zero.shop.example A: has a TTL of 0",
 	} {
 		require.Contains(t, told, line)
 	}
-	require.Len(t, r.Findings, 15)
+	require.Len(t, r.Findings, 18)
 }
 
 // TestEveryRecordIsTakenOrTold: the import of a zone of 100,000 names ends soon, and
@@ -161,7 +169,7 @@ other: {type: URLFWD, value: {path: /}}
 	}, z.Records)
 	require.Len(t, findings, 1)
 	require.Equal(t, "shop.yaml:18:8", findings[0].Where)
-	require.Equal(t, []string{"shop.example", "www.shop.example"}, hosts(FromZone("f", z)))
+	require.Equal(t, []string{"shop.example", "txt.shop.example", "www.shop.example"}, hosts(FromZone("f", z)))
 }
 
 // TestBadOctoDNSSaysWhere, by line and column.

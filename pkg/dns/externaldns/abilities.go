@@ -72,3 +72,100 @@ func MarksApex(parameters Parameters) bool {
 	registry, prefix := Values(parameters, "registry"), Values(parameters, "txt-prefix")
 	return len(registry) > 0 && registry[0] != "txt" || len(prefix) > 0 && strings.HasSuffix(prefix[0], ".")
 }
+
+// RecordTypes are the types of records that a name may have beside those of addresses,
+// sorted.
+func RecordTypes() []string { return []string{"MX", "NS", "PTR", "TXT"} }
+
+// keeping says how a provider's external-dns keeps records of these types.
+type keeping struct {
+	types  map[string]Version // the first release that reads, changes and deletes each type
+	quoted bool               // texts of TXT records are compared in quotes, as in a zone file; else bare
+}
+
+// keepings lists the providers that keep records of these types.
+func keepings() map[string]keeping {
+	mail := map[string]Version{"MX": V020}
+	cloud := map[string]Version{"MX": V020, "NS": V020, "TXT": V020}
+	return map[string]keeping{
+		"aws":        {types: cloud, quoted: true},
+		"azure":      {types: mail},
+		"azure-dns":  {types: mail},
+		"cloudflare": {types: map[string]Version{"MX": V020, "NS": V020}},
+		"google":     {types: cloud, quoted: true},
+		"inmemory":   {types: map[string]Version{"MX": V020, "NS": V020, "PTR": V020, "TXT": V020}},
+		"pdns":       {types: map[string]Version{"MX": V020, "NS": V021, "PTR": V021, "TXT": V020}, quoted: true},
+		"rfc2136":    {types: map[string]Version{"NS": V020, "PTR": V020, "TXT": V020}},
+	}
+}
+
+// Publishes tells whether a release of external-dns publishes, changes and deletes records
+// of a type for a provider. The type is one of [RecordTypes].
+func Publishes(provider, kind string, v Version) bool {
+	since, has := keepings()[provider].types[kind]
+	return has && v >= since
+}
+
+// TypeAdvice says what to do where records of a type cannot be published.
+func TypeAdvice(kind string) string {
+	var able []string
+	for _, name := range Providers() {
+		if Publishes(name, kind, DefaultVersion) {
+			able = append(able, name)
+		}
+	}
+	if len(able) == 0 {
+		return fmt.Sprintf("external-dns %s publishes them for no provider; leave them out", DefaultVersion)
+	}
+	return fmt.Sprintf("external-dns %s publishes them for %s; give such a provider, or leave them out", DefaultVersion, strings.Join(able, ", "))
+}
+
+// WriteText is the text of a TXT record in the form that a provider's external-dns takes.
+func WriteText(provider, text string) string {
+	if !keepings()[provider].quoted {
+		return text
+	}
+	return quotedText(text)
+}
+
+// longestString is how many bytes a string of a TXT record holds.
+const longestString = 255
+
+// quotedText is a text as the strings of a TXT record in a zone file.
+func quotedText(text string) string {
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	var parts []string
+	for len(text) > longestString {
+		parts, text = append(parts, `"`+escape.Replace(text[:longestString])+`"`), text[longestString:]
+	}
+	return strings.Join(append(parts, `"`+escape.Replace(text)+`"`), " ")
+}
+
+// ReadText is the text that [WriteText] has written, in any form.
+func ReadText(written string) string {
+	if !strings.HasPrefix(written, `"`) {
+		return written
+	}
+	var text strings.Builder
+	for inside, i := false, 0; i < len(written); i++ {
+		switch c := written[i]; {
+		case c == '"':
+			inside = !inside
+		case c == '\\' && i+1 < len(written):
+			i++
+			text.WriteByte(written[i])
+		case inside:
+			text.WriteByte(c)
+		}
+	}
+	return text.String()
+}
+
+// UnwritableText is why a provider's external-dns cannot keep a text in a TXT record;
+// empty if it can.
+func UnwritableText(provider, text string) string {
+	if !keepings()[provider].quoted && (len(text) > longestString || strings.ContainsAny(text, " \t;\"\\()")) {
+		return "keeps only texts of at most 255 characters without blanks, quotes, backslashes, parentheses and semicolons; external-dns would change others again and again"
+	}
+	return ""
+}

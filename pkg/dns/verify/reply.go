@@ -68,6 +68,10 @@ func valueOf(record dns.RR, kind string) string {
 		return strings.Join(v.Txt, "")
 	case *dns.NS:
 		return canonical(v.Ns)
+	case *dns.PTR:
+		return canonical(v.Ptr)
+	case *dns.MX:
+		return fmt.Sprintf("%d %s", v.Preference, canonical(v.Mx))
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -104,6 +105,40 @@ func readable(err error, origin string) error {
 
 // plain is a name in lower case and without its final dot.
 func plain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+
+// Unquote is the text of a TXT record, its strings together.
+func Unquote(value string) (string, error) {
+	if strings.ContainsAny(value, "\r\n") {
+		return "", errors.New("is no TXT record; give its texts in quotes, on one line")
+	}
+	rr, err := dns.NewRR(". TXT " + value)
+	txt, right := rr.(*dns.TXT)
+	if err != nil || !right {
+		return "", errors.New("is no TXT record; give its texts in quotes")
+	}
+	var text strings.Builder
+	for _, part := range txt.Txt {
+		for i := 0; i < len(part); i++ {
+			c := part[i]
+			const digits = 3
+			switch {
+			case c == '\\' && i+digits < len(part) && strings.Trim(part[i+1:i+1+digits], "0123456789") == "":
+				code, err := strconv.ParseUint(part[i+1:i+1+digits], 10, 8)
+				if err != nil {
+					return "", errors.New("has an escape beyond \\255")
+				}
+				text.WriteByte(byte(code))
+				i += digits
+			case c == '\\' && i+1 < len(part):
+				i++
+				text.WriteByte(part[i])
+			default:
+				text.WriteByte(c)
+			}
+		}
+	}
+	return text.String(), nil
+}
 
 // Quote writes a text as the strings of a TXT record, of which each holds 255 bytes.
 func Quote(text string) string {

@@ -68,6 +68,9 @@ func TestQuoteIsReadBack(t *testing.T) {
 		require.NoError(t, err, text)
 		again := Quote(text)
 		require.Equal(t, again, strings.TrimPrefix(rr.String(), rr.Header().String()))
+		back, err := Unquote(again)
+		require.NoError(t, err)
+		require.Equal(t, text, back)
 	}
 }
 

@@ -45,4 +45,5 @@ type Set struct {
 	Targets []string // addresses in their shortest form, or one host name, canonical; sorted, never empty
 	ID      string   // set identifier: the cluster; empty where the name and type have one set
 	Weight  int64    // of a set with an ID, 1 to 255
+	TTL     int64    // in seconds, of records of other types; 0: that of the host
 }

@@ -14,8 +14,8 @@ func IsName(p Path) bool {
 	return strings.HasSuffix(p.Collection(), "/"+NamesCollection) && strings.Count(p.Collection(), "/") == 2
 }
 
-// Name publishes one host name, which is the name of its document. Exactly one of
-// Service, Addresses and CNAME says what the name leads to.
+// Name publishes one host name, which is the name of its document. Service, Addresses or
+// CNAME says what the name leads to. A name with Records may have none of them.
 type Name struct {
 	Service     string         `json:"service,omitempty"`   // "namespace/name" of a Service, looked up in each of Clusters
 	Addresses   []string       `json:"addresses,omitempty"` // fixed IP addresses
@@ -27,6 +27,14 @@ type Name struct {
 	RecordTypes []string       `json:"recordTypes,omitempty"`
 	Routing     *Routing       `json:"routing,omitempty"`
 	Health      *Health        `json:"health,omitempty"`
+	Records     []RecordSet    `json:"records,omitempty"` // of other types than those of addresses
+}
+
+// RecordSet is the records that a name has of a type beside those of addresses.
+type RecordSet struct {
+	Type   string   `json:"type"`          // MX, NS, PTR or TXT
+	Values []string `json:"values"`        // in presentation format, host names without the final dot; of TXT the text itself
+	TTL    int64    `json:"ttl,omitempty"` // seconds; 0: that of the name
 }
 
 // Fixed are the targets that do not come from a Service.

@@ -70,7 +70,7 @@ func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Obje
 
 func publishedName(host plan.Host, set address.Set) bundle.PublishedName {
 	return bundle.PublishedName{
-		Name: cmp.Or(set.Name, host.Name), Host: host.Name, Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight, TTL: host.TTL,
+		Name: cmp.Or(set.Name, host.Name), Host: host.Name, Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight, TTL: cmp.Or(set.TTL, host.TTL),
 	}
 }
 

@@ -95,7 +95,7 @@ func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 		}
 		var due time.Time
 		choices[n], due = address.Fold(in)
-		choices[n].Sets = append(choices[n].Sets, published.Services(host, choices[n])...)
+		choices[n].Sets = slices.Concat(choices[n].Sets, published.Services(host, choices[n]), endpoints.Records(host))
 		c.due = earliest(c.due, due)
 		c.watchLoss(b, host, in, choices[n])
 	}
@@ -136,10 +136,12 @@ func publishedBefore(objects bundle.Bundle, g plan.Group, b plan.Binding) map[st
 	return held
 }
 
-// addresses leaves the sets of host names themselves, without those of ports.
+// addresses leaves the sets of addresses and aliases of host names themselves.
 func addresses(held map[string][]address.Set) map[string][]address.Set {
 	for host, sets := range held {
-		held[host] = slices.DeleteFunc(sets, func(set address.Set) bool { return set.Name != "" })
+		held[host] = slices.DeleteFunc(sets, func(set address.Set) bool {
+			return set.Name != "" || set.Type != "A" && set.Type != "AAAA" && set.Type != "CNAME"
+		})
 	}
 	return held
 }

@@ -108,7 +108,7 @@ func (d *Draft) bindNameTo(to plan.Binding) {
 	}
 	i := inputs.DNSIntent{Path: d.Group.Path, Spec: intent.DNSIntent{TTL: name.TTL, RecordTypes: name.RecordTypes, Routing: clusterWords(name.Routing), Health: name.Health}}
 	published := hostOf(i.Spec, hostnameOf{name: host}, to)
-	published.Targets = name.Fixed()
+	published.Targets, published.Records = name.Fixed(), publishing.written(name.Records)
 	d.checkAbilities(i, "/metadata/name", publishing, published)
 	d.addHost(d.binding(to), i, "/metadata/name", published)
 }

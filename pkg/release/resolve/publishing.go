@@ -98,7 +98,7 @@ func (p Publishing) lacks(host plan.Host) []lack {
 	case !slices.Contains(managed, "SRV"):
 		says("", "/spec/external-dns-parameters/managed-record-types", "external-dns of provider %q ignores SRV records; set managed-record-types to [%s, SRV], and update the provider if it is in use", p.record.Name, strings.Join(managed, ", "))
 	}
-	return out
+	return append(out, p.lackingTypes(host, managed)...)
 }
 
 // Disable says which names that are published by a record's external-dns ask for

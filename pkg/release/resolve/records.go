@@ -1,0 +1,58 @@
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// written are the records of a name as the provider's external-dns takes them, in a fixed
+// order.
+func (p Publishing) written(sets []intent.RecordSet) []intent.RecordSet {
+	var out []intent.RecordSet
+	for _, set := range sets {
+		set.Values = slices.Clone(set.Values)
+		for n, value := range set.Values {
+			if set.Type == "TXT" {
+				set.Values[n] = externaldns.WriteText(p.record.Spec.Provider, value)
+			}
+		}
+		slices.Sort(set.Values)
+		out = append(out, set)
+	}
+	slices.SortFunc(out, func(a, b intent.RecordSet) int { return strings.Compare(a.Type, b.Type) })
+	return out
+}
+
+// lackingTypes are the types of a host's records that its provider cannot publish.
+func (p Publishing) lackingTypes(host plan.Host, managed []string) []lack {
+	var out []lack
+	provider := p.record.Spec.Provider
+	version, err := externaldns.ParseVersion(p.record.Version)
+	if err != nil {
+		version = externaldns.DefaultVersion
+	}
+	for _, set := range host.Records {
+		switch {
+		case p.record.Spec.DeployOn.BuiltIn():
+			out = append(out, lack{"/spec/records", "/spec/deployOn", fmt.Sprintf("the built-in publisher of provider %q writes no %s records; deploy external-dns in a cluster by deployOn, or leave them out", p.record.Name, set.Type)})
+		case !externaldns.Publishes(provider, set.Type, version):
+			out = append(out, lack{"/spec/records", "/spec/provider", fmt.Sprintf("external-dns %s does not keep %s records for %s of provider %q; %s",
+				version, set.Type, provider, p.record.Name, externaldns.TypeAdvice(set.Type))})
+		case !slices.Contains(managed, set.Type):
+			out = append(out, lack{"", "/spec/external-dns-parameters/managed-record-types", fmt.Sprintf("external-dns of provider %q ignores %s records; set managed-record-types to [%s, %[2]s], and update the provider if it is in use",
+				p.record.Name, set.Type, strings.Join(managed, ", "))})
+		case set.Type == "TXT":
+			for _, value := range set.Values {
+				if why := externaldns.UnwritableText(provider, value); why != "" {
+					out = append(out, lack{"/spec/records", "/spec/provider", fmt.Sprintf("%s of provider %q %s", provider, p.record.Name, why)})
+				}
+			}
+		}
+	}
+	return out
+}
