@@ -30,10 +30,10 @@ func All() []Bug { return slices.Concat(inReleases(), inNames(), inHealth(), inS
 func inReleases() []Bug {
 	return []Bug{
 		{
-			Name: "lost nudge", File: "pkg/release/controller/controller.go",
+			Name: "lost nudge", File: "pkg/release/controller/resync.go",
 			Breaks:      "a request is found by its wake-up alone, and lost if the process dies",
-			Text:        "		c.scan(ctx)\n		select {\n		case <-ctx.Done():\n			return\n		case <-tick.C:",
-			Replacement: "		select {\n		case <-ctx.Done():\n			return\n		case <-tick.C:",
+			Text:        "	look := c.scan\n",
+			Replacement: "	look := c.lookOn\n",
 			Invariants:  []string{"I3", "I5", "I7", "I10"},
 		},
 		{
