@@ -328,7 +328,8 @@ func told[T any](l *lifecycle, example string, asked ...string) (value T, err er
 	if err != nil {
 		return value, err
 	}
-	return value, json.Unmarshal(raw, &value)
+	err = json.Unmarshal(raw, &value)
+	return value, err
 }
 
 func (l *lifecycle) Draft() service.Draft {

@@ -92,7 +92,7 @@ func TestTheIssuerMayBeAsked(t *testing.T) {
 	require.Equal(t, strings.Replace(pagePolicy, "connect-src 'self'", "connect-src 'self' https://issuer.example/realm https://tokens.example/token", 1),
 		get(h, "/ui/").Header().Get("Content-Security-Policy"))
 	var said map[string]any
-	require.NoError(t, json.Unmarshal([]byte(get(h, "/ui/settings.json").Body.String()), &said))
+	require.NoError(t, json.Unmarshal(get(h, "/ui/settings.json").Body.Bytes(), &said))
 	require.Equal(t, map[string]any{
 		"anonymous": false, "issuer": "https://issuer.example/realm", "clientID": "console", "audiences": []any{"signpost"},
 		"authorizationEndpoint": "https://issuer.example/realm/authorize", "tokenEndpoint": "https://tokens.example/token",

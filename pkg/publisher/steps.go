@@ -105,7 +105,7 @@ func (c Change) check() error {
 			return Errorf(Invalid, "%s %s has no targets; leave the set out to remove it", set.Name, set.Type)
 		case seen[set.Type]:
 			return Errorf(Invalid, "%s has two sets of type %s", set.Name, set.Type)
-		case set.TTL < 0 || set.TTL > 1<<31-1:
+		case set.TTL < 0 || set.TTL >= 1<<31:
 			return Errorf(Invalid, "%s %s has a TTL of %d seconds; the largest is 2147483647", set.Name, set.Type, set.TTL)
 		case set.Type == "CNAME" && len(set.Targets) > 1:
 			return Errorf(Invalid, "%s CNAME has %d targets, and may have one", set.Name, len(set.Targets))

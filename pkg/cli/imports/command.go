@@ -227,7 +227,7 @@ func bounded(in io.Reader, name string) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(in, zone.MostBytes+1))
 	if err == nil && len(text) > zone.MostBytes {
-		err = fmt.Errorf("%s is longer than %d MiB; divide it, and import its parts", name, zone.MostBytes>>20)
+		err = fmt.Errorf("%s is longer than %d MiB; divide it, and import its parts", name, zone.MostMiB)
 	}
 	return text, err
 }

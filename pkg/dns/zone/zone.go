@@ -14,8 +14,11 @@ import (
 // MostRecords is how many records of a zone are read.
 const MostRecords = 500_000
 
-// MostBytes is how long a zone file may be.
-const MostBytes = 256 << 20
+// A zone file may have MostMiB, which are MostBytes.
+const (
+	MostMiB   = 256
+	MostBytes = MostMiB << 20
+)
 
 // Record is one record of a zone.
 type Record struct {
@@ -55,7 +58,7 @@ func Parse(r io.Reader, origin, file string) (Zone, error) {
 	}
 	switch err := parser.Err(); {
 	case limited.N <= 0:
-		return Zone{}, fmt.Errorf("%s is longer than %d MiB; divide it, and import its parts", file, MostBytes>>20)
+		return Zone{}, fmt.Errorf("%s is longer than %d MiB; divide it, and import its parts", file, MostMiB)
 	case err != nil:
 		return Zone{}, readable(err, origin)
 	case len(zone.Records) == 0:

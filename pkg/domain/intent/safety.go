@@ -62,7 +62,7 @@ func (w ChangeWindow) Contains(at time.Time) bool {
 		return false
 	}
 	local := at.In(zone)
-	minute, day := local.Hour()*60+local.Minute(), int(local.Weekday())
+	minute, day := local.Hour()*int(time.Hour/time.Minute)+local.Minute(), int(local.Weekday())
 	if from < to {
 		return w.begins(day) && from <= minute && minute < to
 	}

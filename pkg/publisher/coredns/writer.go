@@ -95,14 +95,13 @@ func (w *Writer) list(ctx context.Context, directories []string) (map[string][]e
 	for _, directory := range directories {
 		ops = append(ops, clientv3.OpGet(directory), clientv3.OpGet(directory+"/", clientv3.WithPrefix(), clientv3.WithLimit(page)))
 	}
-	revision := int64(0)
 	for start := 0; start < len(ops); start += mostKeys {
 		part := ops[start:min(start+mostKeys, len(ops))]
 		answer, err := w.client.Txn(ctx).Then(part...).Commit()
 		if err != nil {
 			return nil, w.failed("read", err)
 		}
-		revision = answer.Header.Revision
+		revision := answer.Header.Revision
 		for n, response := range answer.Responses {
 			directory, got := directories[(start+n)/2], (*clientv3.GetResponse)(response.GetResponseRange())
 			if err := w.more(ctx, directory, revision, got, found); err != nil {

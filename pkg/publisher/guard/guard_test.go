@@ -124,9 +124,8 @@ func TestWrongRulesSayWhatIsWrong(t *testing.T) {
 		"http://dns.example/": "write HOST[:PORT]",
 	} {
 		_, err := Parse([]string{text})
-		require.Error(t, err, text)
-		assert.ErrorContains(t, err, says, text)
-		assert.ErrorContains(t, err, Flag)
+		require.ErrorContains(t, err, says, text)
+		require.ErrorContains(t, err, Flag)
 	}
 }
 

@@ -80,8 +80,9 @@ func parse(text string) (Rule, error) {
 
 // unmapped gives a CIDR of IPv4 that is written in IPv6 its own form.
 func unmapped(prefix netip.Prefix) netip.Prefix {
-	if prefix.Addr().Is4In6() && prefix.Bits() >= 96 {
-		return netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+	const before = 96 // the bits of an IPv6 address before the IPv4 address in it
+	if prefix.Addr().Is4In6() && prefix.Bits() >= before {
+		return netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-before)
 	}
 	return prefix
 }

@@ -177,7 +177,7 @@ func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *publis
 		if errors.As(err, &known) {
 			return &publisher.Error{Fault: known.Fault, Message: known.Message, Err: err}
 		}
-		if timeout := (net.Error)(nil); errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
+		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
 			return &publisher.Error{Fault: publisher.Unreachable, Message: fmt.Sprintf("server %s does not answer in time", server), Err: err}
 		}
 		return &publisher.Error{Fault: publisher.Unreachable, Message: fmt.Sprintf("server %s: %s", server, cause(err)), Err: err}

@@ -82,9 +82,7 @@ func (u *update) build(before publisher.State, steps []publisher.Step) error {
 		if err := u.records(step); err != nil {
 			return err
 		}
-		if err := u.mark(step); err != nil {
-			return err
-		}
+		u.mark(step)
 	}
 	u.alone(before, steps)
 	if changesKind(steps) {
@@ -134,7 +132,7 @@ func (u *update) records(step publisher.Step) error {
 }
 
 // mark adds the mark of a type, or removes it. Other texts at its name stay.
-func (u *update) mark(step publisher.Step) error {
+func (u *update) mark(step publisher.Step) {
 	at := u.w.marks.Name(u.name, step.Type)
 	wanted := ""
 	if len(step.After.Targets) > 0 {
@@ -143,10 +141,7 @@ func (u *update) mark(step publisher.Step) error {
 	var held []dns.RR
 	there := false
 	for _, text := range u.read.marks[step.Type] {
-		record, err := textOf(at, text, u.w.minimum)
-		if err != nil {
-			return err
-		}
+		record := textOf(at, text, u.w.minimum)
 		held = append(held, record)
 		_, isMark := marks.Parse(text)
 		if `"`+text+`"` == wanted {
@@ -156,18 +151,13 @@ func (u *update) mark(step publisher.Step) error {
 		}
 	}
 	if wanted != "" && !there {
-		record, err := textOf(at, strings.Trim(wanted, `"`), u.w.minimum)
-		if err != nil {
-			return err
-		}
-		u.insert = append(u.insert, record)
+		u.insert = append(u.insert, textOf(at, strings.Trim(wanted, `"`), u.w.minimum))
 	}
 	if len(held) > 0 {
 		u.message.Used(held)
 	} else {
 		u.message.RRsetNotUsed([]dns.RR{emptyOf(at, "TXT")})
 	}
-	return nil
 }
 
 // alone asks that a CNAME is alone. A server passes over a record that has no place, and says that all is well.
@@ -207,17 +197,18 @@ func recordOf(name, kind, target string, ttl int64) (dns.RR, error) {
 }
 
 // textOf makes a TXT record; long texts are divided.
-func textOf(name, text string, ttl int64) (dns.RR, error) {
+func textOf(name, text string, ttl int64) dns.RR {
+	const most = 255 // bytes of one character-string, RFC 1035
 	record := &dns.TXT{Hdr: dns.RR_Header{Name: dns.Fqdn(name), Rrtype: dns.TypeTXT, Class: dns.ClassINET, Ttl: uint32(ttl)}}
 	for rest := text; rest != ""; {
-		n := min(len(rest), 255)
+		n := min(len(rest), most)
 		record.Txt = append(record.Txt, rest[:n])
 		rest = rest[n:]
 	}
 	if len(record.Txt) == 0 {
 		record.Txt = []string{""}
 	}
-	return record, nil
+	return record
 }
 
 // emptyOf names a set without its records.

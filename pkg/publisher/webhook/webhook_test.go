@@ -135,16 +135,22 @@ func TestAWebhookThatLiesIsReported(t *testing.T) {
 		fault  publisher.Fault
 		says   string
 	}{
-		"a page":         {func(w http.ResponseWriter, _ *http.Request) bool { _, _ = w.Write([]byte("<html>")); return true }, publisher.Refused, "webhook protocol"},
-		"an error":       {func(w http.ResponseWriter, _ *http.Request) bool { http.Error(w, "no such zone", 400); return true }, publisher.Refused, "no such zone"},
-		"a server error": {func(w http.ResponseWriter, _ *http.Request) bool { http.Error(w, "try later", 503); return true }, publisher.Unreachable, "try later"},
+		"a page": {func(w http.ResponseWriter, _ *http.Request) bool { _, _ = w.Write([]byte("<html>")); return true }, publisher.Refused, "webhook protocol"},
+		"an error": {func(w http.ResponseWriter, _ *http.Request) bool {
+			http.Error(w, "no such zone", http.StatusBadRequest)
+			return true
+		}, publisher.Refused, "no such zone"},
+		"a server error": {func(w http.ResponseWriter, _ *http.Request) bool {
+			http.Error(w, "try later", http.StatusServiceUnavailable)
+			return true
+		}, publisher.Unreachable, "try later"},
 		"half an answer": {func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Content-Type", mediaType)
 			_, _ = w.Write([]byte("[{"))
 			return true
 		}, publisher.Refused, "cannot be read"},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) bool {
-			http.Redirect(w, r, "http://169.254.169.254/", 302)
+			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 			return true
 		}, publisher.Refused, "redirects to 169.254.169.254"},
 		"a set left out": {func(w http.ResponseWriter, r *http.Request) bool {

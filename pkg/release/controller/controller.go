@@ -48,7 +48,7 @@ func NewController(service *Worker) *Controller {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost)
 	metrics := newMetrics(service.Metrics)
 	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[work]{Name: "controller", MetricsProvider: metrics})
-	return &Controller{service: service, queue: queue, pace: newPace(foldEvery), metrics: metrics}
+	return &Controller{service: service, queue: queue, pace: newPace(), metrics: metrics}
 }
 
 // Run works until ctx ends.

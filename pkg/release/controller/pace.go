@@ -9,8 +9,6 @@ import (
 // on, what has just been done rests for a while, and is done once more if something came
 // meanwhile. A burst is over when nothing has come for as long as two rests.
 type pace struct {
-	every time.Duration
-
 	mu    sync.Mutex
 	done  map[work]paced
 	order []work // of done, the oldest first
@@ -22,7 +20,7 @@ type paced struct {
 	joined bool
 }
 
-func newPace(every time.Duration) *pace { return &pace{every: every, done: map[work]paced{}} }
+func newPace() *pace { return &pace{done: map[work]paced{}} }
 
 // did notes that something was done.
 func (p *pace) did(todo work, now time.Time) {
@@ -46,7 +44,7 @@ func (p *pace) note(todo work, now time.Time, joined bool) {
 // moment.
 func (p *pace) heard(todo work, now time.Time) {
 	const share = 4
-	behind := p.every / share
+	behind := foldEvery / share
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if own, known := p.done[todo]; known && now.Sub(own.last) < behind {
@@ -63,12 +61,12 @@ func (p *pace) rest(todo work, now time.Time) time.Duration {
 	if !known || !was.joined {
 		return 0
 	}
-	return max(0, was.last.Add(p.every).Sub(now))
+	return max(0, was.last.Add(foldEvery).Sub(now))
 }
 
 // forget drops bursts that are over.
 func (p *pace) forget(now time.Time) {
-	for len(p.order) > 0 && !now.Before(p.done[p.order[0]].last.Add(2*p.every)) {
+	for len(p.order) > 0 && !now.Before(p.done[p.order[0]].last.Add(2*foldEvery)) {
 		delete(p.done, p.order[0])
 		p.order = p.order[1:]
 	}

@@ -12,7 +12,7 @@ import (
 // long as more comes; each work has a pace of its own.
 func TestBurstsAreJoined(t *testing.T) {
 	t.Parallel()
-	p := newPace(foldEvery)
+	p := newPace()
 	web, api := work{"prod", "shop/web"}, work{"prod", "shop/api"}
 	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
 	require.Zero(t, p.rest(web, at(0)), "the first")
@@ -37,7 +37,7 @@ func TestBurstsAreJoined(t *testing.T) {
 // TestALoneChangeNeverWaits: however long the changes go on, if they come apart.
 func TestALoneChangeNeverWaits(t *testing.T) {
 	t.Parallel()
-	p, now := newPace(foldEvery), time.UnixMilli(0)
+	p, now := newPace(), time.UnixMilli(0)
 	for range 100 {
 		require.Zero(t, p.rest(work{}, now))
 		p.did(work{}, now)
@@ -49,10 +49,10 @@ func TestALoneChangeNeverWaits(t *testing.T) {
 // longer than that one.
 func TestAnotherReplicaGoesFirst(t *testing.T) {
 	t.Parallel()
-	p, now := newPace(foldEvery), time.UnixMilli(0)
+	p, now := newPace(), time.UnixMilli(0)
 	p.heard(work{}, now)
 	require.Equal(t, foldEvery+foldEvery/4, p.rest(work{}, now))
-	own := newPace(foldEvery)
+	own := newPace()
 	own.did(work{}, now)
 	own.heard(work{}, now.Add(time.Millisecond))
 	require.Zero(t, own.rest(work{}, now.Add(time.Millisecond)), "what it hears of itself")
@@ -62,7 +62,7 @@ func TestAnotherReplicaGoesFirst(t *testing.T) {
 // than two changes followed.
 func TestAPaceRemembersBurstsAlone(t *testing.T) {
 	t.Parallel()
-	p, now := newPace(foldEvery), time.UnixMilli(0)
+	p, now := newPace(), time.UnixMilli(0)
 	random := rand.New(rand.NewPCG(1, 1))
 	did := map[work][]time.Time{}
 	for range 10_000 {

@@ -65,18 +65,26 @@ func (c *Controller) watch(ctx context.Context) error {
 				}
 			}
 		case change := <-changes:
-			if err := c.followReached(ctx, change); err != nil {
+			if err := c.followObserved(ctx, owners, change); err != nil {
 				return err
-			}
-			c.hear(change.Answers)
-			if change.Lost {
-				c.scan(ctx)
-			}
-			for _, todo := range owners.in(change) {
-				c.due(todo)
 			}
 		}
 	}
+}
+
+// followObserved makes owners due that an observation concerns.
+func (c *Controller) followObserved(ctx context.Context, owners *interest, change observed.Change) error {
+	if err := c.followReached(ctx, change); err != nil {
+		return err
+	}
+	c.hear(change.Answers)
+	if change.Lost {
+		c.scan(ctx)
+	}
+	for _, todo := range owners.in(change) {
+		c.due(todo)
+	}
+	return nil
 }
 
 // follow takes up what matters to whom now, and what somebody has just done.

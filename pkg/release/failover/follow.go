@@ -132,33 +132,24 @@ func began(r intent.FailoverRecord, list state.DrainedList) bool {
 // progress notes how far each name is, and returns the names that have come further.
 func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]intent.FailoverName, error) {
 	var changes []intent.FailoverName
-	owners := map[intent.Path]bundle.Bundle{}
-	answers := map[[2]string]map[string]observed.Answers{}
+	f := follower{Mover: m, owners: map[intent.Path]bundle.Bundle{}, answers: map[[2]string]map[string]observed.Answers{}}
 	now := m.Now().UTC()
 	r.Answered = 0
 	for n := range r.Names {
 		name := &r.Names[n]
-		if name.Stays == "" && name.Answered == nil {
-			objects, known := owners[name.Owner]
-			if !known {
-				var err error
-				if objects, err = m.CurrentEndpoints(ctx, name.Owner); err != nil {
-					return nil, err
-				}
-				owners[name.Owner] = objects
-			}
-			if err := m.heard(ctx, objects, answers); err != nil {
-				return nil, err
-			}
-			still, err := m.stillAnswered(ctx, name.MovedName)
+		if name.Stays != "" {
+			continue
+		}
+		if name.Answered == nil {
+			further, err := f.advance(ctx, name, now)
 			if err != nil {
 				return nil, err
 			}
-			if was := *name; step(name, objects, answers, still, now) || was.Message != name.Message {
+			if further {
 				changes = append(changes, *name)
 			}
 		}
-		if name.Stays == "" && name.Answered != nil {
+		if name.Answered != nil {
 			r.Answered++
 			if r.CachesUntil == nil || name.CachesUntil.After(*r.CachesUntil) {
 				r.CachesUntil = name.CachesUntil
@@ -168,24 +159,52 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 	return changes, nil
 }
 
+// follower looks at the names of one record. What several of them need is read once.
+type follower struct {
+	*Mover
+	owners  map[intent.Path]bundle.Bundle
+	answers map[[2]string]map[string]observed.Answers // by cluster and namespace, then by DNSEndpoint
+}
+
+// advance brings a name on as far as it has come, and tells whether something of it has changed.
+func (f *follower) advance(ctx context.Context, name *intent.FailoverName, now time.Time) (bool, error) {
+	objects, known := f.owners[name.Owner]
+	if !known {
+		var err error
+		if objects, err = f.CurrentEndpoints(ctx, name.Owner); err != nil {
+			return false, err
+		}
+		f.owners[name.Owner] = objects
+	}
+	if err := f.heard(ctx, objects); err != nil {
+		return false, err
+	}
+	still, err := f.stillAnswered(ctx, name.MovedName)
+	if err != nil {
+		return false, err
+	}
+	was := name.Message
+	return step(name, objects, f.answers, still, now) || was != name.Message, nil
+}
+
 // heard reads what authoritative servers answer of the names of DNSEndpoints.
-func (m *Mover) heard(ctx context.Context, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers) error {
+func (f *follower) heard(ctx context.Context, objects bundle.Bundle) error {
 	asked := map[[2]string][]string{}
 	for _, o := range objects {
 		at := [2]string{o.ID.Cluster, o.ID.Namespace}
-		if _, known := answers[at][o.ID.Name]; !known {
+		if _, known := f.answers[at][o.ID.Name]; !known {
 			asked[at] = append(asked[at], o.ID.Name)
 		}
 	}
 	for at, endpoints := range asked {
-		found, err := m.Observed.Answers(ctx, at[0], at[1], endpoints...)
+		found, err := f.Observed.Answers(ctx, at[0], at[1], endpoints...)
 		if err != nil {
 			return err
 		}
-		if answers[at] == nil {
-			answers[at] = map[string]observed.Answers{}
+		if f.answers[at] == nil {
+			f.answers[at] = map[string]observed.Answers{}
 		}
-		maps.Copy(answers[at], found)
+		maps.Copy(f.answers[at], found)
 	}
 	return nil
 }

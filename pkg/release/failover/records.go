@@ -27,7 +27,8 @@ func (m *Mover) read(ctx context.Context, id string) (r intent.FailoverRecord, r
 	if err != nil {
 		return r, 0, err
 	}
-	return r, doc.Revision, json.Unmarshal(doc.Body, &r)
+	err = json.Unmarshal(doc.Body, &r)
+	return r, doc.Revision, err
 }
 
 // Failovers returns a page of the records, the oldest first, without their names. Invalid for

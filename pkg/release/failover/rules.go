@@ -35,7 +35,8 @@ func readRules(ctx context.Context, documents intent.Store) (intent.SafetyRules,
 	if err != nil {
 		return rules, 0, err
 	}
-	return rules, doc.Revision, json.Unmarshal(doc.Body, &rules)
+	err = json.Unmarshal(doc.Body, &rules)
+	return rules, doc.Revision, err
 }
 
 // PutSafetyRules replaces the rules of the installation. Invalid for rules that contradict

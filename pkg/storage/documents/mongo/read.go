@@ -206,7 +206,7 @@ func (s *Store) ReferrersAfter(ctx context.Context, path, after intent.Path, lim
 }
 
 // refersTo tells whether the record refers to a path for all to see.
-func (r record) refersTo(path intent.Path) bool {
+func (r *record) refersTo(path intent.Path) bool {
 	return r.Live != nil && slices.Contains(r.Live.Refs, string(path))
 }
 

@@ -57,15 +57,14 @@ func (z *zone) Write(_ context.Context, c publisher.Change) error {
 	}
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	equal := func(a, b publisher.Set) bool { return publisher.SameRecords(a, b) }
 	switch {
 	case z.fails != nil:
 		return z.fails
 	case z.others[c.Before.Name]:
 		return publisher.Errorf(publisher.Foreign, "it belongs to another owner")
-	case !slices.EqualFunc(z.names[c.Before.Name], c.Before.Sets, equal):
+	case !slices.EqualFunc(z.names[c.Before.Name], c.Before.Sets, publisher.SameRecords):
 		return publisher.Errorf(publisher.Stale, "it has changed")
-	case slices.EqualFunc(c.Before.Sets, c.After, equal):
+	case slices.EqualFunc(c.Before.Sets, c.After, publisher.SameRecords):
 		return nil
 	}
 	z.changes = append(z.changes, c)

@@ -5,6 +5,7 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -160,7 +161,7 @@ func (t *Target) put(ctx context.Context, o bundle.Object, before *held) (cluste
 	}
 	next, when := stored{Generation: 1, Object: raw}, kv.Compare{Key: t.key(o.ID)}
 	if before != nil {
-		if string(before.object.JSON) == string(raw) {
+		if bytes.Equal(before.object.JSON, raw) {
 			return before.live, nil
 		}
 		next.Generation = before.live.Generation + 1
