@@ -177,12 +177,12 @@ func (l load) run(ctx context.Context) []porcupine.Operation {
 func choose(draw *rand.Rand, keys int, seen map[string]int64, body string) call {
 	key := fmt.Sprintf("d%d", draw.IntN(keys))
 	c := call{key: key, when: condition{revision: seen[key]}}
-	switch n := draw.IntN(20); {
-	case n < 8:
+	switch chance := draw.Float64(); {
+	case chance < 0.4:
 		c.when.any = true
-	case n < 16:
+	case chance < 0.8:
 		c.verb, c.body = write, body
-	case n < 18:
+	case chance < 0.9:
 		c.verb, c.body, c.when.any = write, body, true
 	default:
 		c.verb, c.when.any = remove, seen[key] == 0

@@ -82,7 +82,7 @@ func judge(t *testing.T, history []porcupine.Operation) porcupine.CheckResult {
 	t.Logf("%d calls, of them %d done, %d refused, %d of missing documents, %d unknown: %s",
 		len(history), counts[done], counts[refused], counts[missing], counts[unknown], result)
 	if result != porcupine.Ok && os.Getenv("SIGNPOST_E2E_KEEP") != "" {
-		file := filepath.Join(os.TempDir(), "linear.html")
+		file := filepath.Join(os.TempDir(), "linear.html") //nolint:usetesting // the picture outlives the test
 		require.NoError(t, porcupine.VisualizePath(model(), info, file))
 		t.Log("the history is drawn in " + file)
 	}

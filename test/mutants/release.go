@@ -78,24 +78,6 @@ func inReleases() []bugs.Bug {
 			Replacement: "	if _, err = snap.Lifecycle.SuspendedBy(doc); err != nil {",
 		},
 		{
-			Name: "preview of the present", File: "pkg/release/render/predict.go",
-			Breaks:      "the preview of a failover tells what is published now",
-			Text:        "on.Records[b.Record], drained, before, look)",
-			Replacement: "on.Records[b.Record], on.Drained.Clusters, before, look)",
-		},
-		{
-			Name: "revert of others' drains", File: "pkg/release/failover/act.go",
-			Breaks:      "the revert of a failover undrains clusters that others have drained anew",
-			Text:        "		case is && by.Failover == r.ID:",
-			Replacement: "		case is && by.Failover != \"\":",
-		},
-		{
-			Name: "names that lose nothing", File: "pkg/release/failover/rules.go",
-			Breaks:      "the rule minClusters refuses a drain for names that lose no cluster",
-			Text:        "len(able) >= len(p.could[at]) {",
-			Replacement: "len(able) > len(p.could[at]) {",
-		},
-		{
 			Name: "EMCO unheard", File: "pkg/release/release.go",
 			Breaks:      "groups do not follow EMCO's app contexts",
 			Text:        "	reconciler.SyncOrchestrated = following.SyncFromEMCO",

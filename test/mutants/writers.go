@@ -2,7 +2,7 @@ package mutants
 
 import "github.com/signpost-dns/signpost/test/simulate/bugs"
 
-// inWriters are mutants of the built-in publisher, and of what moves names to Signpost and between clusters.
+// inWriters are mutants of the built-in publisher.
 func inWriters() []bugs.Bug {
 	return []bugs.Bug{
 		{
@@ -42,24 +42,6 @@ func inWriters() []bugs.Bug {
 			Replacement: "		if _, still := want[name]; !still && want == nil {",
 		},
 		{
-			Name: "endless zone", File: "pkg/dns/zone/zone.go",
-			Breaks:      "a zone that is read for an import may have any number of records",
-			Text:        "	if len(z.Records) == MostRecords {",
-			Replacement: "	if len(z.Records) == -MostRecords {",
-		},
-		{
-			Name: "stale failover", File: "pkg/release/failover/act.go",
-			Breaks:      "a failover is done although its preview has changed since it was shown",
-			Text:        "	if o.Confirm != \"\" && o.Confirm != p.preview.Token {",
-			Replacement: "	if o.Confirm == \"-\" && o.Confirm != p.preview.Token {",
-		},
-		{
-			Name: "no list of findings", File: "pkg/cli/imports/findings.go",
-			Breaks:      "the findings of an import are null in JSON, and not an empty list",
-			Text:        "	if r.Findings == nil {",
-			Replacement: "	if r.Findings == nil && len(r.Findings) > 0 {",
-		},
-		{
 			Name: "any heritage", File: "pkg/publisher/marks/marks.go",
 			Breaks:      "a text of another program counts as a mark of external-dns",
 			Text:        "			ok = value == \"external-dns\"",
@@ -82,6 +64,54 @@ func inWriters() []bugs.Bug {
 			Breaks:      "an update is taken although somebody else has changed the name",
 			Text:        "	u.alone(before, steps)\n",
 			Replacement: "	u.message.Answer = nil\n",
+		},
+	}
+}
+
+// inFailovers are mutants of what moves names between clusters.
+func inFailovers() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "preview of the present", File: "pkg/release/render/predict.go",
+			Breaks:      "the preview of a failover tells what is published now",
+			Text:        "on.Records[b.Record], drained, before, look)",
+			Replacement: "on.Records[b.Record], on.Drained.Clusters, before, look)",
+		},
+		{
+			Name: "revert of others' drains", File: "pkg/release/failover/act.go",
+			Breaks:      "the revert of a failover undrains clusters that others have drained anew",
+			Text:        "		case is && by.Failover == r.ID:",
+			Replacement: "		case is && by.Failover != \"\":",
+		},
+		{
+			Name: "names that lose nothing", File: "pkg/release/failover/rules.go",
+			Breaks:      "the rule minClusters refuses a drain for names that lose no cluster",
+			Text:        "len(able) >= len(p.could[at]) {",
+			Replacement: "len(able) > len(p.could[at]) {",
+		},
+		{
+			Name: "stale failover", File: "pkg/release/failover/act.go",
+			Breaks:      "a failover is done although its preview has changed since it was shown",
+			Text:        "	if o.Confirm != \"\" && o.Confirm != p.preview.Token {",
+			Replacement: "	if o.Confirm == \"-\" && o.Confirm != p.preview.Token {",
+		},
+	}
+}
+
+// inImports are mutants of what brings names to Signpost.
+func inImports() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "endless zone", File: "pkg/dns/zone/zone.go",
+			Breaks:      "a zone that is read for an import may have any number of records",
+			Text:        "	if len(z.Records) == MostRecords {",
+			Replacement: "	if len(z.Records) == -MostRecords {",
+		},
+		{
+			Name: "no list of findings", File: "pkg/cli/imports/findings.go",
+			Breaks:      "the findings of an import are null in JSON, and not an empty list",
+			Text:        "	if r.Findings == nil {",
+			Replacement: "	if r.Findings == nil && len(r.Findings) > 0 {",
 		},
 	}
 }

@@ -55,7 +55,7 @@ func operations(text *strings.Builder, api *openapi3.T, tag string) {
 			if operation.RequestBody != nil {
 				for _, media := range operation.RequestBody.Value.Content {
 					fmt.Fprintf(text, " Body: %s.", nameOf(media.Schema))
-					break //nolint:staticcheck // all media have one schema
+					break // all media have one schema
 				}
 			}
 			text.WriteString("\n\n")

@@ -40,7 +40,6 @@ type Page struct {
 	URL   string // its HTML, from the root of the site
 	Title string
 	HTML  template.HTML
-	words string // for the search
 }
 
 // Section is a part of the navigation: pages for one kind of reader.
@@ -139,11 +138,12 @@ func titleOf(content []byte) string {
 // render makes HTML of a page. Links to pages of the site lead to their HTML, others to the
 // repository.
 func render(content []byte, file string, pages map[string]Page) (template.HTML, error) {
+	const late = 100 // the priority of what rewrites links: after goldmark's own
 	markdown := goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
 		goldmark.WithParserOptions(
 			parser.WithAutoHeadingID(),
-			parser.WithASTTransformers(util.Prioritized(links{file, pages}, 100)),
+			parser.WithASTTransformers(util.Prioritized(links{file, pages}, late)),
 		),
 	)
 	var html bytes.Buffer

@@ -53,7 +53,7 @@ func TestTheSiteIsWhole(t *testing.T) {
 			if target == "" {
 				to = file
 			}
-			if assert.True(t, ids[to] != nil, "%s points at %s, which is not there", file, found[1]) && anchor != "" {
+			if assert.NotNil(t, ids[to], "%s points at %s, which is not there", file, found[1]) && anchor != "" {
 				assert.True(t, ids[to][anchor], "%s points at %s, which has no such heading", file, found[1])
 			}
 		}

@@ -58,20 +58,20 @@ func (s *Reconciler) awaited(ctx context.Context, on *step, o bundle.Object) (ti
 	if abandoned, err := s.IsAbandoned(ctx, o.Cluster); abandoned || err != nil {
 		return past, err
 	}
-	entries, _, err := s.Ledger.Cluster(ctx, o.Cluster)
+	entries, err := s.Ledger.Entries(ctx, o.Cluster, []bundle.ID{o.ID})
 	if err != nil {
 		return past, err
 	}
-	at := slices.IndexFunc(entries, func(e ledger.Entry) bool { return e.ID == o.ID })
-	if at < 0 {
+	if len(entries) == 0 {
 		return time.Time{}, nil
 	}
-	if progress, _ := entries[at].Progress(string(on.pointer.Owner), o.Digest()); progress != ledger.Applied {
+	entry := entries[0]
+	if progress, _ := entry.Progress(string(on.pointer.Owner), o.Digest()); progress != ledger.Applied {
 		return time.Time{}, nil
 	}
-	seen, err := s.Observed.Published(ctx, o.Cluster, o.ID.Namespace)
-	if err != nil || seen[o.ID.Name].Of(entries[at].UID, entries[at].Generation) {
+	seen, err := s.Observed.Published(ctx, o.Cluster, o.ID.Namespace, o.ID.Name)
+	if err != nil || seen[o.ID.Name].Of(entry.UID, entry.Generation) {
 		return past, err
 	}
-	return entries[at].Since.Add(state.ReleaseTimeout(on.next.Ground.Records[o.Published.Record], 1)), nil
+	return entry.Since.Add(state.ReleaseTimeout(on.next.Ground.Records[o.Published.Record], 1)), nil
 }
