@@ -159,7 +159,7 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 	return changes, nil
 }
 
-// follower looks at the names of one record. What several of them need is read once.
+// follower looks at the names of one record. It reads once what several names need.
 type follower struct {
 	*Mover
 	owners  map[intent.Path]bundle.Bundle
