@@ -206,3 +206,57 @@ func (w *world) fakeWatch(ctx context.Context) <-chan intent.Changed {
 	context.AfterFunc(ctx, func() { close(none) })
 	return none
 }
+
+// TestALookThatFailsIsMadeUpFor: neither a store that does not answer when a controller
+// begins, nor a watch that ends, leaves a change to the round.
+func TestALookThatFailsIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	for name, begin := range map[string]func(w *world) (end func()){
+		"a store that is away": func(w *world) func() {
+			w.fake.Before = func(op, _ string) error {
+				if op == "range" {
+					return &intent.Error{Code: intent.Unavailable, Detail: "it is away"}
+				}
+				return nil
+			}
+			return func() { w.fake.Before = nil }
+		},
+		"a watch that ends": func(w *world) func() { return func() {} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t)
+			w.do(intent.Instantiate, prod)
+			synctest.Test(t, func(t *testing.T) {
+				ends := make(chan struct{})
+				w.watched(w.fake, func(ctx context.Context, from int64) <-chan intent.Changed {
+					ctx, end := context.WithCancel(ctx)
+					go func() {
+						select {
+						case <-ends:
+						case <-ctx.Done():
+						}
+						end()
+					}()
+					return w.fakeWatch(ctx)
+				})
+				mend := begin(w)
+				ctx, end := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- release.NewController(w.service).Run(ctx) }()
+				time.Sleep(5 * time.Second)
+				mend()
+				time.Sleep(15 * time.Second)
+				require.NotEmpty(t, w.snapshot(prod).Objects)
+				w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web"}],"suspend":true}`, eu)
+				close(ends)
+				time.Sleep(15 * time.Second)
+				p, err := w.contexts.Current(t.Context(), state.GroupOwner(prod))
+				require.NoError(t, err)
+				require.True(t, p.Suspended)
+				end()
+				require.NoError(t, <-ended)
+			})
+		})
+	}
+}

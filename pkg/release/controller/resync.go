@@ -14,6 +14,7 @@ import (
 type resync struct {
 	mu     sync.Mutex
 	owners int                  // at the last look at all of them
+	missed bool                 // that look failed
 	next   string               // where the next look begins
 	asked  map[intent.Path]bool // owners that nobody but the round has asked for
 }
@@ -54,10 +55,12 @@ func (c *Controller) sweep(ctx context.Context) {
 	}
 }
 
-// scan puts all owners into the queue.
+// scan puts all owners into the queue. If the store does not answer, the next turn of the
+// round does so.
 func (c *Controller) scan(ctx context.Context) {
 	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
 	if err != nil {
+		c.resync.miss()
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
@@ -74,7 +77,11 @@ func (c *Controller) scan(ctx context.Context) {
 // lookOn puts the next owners of the round into the queue: so many that each has its turn
 // in half an hour.
 func (c *Controller) lookOn(ctx context.Context) {
-	limit, after := c.resync.turn()
+	limit, after, missed := c.resync.turn()
+	if missed {
+		c.scan(ctx)
+		return
+	}
 	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, Limit: limit, After: after})
 	if err != nil {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
@@ -92,15 +99,22 @@ func (c *Controller) lookOn(ctx context.Context) {
 func (r *resync) begin(owners int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.owners, r.next = owners, ""
+	r.owners, r.next, r.missed = owners, "", false
 }
 
-// turn is how many owners have their turn now, and behind which.
-func (r *resync) turn() (limit int, after string) {
+// miss notes that a look at all owners failed.
+func (r *resync) miss() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.missed = true
+}
+
+// turn is how many owners have their turn now, and behind which. Missed says that all have.
+func (r *resync) turn() (limit int, after string, missed bool) {
 	const turns = int(resyncIn / scanEvery)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.owners/turns + 1, r.next
+	return r.owners/turns + 1, r.next, r.missed
 }
 
 // went notes where a turn ended.

@@ -43,6 +43,9 @@ func (c *Controller) watch(ctx context.Context) error {
 	changes := c.service.Observed.Watch(ctx, revision+1)
 	documents := c.documents(ctx, revision+1)
 	claims := nameclaim.Store{KV: c.service.KV}.Watch(ctx, revision+1)
+	if documents != nil {
+		c.scan(ctx) // what has changed before was told to nobody, or to a watch that has ended
+	}
 	for {
 		select {
 		case <-ctx.Done():

@@ -2,6 +2,7 @@ package bugs_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestTheOverlayChangesOneFile(t *testing.T) {
 	require.Equal(t, 1, strings.Count(string(text), ".go\":"), string(text))
 	before, err := os.ReadFile(root + "/" + bug.File)
 	require.NoError(t, err)
-	after, err := os.ReadFile(dir + "/controller.go")
+	after, err := os.ReadFile(filepath.Join(dir, filepath.Base(bug.File)))
 	require.NoError(t, err)
 	require.Equal(t, strings.Replace(string(before), bug.Text, bug.Replacement, 1), string(after))
 }
