@@ -3,6 +3,7 @@ package release_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -207,56 +208,58 @@ func (w *world) fakeWatch(ctx context.Context) <-chan intent.Changed {
 	return none
 }
 
-// TestALookThatFailsIsMadeUpFor: neither a store that does not answer when a controller
-// begins, nor a watch that ends, leaves a change to the round.
+// TestALookThatFailsIsMadeUpFor: a store that does not answer when a controller begins
+// leaves nothing to the round, which would take long.
 func TestALookThatFailsIsMadeUpFor(t *testing.T) {
 	t.Parallel()
-	for name, begin := range map[string]func(w *world) (end func()){
-		"a store that is away": func(w *world) func() {
-			w.fake.Before = func(op, _ string) error {
-				if op == "range" {
-					return &intent.Error{Code: intent.Unavailable, Detail: "it is away"}
-				}
-				return nil
+	w := newShop(t)
+	w.group(test, "api", "api.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.12")
+	w.do(intent.Instantiate, prod)
+	w.do(intent.Instantiate, test) // its turn in the round is after that of prod
+	synctest.Test(t, func(t *testing.T) {
+		w.watched(w.fake, func(ctx context.Context, _ int64) <-chan intent.Changed { return w.fakeWatch(ctx) })
+		w.fake.Before = func(op, key string) error {
+			if op == "range" && strings.HasPrefix(key, "/signpost/doc/lifecycle/") {
+				return &intent.Error{Code: intent.Unavailable, Detail: "it is away"}
 			}
-			return func() { w.fake.Before = nil }
-		},
-		"a watch that ends": func(w *world) func() { return func() {} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newShop(t)
-			w.do(intent.Instantiate, prod)
-			synctest.Test(t, func(t *testing.T) {
-				ends := make(chan struct{})
-				w.watched(w.fake, func(ctx context.Context, from int64) <-chan intent.Changed {
-					ctx, end := context.WithCancel(ctx)
-					go func() {
-						select {
-						case <-ends:
-						case <-ctx.Done():
-						}
-						end()
-					}()
-					return w.fakeWatch(ctx)
-				})
-				mend := begin(w)
-				ctx, end := context.WithCancel(t.Context())
-				ended := make(chan error, 1)
-				go func() { ended <- release.NewController(w.service).Run(ctx) }()
-				time.Sleep(5 * time.Second)
-				mend()
-				time.Sleep(15 * time.Second)
-				require.NotEmpty(t, w.snapshot(prod).Objects)
-				w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web"}],"suspend":true}`, eu)
-				close(ends)
-				time.Sleep(15 * time.Second)
-				p, err := w.contexts.Current(t.Context(), state.GroupOwner(prod))
-				require.NoError(t, err)
-				require.True(t, p.Suspended)
-				end()
-				require.NoError(t, <-ended)
-			})
+			return nil
+		}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- release.NewController(w.service).Run(ctx) }()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		w.fake.Before = nil
+		time.Sleep(10 * time.Second)
+		require.NotEmpty(t, w.snapshot(test).Objects)
+		end()
+		require.NoError(t, <-ended)
+	})
+}
+
+// TestAWatchThatEndsLosesNothing: another one begins with a look at all owners.
+func TestAWatchThatEndsLosesNothing(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	synctest.Test(t, func(t *testing.T) {
+		var watches []context.CancelFunc
+		w.watched(w.fake, func(ctx context.Context, _ int64) <-chan intent.Changed {
+			ctx, end := context.WithCancel(ctx)
+			watches = append(watches, end)
+			return w.fakeWatch(ctx)
 		})
-	}
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- release.NewController(w.service).Run(ctx) }()
+		time.Sleep(time.Second)
+		w.put(prod, `{"logicalCloud":"eu","apps":[{"name":"web"}],"suspend":true}`, eu)
+		watches[0]()
+		time.Sleep(5 * time.Second) // before the first turn of the round
+		p, err := w.contexts.Current(t.Context(), state.GroupOwner(prod))
+		require.NoError(t, err)
+		require.True(t, p.Suspended)
+		end()
+		require.NoError(t, <-ended)
+	})
 }

@@ -46,10 +46,14 @@ func (c *Controller) watch(ctx context.Context) error {
 	if documents != nil {
 		c.scan(ctx) // what has changed before was told to nobody, or to a watch that has ended
 	}
+	tick := time.NewTicker(scanEvery)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-tick.C:
+			c.followSilent(ctx, owners)
 		case change, open := <-documents:
 			if !open {
 				return nil

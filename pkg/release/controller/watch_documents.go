@@ -75,3 +75,17 @@ func (c *Controller) followClaims(ctx context.Context, owners *interest, change 
 		}
 	}
 }
+
+// followSilent puts the owners into the queue that have Services on clusters which do not
+// answer. Their health follows from who serves them, and nobody tells of that.
+func (c *Controller) followSilent(ctx context.Context, owners *interest) {
+	silent, err := c.service.Renderer.Silent(ctx)
+	if err != nil {
+		c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
+	}
+	for _, cluster := range silent {
+		for owner := range owners.sources[cluster] {
+			c.due(work{owner: owner})
+		}
+	}
+}

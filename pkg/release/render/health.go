@@ -95,6 +95,15 @@ func (s *Renderer) FollowReached(ctx context.Context, clusters []string) error {
 	return nil
 }
 
+// Silent are the clusters that do not answer, as far as this process has heard.
+func (s *Renderer) Silent(ctx context.Context) ([]string, error) {
+	seen, err := s.reached(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return seen.silent, nil
+}
+
 // stillSilent reads again how the clusters can be reached that did not answer. A picture
 // that is kept is as old as the last news. A replica that stood still, or hears late,
 // would count on for clusters that have come back since. It would take them out for an
