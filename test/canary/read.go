@@ -18,7 +18,8 @@ import (
 // it.
 func (w *world) read(all []document) {
 	w.Helper()
-	paths := []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml", "/v2/names", "/v2/fleet", "/v2/events"}
+	paths := []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml", "/v2/names", "/v2/fleet", "/v2/events",
+		"/v2/caller", "/v2/safety-rules", "/v2/failovers", "/v2/failovers/" + w.failover()}
 	for _, d := range all {
 		paths = append(paths, d.collection, d.item())
 		if strings.HasSuffix(d.collection, "/names") {
@@ -47,6 +48,17 @@ func (w *world) read(all []document) {
 	}
 	w.want(http.StatusOK, request{method: http.MethodPost, path: "/v2/projects/shop/logical-clouds/eu/dns-cr-intents/dns/trace", body: `{"name": "www.foo.example"}`})
 	w.want(http.StatusOK, request{method: http.MethodGet, path: prod + "/status", token: "Bearer " + w.jwt})
+}
+
+// failover drains the cluster away and undrains it again. It answers the id of the first
+// record.
+func (w *world) failover() string {
+	w.Helper()
+	w.want(http.StatusAccepted, request{method: http.MethodPost, path: "/v2/failovers?force=true", body: `{"drain": {"clusters": ["edge/away"]}, "reason": "the search for secrets"}`})
+	id := regexp.MustCompile(`"id": ?"([^"]+)"`).FindSubmatch(w.out[len(w.out)-1].text)
+	require.NotNil(w, id, "the record has an id")
+	w.want(http.StatusAccepted, request{method: http.MethodPost, path: "/v2/failovers/" + string(id[1]) + "/revert"})
+	return string(id[1])
 }
 
 // profile reads all profiles.

@@ -54,6 +54,7 @@ func (w *world) documents(at hub) []document {
 		document{"/v2/projects/shop/dns-update-records", "open", `{"provider": "coredns", "external-dns-parameters": {"domain-filter": ["example"]},
 		"environment": {"ETCD_URLS": "http://192.0.2.53:2379"}, "deployOn": {"clusterProvider": "edge", "cluster": "` + home + `"}, "credentials": [{"environment": "ETCD_PASSWORD", "secretRef": {"name": "etcd", "key": "password"}}]}`},
 		document{"/v2/projects/shop/names", "direct.example", `{"addresses": ["203.0.113.7"], "provider": "open"}`},
+		document{"/v2/projects/shop/sets", "shop", `{"documents": ["projects/shop/names/direct.example"]}`},
 	)
 	for cloud, cluster := range map[string]string{"eu": "hub", "far": "away"} {
 		all = append(all,
