@@ -89,7 +89,7 @@ func (w *Writer) look(ctx context.Context, zone string, l *lookup) error {
 func (w *Writer) state(ctx context.Context, name, zone string, lookups []*lookup) (publisher.State, error) {
 	v := version{zone: zone, marks: map[string][]string{}}
 	state := publisher.State{Name: name, Orphans: map[string]publisher.Mark{}}
-	for _, l := range lookups {
+	for _, l := range lookups[:2] { // the name of a mark may have a CNAME of its own
 		for _, record := range l.records {
 			if kind, target, ok := targetOf(record); ok {
 				state.Sets = with(state.Sets, name, kind, target, int64(record.Header().Ttl))
