@@ -177,15 +177,14 @@ func (l load) run(ctx context.Context) []porcupine.Operation {
 func choose(draw *rand.Rand, keys int, seen map[string]int64, body string) call {
 	key := fmt.Sprintf("d%d", draw.IntN(keys))
 	c := call{key: key, when: condition{revision: seen[key]}}
-	switch chance := draw.Float64(); {
-	case chance < 0.4:
+	verbs := []verb{read, read, read, read, write, write, write, write, write, remove}
+	switch c.verb = verbs[draw.IntN(len(verbs))]; c.verb {
+	case read:
 		c.when.any = true
-	case chance < 0.8:
-		c.verb, c.body = write, body
-	case chance < 0.9:
-		c.verb, c.body, c.when.any = write, body, true
-	default:
-		c.verb, c.when.any = remove, seen[key] == 0
+	case write:
+		c.body, c.when.any = body, draw.IntN(len(verbs)/2) == 0
+	case remove:
+		c.when.any = seen[key] == 0
 	}
 	return c
 }

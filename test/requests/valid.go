@@ -96,6 +96,11 @@ func (v *values) grown(object map[string]any, schema *openapi3.Schema) map[strin
 		}
 		object[name] = v.of(name, property)
 	}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		if property := schema.Properties[name].Value; uint64(len(object)) < schema.MinProps && !property.ReadOnly && object[name] == nil {
+			object[name] = v.of(name, property)
+		}
+	}
 	if more := schema.AdditionalProperties.Schema; more != nil && (len(object) == 0 || v.chance(20)) {
 		key := oneOf(v.Rand, v.words.all)
 		object[key] = v.of(key, more.Value)

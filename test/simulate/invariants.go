@@ -277,9 +277,10 @@ func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r sta
 	w.published[owner] = now
 }
 
-// homes is a binding at each home that its record may have.
+// homes is a binding at each home that its record may have. A name in one cluster alone asks for a home there, and
+// follows its provider if somebody else's release has given that another one meanwhile.
 func (w *world) homes(b plan.Binding) []plan.Binding {
-	if !w.profile.operators || b.Scope != intent.Public {
+	if !w.profile.operators && !w.profile.named || b.Scope != intent.Public {
 		return []plan.Binding{b}
 	}
 	var out []plan.Binding

@@ -22,7 +22,8 @@ func (s *Reconciler) handover(ctx context.Context, on *step) (state.Outcome, err
 	gives := endpointsOf(on.next.Objects)
 	left := slices.DeleteFunc(endpointsOf(on.before), func(o bundle.Object) bool {
 		use := state.UseOf(on.group, o.Cluster, o.Published)
-		return !slices.Contains(on.lifecycle.Leaving, use) || slices.Contains(on.lifecycle.Uses, use)
+		same := func(u state.Use) bool { return u.Record == use.Record } // a provider that moves has its own way
+		return !slices.Contains(on.lifecycle.Leaving, use) || slices.ContainsFunc(on.lifecycle.Uses, same)
 	})
 	if len(left) == 0 {
 		return state.Onward, nil
