@@ -225,3 +225,11 @@ bench: ## Run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem $(TEST_FLAGS) ./...
 	cd test && $(GO) test -run '^$$' -bench . -benchmem -p 1 -timeout 45m $(TEST_FLAGS) ./...
 	cd test/ssa && $(GO) test -run '^$$' -bench . -benchmem -timeout 45m $(TEST_FLAGS) ./...
+
+# How many changes "make bench-answer" measures, and in zones of how many names: 10 or 10000.
+CHANGES ?= 200
+NAMES ?= 10
+
+.PHONY: bench-answer
+bench-answer: ## Measure CHANGES changed addresses until CoreDNS and BIND answer them, among NAMES names
+	cd test && $(GO) test -run '^$$' -bench 'TimeToAnswer/names=$(NAMES)$$' -benchtime $(CHANGES)x -timeout 45m $(TEST_FLAGS) ./bench

@@ -36,10 +36,16 @@ func inWriters() []bugs.Bug {
 			Replacement: "		out.Environment[name] = id + string(value[:0])",
 		},
 		{
-			Name: "names that stay behind", File: "pkg/worker/cluster/builtin/writer.go",
+			Name: "names that stay behind", File: "pkg/worker/cluster/builtin/loop.go",
 			Breaks:      "a name that no DNSEndpoint gives any more is not removed by the built-in publisher",
-			Text:        "		if _, still := want[name]; !still {",
-			Replacement: "		if _, still := want[name]; !still && want == nil {",
+			Text:        "	return recorded || l.wishes.sets[name] != nil",
+			Replacement: "	return l.wishes.sets[name] != nil || recorded && len(l.recorded) == 0",
+		},
+		{
+			Name: "changes behind the check", File: "pkg/worker/cluster/builtin/loop.go",
+			Breaks:      "a changed address waits until the built-in publisher has looked at all names of the zone",
+			Text:        "		if !changed && len(l.woken) > 0 {",
+			Replacement: "		if !changed && len(l.woken) > 1 {",
 		},
 		{
 			Name: "any heritage", File: "pkg/publisher/marks/marks.go",

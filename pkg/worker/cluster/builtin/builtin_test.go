@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ type zone struct {
 	changes []publisher.Change
 	reads   int
 	fails   error                    // of each call
+	takes   time.Duration            // a read
 	others  map[string]bool          // names of another owner
 	hold    func(c publisher.Change) // is called before each write; nil: nothing
 }
@@ -38,6 +40,10 @@ type zone struct {
 func newZone() *zone { return &zone{names: map[string][]publisher.Set{}, others: map[string]bool{}} }
 
 func (z *zone) Read(_ context.Context, names []string) (map[string]publisher.State, error) {
+	z.mu.Lock()
+	takes := z.takes
+	z.mu.Unlock()
+	time.Sleep(takes)
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.reads++
@@ -102,6 +108,12 @@ func (z *zone) fail(err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.fails = err
+}
+
+func (z *zone) slow(takes time.Duration) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.takes = takes
 }
 
 func (z *zone) counts() (writes, reads int) {
@@ -411,4 +423,78 @@ func TestAVersionIsNeverOverwrittenUnseen(t *testing.T) {
 		require.Equal(t, cluster.Refused, cluster.FaultOf(err))
 		p.end()
 	})
+}
+
+// TestAChangeDoesNotWaitForTheLookAtAllNames: neither while the zone is read for the first
+// time, nor in the look of each interval.
+func TestAChangeDoesNotWaitForTheLookAtAllNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const reads = 20
+		many := map[string][]string{}
+		for n := range reads * publisher.Most {
+			many[fmt.Sprintf("name-%04d.lab.example", n)] = []string{"203.0.113.2"}
+		}
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, www(t, "203.0.113.1"), endpoint(t, "many", many))
+		z.slow(time.Second)
+		p.apply(t, settings(t, false))
+		for n, interval := range []time.Duration{0, time.Minute} {
+			time.Sleep(interval + time.Second)
+			address := fmt.Sprintf("203.0.113.1%d", n)
+			_, before := z.counts()
+			p.apply(t, www(t, address))
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			require.Equal(t, []string{address}, z.has("www.lab.example"))
+			_, after := z.counts()
+			require.Less(t, after-before, 4, "the other names were not read first")
+			time.Sleep((reads + 2) * time.Second)
+			synctest.Wait()
+			require.Len(t, z.names, len(many)+1, "the look went on to its end")
+			require.Contains(t, p.told().Published, endpoint(t, "many", nil).ID)
+			time.Sleep(time.Minute - (reads+5)*time.Second - interval)
+		}
+		p.end()
+	})
+}
+
+// TestAFailingServerIsTriedLessAndLessOften: also when the interval is over meanwhile.
+func TestAFailingServerIsTriedLessAndLessOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		z.fail(errors.New("SERVFAIL from 192.0.2.53"))
+		_, before := z.counts()
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		_, after := z.counts()
+		require.InDelta(t, 10*time.Minute/retryLongest, after-before, 10)
+		z.fail(nil)
+		p.apply(t, www(t, "203.0.113.9"))
+		time.Sleep(retryLongest)
+		synctest.Wait()
+		require.Equal(t, []string{"203.0.113.9"}, z.has("www.lab.example"))
+		p.end()
+	})
+}
+
+func TestWishesFollowTheDNSEndpointsThatChange(t *testing.T) {
+	object := func(revision int64, name string, hosts map[string][]string) held {
+		return held{object: endpoint(t, name, hosts), revision: revision}
+	}
+	w := newWishes()
+	a := object(1, "a", map[string][]string{"www.lab.example": {"203.0.113.1"}, "a.lab.example": {"203.0.113.1"}})
+	b := object(2, "b", map[string][]string{"www.lab.example": {"203.0.113.2"}})
+	require.ElementsMatch(t, []string{"www.lab.example", "a.lab.example"}, w.take([]held{a, b}))
+	require.Equal(t, []string{"203.0.113.1", "203.0.113.2"}, w.sets["www.lab.example"][0].Targets)
+	require.Equal(t, "crd/shop-dns/a", w.sets["www.lab.example"][0].Mark.Resource, "the first gives the mark")
+	require.Empty(t, w.take([]held{a, b}))
+	require.Empty(t, w.take([]held{a, object(3, "b", map[string][]string{"www.lab.example": {"203.0.113.2"}})}), "another revision says the same")
+	require.Equal(t, []string{"www.lab.example"}, w.take([]held{a}))
+	require.Equal(t, []string{"203.0.113.1"}, w.sets["www.lab.example"][0].Targets)
+	require.ElementsMatch(t, []string{"www.lab.example", "a.lab.example"}, w.take(nil))
+	require.Empty(t, w.sets)
+	require.Empty(t, w.givers)
 }

@@ -41,12 +41,14 @@ type loop struct {
 	spec     bundle.Publisher
 	settings int64                      // the revision of those that the writer was opened with
 	recorded map[string][]publisher.Set // names that were written or are about to be, with their first sets; nil: not known
+	wishes   wishes                     // what the names are to have
 	done     map[string][]publisher.Set // what the names were last seen to have
+	urgent   map[string]bool            // names that have changed or failed: they go before unread
+	unread   []string                   // names that the present look at all names has not come to
 	failures map[string]*failure        // by name; "" is all of it
 	skipped  map[string]string          // names that are left alone, with the reasons
-	check    time.Time                  // when all names are read next; zero: now
+	check    time.Time                  // when the next look at all names begins; zero: now
 	synced   time.Time                  // when nothing was left to do last
-	names    int                        // that are wanted
 
 	mu   sync.Mutex
 	told cluster.Publishing
@@ -60,7 +62,10 @@ type failure struct {
 }
 
 func newLoop(t *Target, notify cluster.Notify) *loop {
-	return &loop{target: t, notify: notify, woken: make(chan struct{}, 1), session: rand.Text(), failures: map[string]*failure{}, skipped: map[string]string{}}
+	return &loop{
+		target: t, notify: notify, woken: make(chan struct{}, 1), session: rand.Text(), wishes: newWishes(),
+		done: map[string][]publisher.Set{}, urgent: map[string]bool{}, failures: map[string]*failure{}, skipped: map[string]string{},
+	}
 }
 
 // wake has the loop look soon.
@@ -113,7 +118,9 @@ func (l *loop) close() {
 	if l.writer != nil {
 		l.writer.Close()
 	}
-	l.writer, l.recorded, l.check, l.synced = nil, nil, time.Time{}, time.Time{}
+	l.writer, l.recorded, l.unread, l.check, l.synced = nil, nil, nil, time.Time{}, time.Time{}
+	clear(l.done)
+	clear(l.urgent)
 	clear(l.failures)
 	clear(l.skipped)
 }
@@ -186,10 +193,16 @@ func (l *loop) open(ctx context.Context, object held, settings bundle.Publisher)
 	return nil
 }
 
-// publish writes the names that differ. Once in each interval, it looks at all of them.
+// publish writes the names that have changed. Once in each interval, it looks at all names,
+// some at a time, and a change does not wait for the rest of them.
 func (l *loop) publish(ctx context.Context, objects []held) {
-	now := l.target.Now()
-	if f := l.failures[""]; f != nil && now.Before(f.next) {
+	begun := !l.check.IsZero()
+	for _, name := range l.wishes.take(objects) {
+		if begun {
+			l.urgent[name] = true
+		}
+	}
+	if f := l.failures[""]; f != nil && l.target.Now().Before(f.next) {
 		return
 	}
 	if l.recorded == nil {
@@ -200,33 +213,78 @@ func (l *loop) publish(ctx context.Context, objects []held) {
 		}
 		l.recorded = recorded
 	}
-	if !now.Before(l.check) {
-		l.done, l.check = map[string][]publisher.Set{}, now.Add(max(l.spec.Interval, shortestCheck))
-		clear(l.skipped)
-		if l.fence.again {
-			l.fence.again, l.check = false, now.Add(cluster.RequestDeadline)
+	l.begin()
+	for ctx.Err() == nil {
+		names, changed := l.next()
+		if len(names) == 0 {
+			break
 		}
-	}
-	want := wanted(objects)
-	due := slices.DeleteFunc(differing(want, l.done, l.recorded), func(name string) bool {
-		f := l.failures[name]
-		return f != nil && now.Before(f.next)
-	})
-	for names := range slices.Chunk(due, publisher.Most) {
-		if err := l.write(ctx, names, want); err != nil {
+		if err := l.write(ctx, names, l.wishes.sets); err != nil {
+			for _, name := range names {
+				l.urgent[name] = true
+			}
 			l.fail("", err)
 			return
 		}
-	}
-	delete(l.failures, "")
-	for name := range l.failures {
-		if _, recorded := l.recorded[name]; !recorded && want[name] == nil {
-			delete(l.failures, name)
+		if !changed && len(l.woken) > 0 {
+			return // to be back at once
 		}
 	}
-	if l.names = len(want); len(l.failures) == 0 {
+	delete(l.failures, "")
+	maps.DeleteFunc(l.failures, func(name string, _ *failure) bool { return !l.concerns(name) })
+	maps.DeleteFunc(l.skipped, func(name, _ string) bool { return !l.concerns(name) })
+	if len(l.failures) == 0 {
 		l.synced = l.target.Now()
 	}
+}
+
+// begin begins to look at all names, if it is time and the last look has ended.
+func (l *loop) begin() {
+	now := l.target.Now()
+	if now.Before(l.check) || len(l.unread) > 0 {
+		return
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(l.recorded)), maps.Keys(l.wishes.sets))
+	slices.Sort(names)
+	l.unread, l.check = slices.Compact(names), now.Add(max(l.spec.Interval, shortestCheck))
+	if l.fence.again {
+		l.fence.again, l.check = false, now.Add(cluster.RequestDeadline)
+	}
+}
+
+// next are the names to write next, at most as many as one read may have: those that have
+// changed or failed, or else some that are unread.
+func (l *loop) next() (names []string, changed bool) {
+	for _, name := range slices.Sorted(maps.Keys(l.urgent)) {
+		if !l.concerns(name) {
+			delete(l.urgent, name)
+		} else if len(names) < publisher.Most && !l.waits(name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		return names, true
+	}
+	for len(names) < publisher.Most && len(l.unread) > 0 {
+		name := l.unread[0]
+		l.unread = l.unread[1:]
+		if l.concerns(name) && !l.waits(name) {
+			names = append(names, name)
+		}
+	}
+	return names, false
+}
+
+// concerns tells whether a name is wanted, or is left from when it was.
+func (l *loop) concerns(name string) bool {
+	_, recorded := l.recorded[name]
+	return recorded || l.wishes.sets[name] != nil
+}
+
+// waits tells whether a name has failed, and it is too early to try again.
+func (l *loop) waits(name string) bool {
+	f := l.failures[name]
+	return f != nil && l.target.Now().Before(f.next)
 }
 
 // write brings some names to what is wanted. A name is recorded with its sets before its
@@ -312,11 +370,13 @@ func (l *loop) change(ctx context.Context, before publisher.State, sets, recorde
 // note takes up what became of a name. After an error only a read shows what it has.
 func (l *loop) note(name string, sets []publisher.Set, err error) {
 	delete(l.skipped, name)
+	delete(l.urgent, name)
 	if publisher.FaultOf(err) == publisher.Foreign {
 		l.skipped[name], err = err.Error(), nil
 	}
 	if err != nil {
 		delete(l.done, name)
+		l.urgent[name] = true
 		l.fail(name, err)
 		return
 	}
@@ -342,6 +402,9 @@ func (l *loop) fail(name string, err error) {
 // due answers how long nothing is to be done unless something happens.
 func (l *loop) due() time.Duration {
 	now, wait := l.target.Now(), idle
+	if f := l.failures[""]; f != nil {
+		return max(f.next.Sub(now), 0)
+	}
 	if !l.check.IsZero() {
 		wait = min(wait, l.check.Sub(now))
 	}
@@ -353,7 +416,7 @@ func (l *loop) due() time.Duration {
 
 // tell says what was done: a DNSEndpoint is published once all of its names are.
 func (l *loop) tell(objects []held, waiting string) {
-	told := cluster.Publishing{Synced: l.synced, Names: l.names, Waiting: waiting, Failing: l.failing(), Published: map[bundle.ID]cluster.Published{}}
+	told := cluster.Publishing{Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Published: map[bundle.ID]cluster.Published{}}
 	before := l.report()
 	for _, o := range objects {
 		if o.object.Published == nil || !l.has(o.object.Published.Names) {

@@ -14,28 +14,97 @@ import (
 // Open makes the writer of a provider, as its settings say.
 type Open func(ctx context.Context, settings bundle.Publisher) (publisher.Writer, error)
 
-// wanted are the sets of all names of the DNSEndpoints. Targets of one name and type that
-// several DNSEndpoints give are published together, as external-dns does.
-func wanted(objects []held) map[string][]publisher.Set {
-	out := map[string][]publisher.Set{}
-	for _, o := range objects {
-		if o.object.Published == nil {
+// wishes are what the DNSEndpoints of a publisher give, by name. A change costs as much as
+// the DNSEndpoints that change have names.
+type wishes struct {
+	objects map[bundle.ID]held                              // as they were taken up
+	givers  map[string]map[bundle.ID][]bundle.PublishedName // what each DNSEndpoint says of a name
+	sets    map[string][]publisher.Set                      // what each name is to have, never empty
+}
+
+func newWishes() wishes {
+	return wishes{objects: map[bundle.ID]held{}, givers: map[string]map[bundle.ID][]bundle.PublishedName{}, sets: map[string][]publisher.Set{}}
+}
+
+// take takes up the objects as they are now, and answers the names whose sets have changed.
+func (w *wishes) take(objects []held) []string {
+	touched, there := map[string]bool{}, make(map[bundle.ID]bool, len(objects))
+	for _, now := range objects {
+		id := now.object.ID
+		there[id] = true
+		if before, known := w.objects[id]; known && before.revision == now.revision {
 			continue
 		}
-		resource := publisher.Resource(o.object.Namespace, o.object.Name)
-		for _, n := range o.object.Published.Names {
-			out[n.Name] = add(out[n.Name], n, resource)
+		w.drop(id, touched)
+		w.add(now, touched)
+	}
+	for id := range w.objects {
+		if !there[id] {
+			w.drop(id, touched)
 		}
 	}
-	for name, sets := range out {
-		for n := range sets {
-			slices.Sort(sets[n].Targets)
-			sets[n].Targets = slices.Compact(sets[n].Targets)
+	var changed []string
+	for name := range touched {
+		before, now := w.sets[name], w.fold(name)
+		if len(now) == 0 {
+			delete(w.sets, name)
+		} else {
+			w.sets[name] = now
 		}
-		slices.SortFunc(sets, func(a, b publisher.Set) int { return strings.Compare(a.Type, b.Type) })
-		out[name] = withoutAlias(sets)
+		if !same(before, now) {
+			changed = append(changed, name)
+		}
 	}
-	return out
+	return changed
+}
+
+// add takes up an object, and touches its names.
+func (w *wishes) add(now held, touched map[string]bool) {
+	id := now.object.ID
+	w.objects[id] = now
+	if now.object.Published == nil {
+		return
+	}
+	for _, n := range now.object.Published.Names {
+		touched[n.Name] = true
+		if w.givers[n.Name] == nil {
+			w.givers[n.Name] = map[bundle.ID][]bundle.PublishedName{}
+		}
+		w.givers[n.Name][id] = append(w.givers[n.Name][id], n)
+	}
+}
+
+// drop forgets an object, and touches its names.
+func (w *wishes) drop(id bundle.ID, touched map[string]bool) {
+	before := w.objects[id]
+	delete(w.objects, id)
+	if before.object.Published == nil {
+		return
+	}
+	for _, n := range before.object.Published.Names {
+		touched[n.Name] = true
+		delete(w.givers[n.Name], id)
+		if len(w.givers[n.Name]) == 0 {
+			delete(w.givers, n.Name)
+		}
+	}
+}
+
+// fold are the sets of a name. Targets of one type that several DNSEndpoints give are
+// published together, as external-dns does.
+func (w *wishes) fold(name string) []publisher.Set {
+	var sets []publisher.Set
+	for _, id := range slices.SortedFunc(maps.Keys(w.givers[name]), bundle.Compare) {
+		for _, n := range w.givers[name][id] {
+			sets = add(sets, n, publisher.Resource(id.Namespace, id.Name))
+		}
+	}
+	for n := range sets {
+		slices.Sort(sets[n].Targets)
+		sets[n].Targets = slices.Compact(sets[n].Targets)
+	}
+	slices.SortFunc(sets, func(a, b publisher.Set) int { return strings.Compare(a.Type, b.Type) })
+	return withoutAlias(sets)
 }
 
 // add adds the targets of a name to those of its type. The first TTL stays, and the first
@@ -67,21 +136,4 @@ func withoutAlias(sets []publisher.Set) []publisher.Set {
 // same tells whether two lists of sets are equal, in their order.
 func same(a, b []publisher.Set) bool {
 	return slices.EqualFunc(a, b, func(x, y publisher.Set) bool { return publisher.SameRecords(x, y) && x.Mark == y.Mark })
-}
-
-// differing are the names whose sets differ from those that were written, and those that
-// are to go, ordered.
-func differing(want, done map[string][]publisher.Set, recorded map[string][]publisher.Set) []string {
-	names := map[string]bool{}
-	for name, sets := range want {
-		if have, known := done[name]; !known || !same(have, sets) {
-			names[name] = true
-		}
-	}
-	for name := range recorded {
-		if _, still := want[name]; !still {
-			names[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(names))
 }
