@@ -146,6 +146,21 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	}
 }
 
+// TestAnUpdateIsOnlyForANameAsItWasRead has somebody else write the name between the reading and the update.
+func TestAnUpdateIsOnlyForANameAsItWasRead(t *testing.T) {
+	s := begin(t, func(w dns.ResponseWriter, asked, reply *dns.Msg) {
+		for _, prerequisite := range asked.Answer {
+			h := prerequisite.Header()
+			if asked.Opcode == dns.OpcodeUpdate && h.Name == dns.Fqdn(name) && h.Rrtype == dns.TypeA && h.Class == dns.ClassNONE {
+				reply.Rcode = dns.RcodeYXRrset
+			}
+		}
+		signed(w, reply)
+	})
+	err := change(t, s.writer(t, nil))
+	assert.Equal(t, publisher.Stale, publisher.FaultOf(err), "%v", err)
+}
+
 // TestACutAnswerIsAskedForByTCP has a set that does not fit into a datagram.
 func TestACutAnswerIsAskedForByTCP(t *testing.T) {
 	s := begin(t, func(w dns.ResponseWriter, asked, reply *dns.Msg) {
