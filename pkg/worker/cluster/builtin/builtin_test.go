@@ -496,5 +496,5 @@ func TestWishesFollowTheDNSEndpointsThatChange(t *testing.T) {
 	require.Equal(t, []string{"203.0.113.1"}, w.sets["www.lab.example"][0].Targets)
 	require.ElementsMatch(t, []string{"www.lab.example", "a.lab.example"}, w.take(nil))
 	require.Empty(t, w.sets)
-	require.Empty(t, w.givers)
+	require.Empty(t, w.given)
 }

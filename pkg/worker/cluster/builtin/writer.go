@@ -18,12 +18,12 @@ type Open func(ctx context.Context, settings bundle.Publisher) (publisher.Writer
 // the DNSEndpoints that change have names.
 type wishes struct {
 	objects map[bundle.ID]held                              // as they were taken up
-	givers  map[string]map[bundle.ID][]bundle.PublishedName // what each DNSEndpoint says of a name
+	given   map[string]map[bundle.ID][]bundle.PublishedName // what each DNSEndpoint says of a name
 	sets    map[string][]publisher.Set                      // what each name is to have, never empty
 }
 
 func newWishes() wishes {
-	return wishes{objects: map[bundle.ID]held{}, givers: map[string]map[bundle.ID][]bundle.PublishedName{}, sets: map[string][]publisher.Set{}}
+	return wishes{objects: map[bundle.ID]held{}, given: map[string]map[bundle.ID][]bundle.PublishedName{}, sets: map[string][]publisher.Set{}}
 }
 
 // take takes up the objects as they are now, and answers the names whose sets have changed.
@@ -67,10 +67,10 @@ func (w *wishes) add(now held, touched map[string]bool) {
 	}
 	for _, n := range now.object.Published.Names {
 		touched[n.Name] = true
-		if w.givers[n.Name] == nil {
-			w.givers[n.Name] = map[bundle.ID][]bundle.PublishedName{}
+		if w.given[n.Name] == nil {
+			w.given[n.Name] = map[bundle.ID][]bundle.PublishedName{}
 		}
-		w.givers[n.Name][id] = append(w.givers[n.Name][id], n)
+		w.given[n.Name][id] = append(w.given[n.Name][id], n)
 	}
 }
 
@@ -83,9 +83,9 @@ func (w *wishes) drop(id bundle.ID, touched map[string]bool) {
 	}
 	for _, n := range before.object.Published.Names {
 		touched[n.Name] = true
-		delete(w.givers[n.Name], id)
-		if len(w.givers[n.Name]) == 0 {
-			delete(w.givers, n.Name)
+		delete(w.given[n.Name], id)
+		if len(w.given[n.Name]) == 0 {
+			delete(w.given, n.Name)
 		}
 	}
 }
@@ -94,8 +94,8 @@ func (w *wishes) drop(id bundle.ID, touched map[string]bool) {
 // published together, as external-dns does.
 func (w *wishes) fold(name string) []publisher.Set {
 	var sets []publisher.Set
-	for _, id := range slices.SortedFunc(maps.Keys(w.givers[name]), bundle.Compare) {
-		for _, n := range w.givers[name][id] {
+	for _, id := range slices.SortedFunc(maps.Keys(w.given[name]), bundle.Compare) {
+		for _, n := range w.given[name][id] {
 			sets = add(sets, n, publisher.Resource(id.Namespace, id.Name))
 		}
 	}
