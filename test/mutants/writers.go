@@ -2,7 +2,7 @@ package mutants
 
 import "github.com/signpost-dns/signpost/test/simulate/bugs"
 
-// inWriters are mutants of the built-in publisher.
+// inWriters are mutants of the writers of the built-in publisher.
 func inWriters() []bugs.Bug {
 	return []bugs.Bug{
 		{
@@ -30,24 +30,6 @@ func inWriters() []bugs.Bug {
 			Replacement: "(!neverByWideRule(t.address) || rule.port == 0)",
 		},
 		{
-			Name: "sealed publisher", File: "pkg/app/publishers/publishers.go",
-			Breaks:      "a built-in publisher signs by the id of a secret, and not by the secret",
-			Text:        "		out.Environment[name] = string(value)",
-			Replacement: "		out.Environment[name] = id + string(value[:0])",
-		},
-		{
-			Name: "names that stay behind", File: "pkg/worker/cluster/builtin/loop.go",
-			Breaks:      "a name that no DNSEndpoint gives any more is not removed by the built-in publisher",
-			Text:        "	return recorded || l.wishes.sets[name] != nil",
-			Replacement: "	return l.wishes.sets[name] != nil || recorded && len(l.recorded) == 0",
-		},
-		{
-			Name: "changes behind the check", File: "pkg/worker/cluster/builtin/loop.go",
-			Breaks:      "a changed address waits until the built-in publisher has looked at all names of the zone",
-			Text:        "		if !changed && len(l.woken) > 0 {",
-			Replacement: "		if !changed && len(l.woken) > 1 {",
-		},
-		{
 			Name: "any heritage", File: "pkg/publisher/marks/marks.go",
 			Breaks:      "a text of another program counts as a mark of external-dns",
 			Text:        "			ok = value == \"external-dns\"",
@@ -70,6 +52,30 @@ func inWriters() []bugs.Bug {
 			Breaks:      "an update is taken although somebody else has changed the name",
 			Text:        "	u.alone(before, steps)\n",
 			Replacement: "	u.message.Answer = nil\n",
+		},
+	}
+}
+
+// inPublisher are mutants of the built-in publisher itself.
+func inPublisher() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "sealed publisher", File: "pkg/app/publishers/publishers.go",
+			Breaks:      "a built-in publisher signs by the id of a secret, and not by the secret",
+			Text:        "		out.Environment[name] = string(value)",
+			Replacement: "		out.Environment[name] = id + string(value[:0])",
+		},
+		{
+			Name: "names that stay behind", File: "pkg/worker/cluster/builtin/loop.go",
+			Breaks:      "a name that no DNSEndpoint gives any more is not removed by the built-in publisher",
+			Text:        "	return recorded || l.wishes.sets[name] != nil",
+			Replacement: "	return l.wishes.sets[name] != nil || recorded && len(l.recorded) == 0",
+		},
+		{
+			Name: "changes behind the check", File: "pkg/worker/cluster/builtin/loop.go",
+			Breaks:      "a changed address waits until the built-in publisher has looked at all names of the zone",
+			Text:        "		if !changed && len(l.woken) > 0 {",
+			Replacement: "		if !changed && len(l.woken) > 1 {",
 		},
 	}
 }

@@ -252,8 +252,8 @@ func (l *loop) begin() {
 	}
 }
 
-// next are the names to write next, at most as many as one read may have. Those that have
-// changed or failed go before those that are unread.
+// next are the names to write next, at most as many as one read may have. Names that have
+// changed or failed go before unread ones.
 func (l *loop) next() (names []string, changed bool) {
 	for _, name := range slices.Sorted(maps.Keys(l.urgent)) {
 		if !l.concerns(name) {
