@@ -76,6 +76,9 @@ func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status
 	if err != nil {
 		return intent.Status{}, err
 	}
+	if snapshot.Undeployed, err = l.Undeployed(ctx, &snapshot); err != nil {
+		return intent.Status{}, err
+	}
 	snapshot.Idle = l.idle()
 	return status.Of(snapshot), nil
 }

@@ -38,6 +38,9 @@ const aStatus = `{"state":"Terminating","contextID":"4242","revision":2,"message
 				{"server":"192.0.2.54:53","at":"2026-11-02T09:31:07.5Z","rcode":"NXDOMAIN","message":"has no A record for www.lab.example (NXDOMAIN)"},
 				{"server":"192.0.2.55:53","at":"2026-11-02T09:31:09.5Z","message":"does not answer: no answer by UDP within 2s"}]},
 		{"name":"www.lab.example","type":"AAAA","record":"lab","scope":"public","targets":[],"conditions":[],"sources":[],"rejected":[]}],
+	"undeployed":[{"path":"projects/shop/logical-clouds/eu","change":"changed","revision":1,"current":2},
+		{"path":"projects/shop/logical-clouds/eu/cluster-references/rome","change":"added","current":1},
+		{"path":"projects/shop/dns-update-records/corp","change":"removed","revision":4}],
 	"leftovers":[{"name":"old.lab.example","type":"A","record":"lab","reason":"policy upsert-only"}]}`
 
 func TestStatusTables(t *testing.T) {

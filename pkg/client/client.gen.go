@@ -1015,6 +1015,27 @@ func (e StatusState) Valid() bool {
 	}
 }
 
+// Defines values for UndeployedDocumentChange.
+const (
+	Added   UndeployedDocumentChange = "added"
+	Changed UndeployedDocumentChange = "changed"
+	Removed UndeployedDocumentChange = "removed"
+)
+
+// Valid indicates whether the value is a known member of the UndeployedDocumentChange enum.
+func (e UndeployedDocumentChange) Valid() bool {
+	switch e {
+	case Added:
+		return true
+	case Changed:
+		return true
+	case Removed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for NamesSort.
 const (
 	NamesSortName  NamesSort = "name"
@@ -4373,6 +4394,9 @@ type RecordStatus struct {
 	// Example: 3
 	Revision int64 `json:"revision"`
 
+	// Undeployed The provider, if it differs from its release; deploy brings it to each external-dns. Else absent.
+	Undeployed []UndeployedDocument `json:"undeployed,omitempty,omitzero"`
+
 	// Version The version in its public scope, empty before first use.
 	//
 	// Example: v0.22.0
@@ -4591,6 +4615,10 @@ type Status struct {
 
 	// State Its place. Failed is an accepted release that could not be committed; it is retried.
 	State StatusState `json:"state"`
+
+	// Undeployed Documents that differ from the current release, ordered by path; deploy makes a release of them. Absent if none
+	// does, if nothing is deployed, and if EMCO deploys the apps. Clusters are left out, because renewals of their credentials change them.
+	Undeployed []UndeployedDocument `json:"undeployed,omitempty,omitzero"`
 }
 
 // StatusState Its place. Failed is an accepted release that could not be committed; it is retried.
@@ -4677,6 +4705,30 @@ type TransportTLS struct {
 
 // Truth Whether something was observed to be so.
 type Truth = string
+
+// UndeployedDocument A document that is not deployed as it is now.
+type UndeployedDocument struct {
+	// Change The difference from the release. removed: the document was deleted, or the deployment does not use it any more.
+	Change UndeployedDocumentChange `json:"change"`
+
+	// Current The revision now; absent if it was removed.
+	//
+	// Example: 2
+	Current int64 `json:"current,omitempty,omitzero"`
+
+	// Path Its path.
+	//
+	// Example: projects/shop/logical-clouds/eu/kv-pairs/dns-update-record-list
+	Path string `json:"path"`
+
+	// Revision The revision in the release; absent if it was added.
+	//
+	// Example: 1
+	Revision int64 `json:"revision,omitempty,omitzero"`
+}
+
+// UndeployedDocumentChange The difference from the release. removed: the document was deleted, or the deployment does not use it any more.
+type UndeployedDocumentChange string
 
 // Upstream A resolver, or those of the node.
 type Upstream struct {

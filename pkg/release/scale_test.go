@@ -104,6 +104,8 @@ func TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider(t *testing.T) {
 		w.settle(prod)
 		measure("step at rest", step)
 		measure("status", func() error { _, err := w.service.Snapshot(t.Context(), prod); return err })
+		snap := w.snapshot(prod)
+		measure("changes that are not deployed", func() error { _, err := w.service.Undeployed(t.Context(), &snap); return err })
 		w.observe(paris, "shop/web", "198.51.100.7")
 		measure("change of an address", func() error { _, err := w.service.ReconcileService(t.Context(), prod, "shop/web"); return err })
 		measure("status of the provider", func() error { _, err := w.service.RecordSnapshot(t.Context(), lab); return err })

@@ -78,6 +78,12 @@ func inReleases() []bugs.Bug {
 			Replacement: "	if _, err = snap.Lifecycle.SuspendedBy(doc); err != nil {",
 		},
 		{
+			Name: "deployed twice", File: "pkg/release/inputs/undeployed.go",
+			Breaks:      "the status of a group lists providers that have been deployed by themselves",
+			Text:        "before.Revision != now.Revision && !settled[now.Path]:",
+			Replacement: "before.Revision != now.Revision:",
+		},
+		{
 			Name: "EMCO unheard", File: "pkg/release/release.go",
 			Breaks:      "groups do not follow EMCO's app contexts",
 			Text:        "	reconciler.SyncOrchestrated = following.SyncFromEMCO",

@@ -130,7 +130,9 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 	if status.Message != "" {
 		terminal.Printf(w, "%s\n", terminal.Plain(status.Message))
 	}
+	printUndeployed(w, owner, status.Undeployed)
 	return terminal.WriteTables(w,
+		undeployedTable(status.Undeployed),
 		conditionTable(status.Conditions),
 		nameTable(status.Names),
 		setTable(status.Names),
@@ -147,6 +149,17 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 	)
 }
 
+// printUndeployed counts the documents that differ from the release.
+func printUndeployed(w io.Writer, owner intent.Path, changes []client.UndeployedDocument) {
+	switch n := len(changes); n {
+	case 0:
+	case 1:
+		terminal.Printf(w, "1 change is not deployed: signpost deploy %s\n", document.ShortOwner(owner))
+	default:
+		terminal.Printf(w, "%d changes are not deployed: signpost deploy %s\n", n, document.ShortOwner(owner))
+	}
+}
+
 func printRecordStatus(w io.Writer, owner intent.Path, body []byte) error {
 	var status client.RecordStatus
 	if err := json.Unmarshal(body, &status); err != nil {
@@ -157,6 +170,7 @@ func printRecordStatus(w io.Writer, owner intent.Path, body []byte) error {
 		inUse = fmt.Sprintf("is in use (release %d)", status.Revision)
 	}
 	terminal.Printf(w, "%s %s\n", owner, inUse)
+	printUndeployed(w, owner, status.Undeployed)
 	for _, warning := range status.Warnings {
 		terminal.Printf(w, "warning: %s %s\n", terminal.Plain(warning.Parameter), terminal.Plain(warning.Message))
 	}

@@ -10,6 +10,15 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
+// undeployedTable has a row for each document that differs from the release.
+func undeployedTable(changes []client.UndeployedDocument) *terminal.Table {
+	t := terminal.NewTable("NOT DEPLOYED", "CHANGE", "REVISION IN RELEASE", "REVISION NOW")
+	for _, c := range changes {
+		t.Add(c.Path, string(c.Change), releaseCell(c.Revision), releaseCell(c.Current))
+	}
+	return t
+}
+
 func conditionTable(conditions []client.Condition) *terminal.Table {
 	t := terminal.NewTable("CONDITION", "STATUS", "SINCE", "REASON", "MESSAGE")
 	for _, c := range conditions {

@@ -17,7 +17,27 @@ type Status struct {
 	DNS        []DNSStatus       `json:"dns,omitempty"`     // of a logical cloud, by cluster
 
 	AppContext *AppContextStatus `json:"appContext,omitempty"` // absent if no orchestrator has ever deployed the group
+
+	Undeployed []UndeployedDocument `json:"undeployed,omitempty"` // ordered by path
 }
+
+// UndeployedDocument is a document that differs from a release.
+type UndeployedDocument struct {
+	Path     Path       `json:"path"`
+	Change   Difference `json:"change"`
+	Revision int64      `json:"revision,omitempty"` // in the release; 0 for InputAdded
+	Current  int64      `json:"current,omitempty"`  // now; 0 for InputRemoved
+}
+
+// Difference is how a document differs from a release.
+type Difference string
+
+// The differences.
+const (
+	InputAdded   Difference = "added"   // the release does not follow from it
+	InputChanged Difference = "changed" // it has another revision, or was deleted and created again
+	InputRemoved Difference = "removed" // it was deleted, or is not used any more
+)
 
 // AppContextStatus is the app context of an orchestrator that a group is for, or was for
 // last.
@@ -137,6 +157,8 @@ type RecordStatus struct {
 	Deployments []Deployment     `json:"deployments"`
 	Warnings    []Warning        `json:"warnings"`
 	Adoption    *Adoption        `json:"adoption,omitempty"` // under way; absent: none is
+
+	Undeployed []UndeployedDocument `json:"undeployed,omitempty"` // the record itself, if it differs from its release
 }
 
 // Adoption is the taking over of names that another external-dns has marked as

@@ -41,6 +41,8 @@ type Snapshot struct {
 	GivenUp    []sharing.GivenUp        // names of the release that others have taken over, which are not in Group
 	Clusters   map[string]ClusterReport // every cluster that the release or the context touches
 	Providers  []ProviderReport         // those in use, then those that are draining
+
+	Undeployed []intent.UndeployedDocument // set by who asks Reader.Undeployed
 }
 
 // HeldSince is since when names of a binding's record stay published although
@@ -283,6 +285,8 @@ type RecordSnapshot struct {
 	Lifecycle state.RecordLifecycle
 	Providers []ProviderReport // ordered by scope and cluster
 	Warnings  []intent.Warning // of what a plan would refuse, for what others have
+
+	Undeployed []intent.UndeployedDocument // the record itself, if it differs from what is deployed
 }
 
 // RecordSnapshot reads what is known of a record.
@@ -309,6 +313,9 @@ func (s *Reader) tryRecordSnapshot(ctx context.Context, record intent.Path) (Rec
 		return snap, err
 	}
 	snap.Lifecycle = lifecycle
+	if snap.Undeployed, err = undeployedRecord(doc, lifecycle); err != nil {
+		return snap, err
+	}
 	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(record)))
 	if err != nil {
 		return snap, err

@@ -150,6 +150,18 @@ func versionOf(image string) string {
 	return externaldns.DefaultVersion.String()
 }
 
+// Deploys reports whether what is deployed of a provider is what its document says. A
+// document that says the same at another revision is deployed.
+func (l *RecordLifecycle) Deploys(doc intent.Document) (bool, error) {
+	resource, err := intent.Of[intent.Record](doc)
+	if err != nil || !l.Deployed || l.Record.UID != doc.UID {
+		return false, err
+	}
+	now := l.Record
+	now.Spec = resource.Spec
+	return SameRecord(l.Record, now), nil
+}
+
 // SameRecord says whether two frozen records deploy the same.
 func SameRecord(a, b plan.Record) bool {
 	a.Revision, b.Revision = 0, 0

@@ -44,7 +44,7 @@ func Of(snap query.Snapshot) intent.Status {
 	for _, p := range snap.Providers {
 		s.Providers = append(s.Providers, Provider(p))
 	}
-	s.Names, s.DNS = names(snap), dns(snap)
+	s.Names, s.DNS, s.Undeployed = names(snap), dns(snap), snap.Undeployed
 	s.Conditions = overall(snap, s)
 	return s
 }
@@ -214,7 +214,7 @@ func OfRecord(snap query.RecordSnapshot) intent.RecordStatus {
 	l := snap.Lifecycle
 	s := intent.RecordStatus{
 		Home: intent.HomeOf(l.Record.Home), OwnerID: l.Record.OwnerID, Version: l.Record.Version, Revision: l.Seq,
-		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Adoption: l.Adopting, Warnings: snap.Warnings,
+		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Adoption: l.Adopting, Warnings: snap.Warnings, Undeployed: snap.Undeployed,
 	}
 	for _, p := range snap.Providers {
 		ref, _ := intent.ParseCluster(p.Use.Cluster)
