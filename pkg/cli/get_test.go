@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +54,46 @@ func TestADocumentInEveryFormat(t *testing.T) {
 			requireSchema(t, "DNSUpdateRecord", got.out)
 		}
 	}
+}
+
+// TestWideTablesShowTheFleet: how clusters and providers do, as far as the caller may know.
+func TestWideTablesShowTheFleet(t *testing.T) {
+	t.Parallel()
+	const clusters, providers = "cluster-providers/edge/clusters", "projects/shop/dns-update-records"
+	f := newFake(t)
+	f.on("GET fleet?limit=1000", 200, "Fleet", `{"groups":{},"names":{},"hosts":{"total":7,"unpublished":2,"unverified":3},"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"},"items":[
+		{"kind":"cluster","cluster":"edge/hub","healthy":"False","pending":4,"pendingSince":"2026-11-02T09:30:00Z","hosts":{"total":7,"unpublished":2,"unverified":3}},
+		{"kind":"cluster","cluster":"other/paris","healthy":"True","pending":9,"hosts":{"total":9,"unpublished":9,"unverified":9}},
+		{"kind":"externalDNS","cluster":"edge/hub","project":"shop","provider":"lab","scope":"public","healthy":"True","pending":0,"hosts":{"total":6,"unpublished":1,"unverified":3}},
+		{"kind":"externalDNS","cluster":"edge/paris","project":"shop","provider":"lab","scope":"cluster","healthy":"Unknown","pending":0,"hosts":{"total":1,"unpublished":1,"unverified":0}},
+		{"kind":"externalDNS","cluster":"edge/hub","project":"bank","provider":"lab","scope":"public","healthy":"False","pending":0,"hosts":{"total":8,"unpublished":8,"unverified":8}}]}`)
+	for _, name := range []string{"hub", "paris"} {
+		f.on("GET "+clusters+"/"+name, 200, "Cluster", `{"metadata":{"name":"`+name+`","revision":1,"createdAt":"2026-11-02T09:30:00Z","updatedAt":"2026-11-02T09:30:00Z"},"spec":{"directory":"d"}}`)
+	}
+	f.on("GET "+providers, 200, "DNSUpdateRecordList", example(t, "dnsUpdateRecordPage"))
+	f.on("GET "+providers+"?continue=MXNob3A", 200, "", `{"items":[]}`)
+	cells := func(path string) string {
+		t.Helper()
+		got := signpost(t, f.url, "get", path, "-o", "wide")
+		require.Equal(t, exitDone, got.code, got.err)
+		return regexp.MustCompile(` {2,}`).ReplaceAllString(got.out, "  ")
+	}
+	hub := cells(clusters + "/hub")
+	require.Contains(t, hub, "UPDATED  REACHABLE  NAMES  UNPUBLISHED  PENDING OBJECTS  PENDING SINCE  CREATED  DESCRIPTION\n")
+	require.Contains(t, hub, "2026-11-02T09:30:00Z  False  7  2  4  2026-11-02T09:30:00Z  2026-11-02T09:30:00Z  -\n")
+	require.Contains(t, cells(clusters+"/paris"), "2026-11-02T09:30:00Z  -  -  -  -  -  2026-11-02T09:30:00Z  -\n", "another provider's cluster has the name")
+	lab := cells(providers)
+	require.Contains(t, lab, "UPDATED  EXTERNAL-DNS  AVAILABLE  NAMES  UNPUBLISHED  UNVERIFIED  CREATED")
+	require.Contains(t, lab, "  public in edge/hub,cluster in edge/paris  True,Unknown  6,1  1,1  3,0  ")
+
+	without := newFake(t)
+	without.documents[clusters+"/hub"] = `{"metadata":{"name":"hub"},"spec":{"directory":"d"}}`
+	without.on("GET fleet?limit=1000", 403, "Problem", `{"type":"about:blank","title":"Forbidden","status":403,"detail":"it needs a role"}`)
+	got := signpost(t, without.url, "get", clusters+"/hub", "-o", "wide")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.Contains(t, got.out, "hub")
+	require.Contains(t, got.err, "the state of clusters is not shown: it needs a role")
+	require.NotContains(t, signpost(t, without.url, "get", clusters+"/hub").err, "not shown", "others are not asked")
 }
 
 func TestAllPagesAreRead(t *testing.T) {

@@ -1,20 +1,17 @@
 package find
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
-	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
+	"github.com/signpost-dns/signpost/pkg/cli/show"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
 )
@@ -35,7 +32,7 @@ names, with its reachability and the objects that it still waits for, and the he
 			if err != nil {
 				return err
 			}
-			fleet, err := readFleet(cmd.Context(), api)
+			fleet, err := show.ReadFleet(cmd.Context(), api)
 			if err != nil {
 				return err
 			}
@@ -49,28 +46,6 @@ names, with its reachability and the objects that it still waits for, and the he
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd
-}
-
-// readFleet reads all pages.
-func readFleet(ctx context.Context, api *client.Client) (client.Fleet, error) {
-	query := url.Values{"limit": {"1000"}}
-	items := []client.FleetItem{}
-	for {
-		response, err := api.Do(ctx, http.MethodGet, lifecycle.WithQuery("fleet", query), nil, nil)
-		if err != nil {
-			return client.Fleet{}, err
-		}
-		var page client.Fleet
-		if err := json.Unmarshal(response.Body, &page); err != nil {
-			return client.Fleet{}, err
-		}
-		items = append(items, page.Items...)
-		if page.Continue == "" {
-			page.Items = items
-			return page, nil
-		}
-		query.Set("continue", page.Continue)
-	}
 }
 
 func printFleet(w io.Writer, fleet client.Fleet) error {

@@ -38,20 +38,15 @@ func of[Spec any](heading string, cell func(Spec) string) column {
 	}}
 }
 
-// resourceTable is the table of the documents of a collection.
-func resourceTable(collection string, items []item, wide bool) *terminal.Table {
+// resourceTable is the table of the documents of a collection, with more columns at its end.
+func resourceTable(collection string, items []item, more []column) *terminal.Table {
 	columns := slices.Concat(
 		[]column{{"NAME", func(i item) string { return i.Metadata.Name }}},
 		columnsOf(collection),
 		[]column{
 			{"REVISION", func(i item) string { return fmt.Sprint(i.Metadata.Revision) }},
 			{"UPDATED", func(i item) string { return terminal.Moment(i.Metadata.UpdatedAt) }},
-		})
-	if wide {
-		columns = append(columns,
-			column{"CREATED", func(i item) string { return terminal.Moment(i.Metadata.CreatedAt) }},
-			column{"DESCRIPTION", func(i item) string { return i.Metadata.Description }})
-	}
+		}, more)
 	var heading []string
 	for _, c := range columns {
 		heading = append(heading, c.heading)

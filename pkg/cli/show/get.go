@@ -24,7 +24,9 @@ const getHelp = `Reads a document or all documents of a collection, by the path 
 answers below a document, such as …/events and …/users. With -f it reads the present state of the
 documents of the files, and ignores requests such as instantiate.
 
-With -o yaml, each document names its collection, so that "signpost apply -f -" takes the output.`
+With -o yaml, each document names its collection, so that "signpost apply -f -" takes the output.
+With -o wide, clusters and providers are shown with their state in the fleet, and with the number of
+names that are not published.`
 
 // GetCommand makes `signpost get`.
 func GetCommand(p terminal.Program) *cobra.Command {
@@ -78,7 +80,13 @@ func Get(ctx context.Context, p terminal.Program, api *client.Client, path inten
 			return err
 		}
 	}
-	return output.Print(p.Out, body, func(w io.Writer, wide bool) error { return printAnswer(w, path, body, wide) })
+	return output.Print(p.Out, body, func(w io.Writer, wide bool) error {
+		var more []column
+		if wide {
+			more = wideColumns(ctx, p, api, path)
+		}
+		return printAnswer(w, path, body, more)
+	})
 }
 
 // answer is what tells the kinds of answers apart. Spec is absent in what is
@@ -117,8 +125,8 @@ func read(ctx context.Context, api *client.Client, path string, query url.Values
 }
 
 // printAnswer shows an answer as a table where there is one for it, else as
-// YAML.
-func printAnswer(w io.Writer, path intent.Path, body []byte, wide bool) error {
+// YAML. Tables of documents get more columns.
+func printAnswer(w io.Writer, path intent.Path, body []byte, more []column) error {
 	var found answer
 	if err := json.Unmarshal(body, &found); err != nil {
 		return err
@@ -128,7 +136,7 @@ func printAnswer(w io.Writer, path intent.Path, body []byte, wide bool) error {
 	case found.Items == nil && found.Metadata == nil:
 		return terminal.PrintYAML(w, body)
 	case found.Items == nil:
-		return printItems(w, document.Kind(path), []json.RawMessage{body}, wide)
+		return printItems(w, document.Kind(path), []json.RawMessage{body}, more)
 	case len(*found.Items) == 0:
 		terminal.Printf(w, "There are no %s.\n", strings.ReplaceAll(last, "-", " "))
 		return nil
@@ -137,17 +145,17 @@ func printAnswer(w io.Writer, path intent.Path, body []byte, wide bool) error {
 	case last == "users":
 		return printUsers(w, body)
 	}
-	return printItems(w, document.Kind(path), *found.Items, wide)
+	return printItems(w, document.Kind(path), *found.Items, more)
 }
 
-func printItems(w io.Writer, collection string, raw []json.RawMessage, wide bool) error {
+func printItems(w io.Writer, collection string, raw []json.RawMessage, more []column) error {
 	items := make([]item, len(raw))
 	for i := range raw {
 		if err := json.Unmarshal(raw[i], &items[i]); err != nil {
 			return err
 		}
 	}
-	return resourceTable(collection, items, wide).Write(w)
+	return resourceTable(collection, items, more).Write(w)
 }
 
 func printEvents(w io.Writer, body []byte) error {

@@ -1,0 +1,100 @@
+package show
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// ReadFleet reads all pages of the fleet.
+func ReadFleet(ctx context.Context, api *client.Client) (client.Fleet, error) {
+	query := url.Values{"limit": {"1000"}}
+	items := []client.FleetItem{}
+	for {
+		var page client.Fleet
+		if _, err := connect.Ask(ctx, api, http.MethodGet, "fleet?"+query.Encode(), nil, &page); err != nil {
+			return client.Fleet{}, err
+		}
+		items = append(items, page.Items...)
+		if page.Continue == "" {
+			page.Items = items
+			return page, nil
+		}
+		query.Set("continue", page.Continue)
+	}
+}
+
+// wideColumns are the columns that only wide tables of a collection have. Tables of clusters
+// and of providers show how these do in the fleet. Without an answer about the fleet, they say why.
+func wideColumns(ctx context.Context, p terminal.Program, api *client.Client, path intent.Path) []column {
+	more := []column{
+		{"CREATED", func(i item) string { return terminal.Moment(i.Metadata.CreatedAt) }},
+		{"DESCRIPTION", func(i item) string { return i.Metadata.Description }},
+	}
+	kind := document.Kind(path)
+	if kind != "clusters" && kind != "dns-update-records" {
+		return more
+	}
+	fleet, err := ReadFleet(ctx, api)
+	if err != nil {
+		terminal.Printf(p.Err, "the state of %s is not shown: %s\n", strings.ReplaceAll(kind, "-", " "), connect.Describe(err))
+		return more
+	}
+	if kind == "clusters" {
+		return slices.Concat(clusterColumns(path.Segment("cluster-providers"), fleet.Items), more)
+	}
+	return slices.Concat(providerColumns(path.Segment("projects"), fleet.Items), more)
+}
+
+// clusterColumns show how the clusters of a cluster provider do.
+func clusterColumns(provider string, items []client.FleetItem) []column {
+	of := func(heading string, cell func(client.FleetItem) string) column {
+		return column{heading, func(i item) string {
+			at := slices.IndexFunc(items, func(f client.FleetItem) bool {
+				return f.Kind == client.FleetItemKindCluster && f.Cluster == provider+"/"+i.Metadata.Name
+			})
+			if at < 0 {
+				return "" // no name has to do with the cluster
+			}
+			return cell(items[at])
+		}}
+	}
+	return []column{
+		of("REACHABLE", func(f client.FleetItem) string { return f.Healthy }),
+		of("NAMES", func(f client.FleetItem) string { return fmt.Sprint(f.Hosts.Total) }),
+		of("UNPUBLISHED", func(f client.FleetItem) string { return fmt.Sprint(f.Hosts.Unpublished) }),
+		of("PENDING OBJECTS", func(f client.FleetItem) string { return fmt.Sprint(f.Pending) }),
+		of("PENDING SINCE", func(f client.FleetItem) string { return terminal.Moment(f.PendingSince) }),
+	}
+}
+
+// providerColumns show how each external-dns of the providers of a project does.
+func providerColumns(project string, items []client.FleetItem) []column {
+	of := func(heading string, cell func(client.FleetItem) string) column {
+		return column{heading, func(i item) string {
+			var cells []string
+			for _, f := range items {
+				if f.Kind == client.FleetItemKindExternalDNS && f.Project == project && f.Provider == i.Metadata.Name {
+					cells = append(cells, cell(f))
+				}
+			}
+			return strings.Join(cells, ",")
+		}}
+	}
+	return []column{
+		of("EXTERNAL-DNS", func(f client.FleetItem) string { return string(f.Scope) + " in " + f.Cluster }),
+		of("AVAILABLE", func(f client.FleetItem) string { return f.Healthy }),
+		of("NAMES", func(f client.FleetItem) string { return fmt.Sprint(f.Hosts.Total) }),
+		of("UNPUBLISHED", func(f client.FleetItem) string { return fmt.Sprint(f.Hosts.Unpublished) }),
+		of("UNVERIFIED", func(f client.FleetItem) string { return fmt.Sprint(f.Hosts.Unverified) }),
+	}
+}
