@@ -168,6 +168,37 @@ func TestASlowReaderIsCutWithAReason(t *testing.T) {
 	})
 }
 
+// TestASlowReaderGoesOnWhereItWasCut: by the id of the last event that has reached it, and
+// each event reaches it once, in order.
+func TestASlowReaderGoesOnWhereItWasCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, past, _ := newFeeding(t)
+		reading, hangUp := w.follow()
+		reading.stuck = make(chan struct{})
+		want := []string{}
+		for n := range 1100 {
+			past.happen(t, "projects/shop", fmt.Sprint(n))
+			want = append(want, fmt.Sprintf("event %d", n))
+		}
+		synctest.Wait()
+		close(reading.stuck)
+		lines := reading.lines()
+		require.Contains(t, lines[len(lines)-1], "end slow")
+		got := lines[1 : len(lines)-1]
+		require.NotEmpty(t, got)
+		require.Less(t, len(got), len(want))
+		hangUp()
+
+		before, _, _ := strings.Cut(reading.Body.String(), "event: end")
+		last := before[strings.LastIndex(before, "event: event"):]
+		at := strings.LastIndex(before[:len(before)-len(last)], "id: ")
+		id, _, _ := strings.Cut(before[at+len("id: "):], "\n")
+		again, hangUp := w.follow("Last-Event-ID", id)
+		require.Equal(t, want, append(got, again.lines()[1:]...))
+		hangUp()
+	})
+}
+
 // TestAQuietStreamKeepsItsPlace: the id does not age while nothing happens. The stream
 // ends with the server, and after an hour.
 func TestAQuietStreamKeepsItsPlace(t *testing.T) {

@@ -201,11 +201,18 @@ func TestTwoPutsOfANameAtOnce(t *testing.T) {
 // TestWaitingForANameEnds with 202 and what is missing.
 func TestWaitingForANameEnds(t *testing.T) {
 	t.Parallel()
-	w := newNames(t)
-	began := time.Now()
-	late := w.send(http.MethodPut, wwwShop+"?wait=verified&timeout=1s", wwwFixed).want(http.StatusAccepted).json()
-	require.GreaterOrEqual(t, time.Since(began), time.Second)
-	require.NotEqual(t, "True", late["status"].(map[string]any)["verified"])
+	for _, until := range []string{"instantiated", "published", "verified"} {
+		t.Run(until, func(t *testing.T) {
+			t.Parallel()
+			w := newNames(t) // in which no worker brings anything to a cluster
+			began := time.Now()
+			late := w.send(http.MethodPut, wwwShop+"?wait="+until+"&timeout=1s", wwwFixed).want(http.StatusAccepted).json()
+			require.GreaterOrEqual(t, time.Since(began), time.Second)
+			is := late["status"].(map[string]any)
+			require.Equal(t, []any{"Instantiating", "Unknown", "Unknown"}, []any{is["state"], is["published"], is["verified"]})
+			require.NotEmpty(t, is["message"])
+		})
+	}
 }
 
 // meanwhile does something between the reading of a name and its deletion.

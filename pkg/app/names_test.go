@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,12 +12,28 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// TestANameTellsItsHistory over the API: who asked for what, and what came and went. A
-// restart forgets nothing.
-func TestANameTellsItsHistory(t *testing.T) {
+// TestWaitForInstantiatedAnswersOnceTheClustersHaveIt, for a new name and for a change of
+// it: no external-dns has published it then.
+func TestWaitForInstantiatedAnswersOnceTheClustersHaveIt(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	s := serve(t, dir)
+	s := serve(t, t.TempDir())
+	s.postLab()
+	for n, want := range []int{http.StatusCreated, http.StatusOK} {
+		body := fmt.Sprintf(`{"metadata":{"name":"www.lab.example"},"spec":{"addresses":["203.0.113.%d"]}}`, n)
+		var answer struct {
+			Status intent.NameReport `json:"status"`
+		}
+		require.NoError(t, json.Unmarshal(s.ask(http.MethodPut, "projects/shop/names/www.lab.example?wait=instantiated&timeout=30s", body, "waits", want), &answer))
+		require.Equal(t, intent.Instantiated, answer.Status.State)
+		require.Equal(t, "Unknown", answer.Status.Published)
+		require.Equal(t, []string{fmt.Sprintf("203.0.113.%d", n)}, answer.Status.Records[0].Targets)
+	}
+	s.stop()
+}
+
+// postLab posts what a name needs: a project, a cluster, and a provider.
+func (s *server) postLab() {
+	s.t.Helper()
 	for _, document := range [][2]string{
 		{"/v2/projects", `{"metadata":{"name":"shop"},"spec":{}}`},
 		{"/v2/cluster-providers", `{"metadata":{"name":"edge"},"spec":{}}`},
@@ -26,6 +43,15 @@ func TestANameTellsItsHistory(t *testing.T) {
 	} {
 		s.post(document[0], document[1])
 	}
+}
+
+// TestANameTellsItsHistory over the API: who asked for what, and what came and went. A
+// restart forgets nothing.
+func TestANameTellsItsHistory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := serve(t, dir)
+	s.postLab()
 	const name = "projects/shop/names/www.lab.example"
 	body := `{"metadata":{"name":"www.lab.example"},"spec":{"addresses":["203.0.113.7"]}}`
 	history := func() []intent.NameTurn {

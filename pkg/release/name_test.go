@@ -144,6 +144,38 @@ func TestAHostHasOneOwner(t *testing.T) {
 	require.Equal(t, map[string]string{"www.lab.example": "shop"}, w.claims())
 }
 
+// TestANameOfAnotherProjectIsRefused without a word of whose it is. Nothing is stored then,
+// not even by a takeover. Once the other project has let it go, it is free.
+func TestANameOfAnotherProjectIsRefused(t *testing.T) {
+	t.Parallel()
+	const ours, theirs intent.Path = "projects/shop/names/cake.lab.example", "projects/bank/names/cake.lab.example"
+	const fixed = `{"provider":"lab","addresses":["203.0.113.7"]}`
+	w := rivals(t)
+	home := `,"deployOn":{"clusterProvider":"edge","cluster":"hub"}`
+	w.put(lab, record("lab.example", home))
+	w.put(bankLab, record("lab.example", home))
+	require.NoError(t, w.publish(ours, fixed))
+	w.settle(ours)
+	before := w.keys()
+	for _, takeover := range []string{"", string(ours)} {
+		r := w.request(theirs, fixed)
+		r.Takeover = takeover
+		_, err := w.service.PublishName(ann(theirs), theirs, r)
+		require.ErrorContains(t, err, "belongs to another project")
+		if takeover == "" {
+			require.NotContains(t, err.Error(), "shop")
+		}
+		require.Equal(t, before, w.keys())
+	}
+	_, err := w.service.UnpublishName(ann(ours), ours, intent.NameRequest{Actor: "ann"})
+	require.NoError(t, err)
+	require.ErrorContains(t, w.publish(theirs, fixed), "belongs to another project", "it is still in DNS")
+	w.outlive()
+	require.NoError(t, w.publish(theirs, fixed))
+	w.settle(theirs)
+	require.Equal(t, map[string]string{"cake.lab.example": "bank"}, w.claims())
+}
+
 // TestANameOfClustersNeedsAProviderThatServesThem, because an association is what
 // administrators of all projects allow.
 func TestANameOfClustersNeedsAProviderThatServesThem(t *testing.T) {
