@@ -4,6 +4,7 @@ import { api, ask, Refusal } from './api/client'
 import { follow, live } from './api/events'
 import { caller, needed, settings } from './api/session'
 import { go, link, route } from './lib/route'
+import { ChangesScreen } from './screens/changes'
 import { FailoverPlace } from './screens/failover'
 import { FleetPlace } from './screens/fleet'
 import { NameScreen } from './screens/name'
@@ -66,6 +67,8 @@ function Screen() {
     case undefined:
     case 'names':
       return rest[0] ? <NameScreen key={rest[0]} host={rest[0]} tab={query.get('tab') ?? ''} /> : <NamesScreen />
+    case 'changes':
+      return <ChangesScreen />
     case 'plan':
       return <PlanScreen key={query.toString()} owner={query.get('owner') ?? ''} action={query.get('for') ?? 'deploy'} to={query.get('to') ?? undefined} />
     case 'publish':
@@ -88,7 +91,8 @@ function Screen() {
 }
 
 function Header({ help }: { help: () => void }) {
-  const here = route.value.path[0] ?? 'names'
+  const place = route.value.path[0] ?? 'names'
+  const here = place === 'changes' ? 'names' : place
   return (
     <header class="top">
       <a class="brand" href={link(['names'])}>

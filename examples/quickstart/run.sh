@@ -44,7 +44,7 @@ gone() {
 	server=
 	echo "Signpost has stopped:" >&2
 	tail -n 5 "$data/log" >&2
-	echo "Where $listen is taken: LISTEN=127.0.0.1:9019 make run" >&2
+	echo "If $listen is taken, choose another address: LISTEN=127.0.0.1:9019 make run" >&2
 	exit 1
 }
 
@@ -89,6 +89,7 @@ if [ -n "$nameserver" ]; then # the provider publishes from inside Signpost, not
 	mkdir "$data/documents"
 	sed -e "s|http://etcd.dns.svc:2379|$etcd|" -e 's|clusterProvider: edge|publisher: built-in|' -e '/^    cluster: hub$/d' \
 		-e "s|^  releaseTimeout:|  verify: {servers: [\"$at\"]}\n  releaseTimeout:|" "$quickstart/record.yaml" >"$data/documents/record.yaml"
+	printf '\nFor this demonstration, the provider publishes to the nameserver at %s, without external-dns:\n' "$at"
 	step "$signpost" apply -f "$data/documents/record.yaml"
 fi
 step "$signpost" instantiate "$group" --wait
@@ -102,23 +103,28 @@ if [ -n "$nameserver" ]; then
 	ask 203.0.113.20
 fi
 
-printf '\nThe manifests that it pushed, in %s:\n\n' "$data/clusters"
+printf '\nThe manifests that Signpost wrote for the clusters, in %s:\n\n' "$data/clusters"
 (cd "$data/clusters" && find . | LC_ALL=C sort | sed -e 1d -e 's|[^/]*/|  |g')
 if [ -z "$nameserver" ]; then
 	printf '\nThe names, as external-dns in the hub reads them:\n\n'
 	sed 's/^/  /' "$data"/clusters/hub/shop-dns/dnsendpoint_*.yaml
 fi
 
-printf '\nSignpost serves on %s until Ctrl-C. In another terminal:\n\n' "$SIGNPOST_SERVER"
+printf '\nSignpost serves on %s until Ctrl-C. Open this address in a browser, or try in another terminal:\n\n' "$SIGNPOST_SERVER"
 if [ "$listen" != 127.0.0.1:9018 ]; then
 	printf '  export SIGNPOST_SERVER=%s\n' "$SIGNPOST_SERVER"
 fi
+printf '  %s publish pie.lab.example --address 203.0.113.9 --project shop\n' "$signpost"
+if [ -n "$nameserver" ]; then
+	printf '  %s query pie.lab.example --at %s\n' "$signpost" "$at"
+fi
 cat <<TRY
-  curl $SIGNPOST_SERVER/readyz
-  curl $SIGNPOST_SERVER/v2/projects/shop/dns-update-records/lab
-  curl $SIGNPOST_SERVER/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/status
-  curl -X POST '$SIGNPOST_SERVER/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/plan?for=terminate'
+  $signpost whois www.lab.example
+  $signpost history www.lab.example
   $signpost get projects/shop/dns-update-records/lab -o yaml
+  $signpost plan $group --for terminate
+  curl $SIGNPOST_SERVER/readyz
+  curl $SIGNPOST_SERVER/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/status
   $signpost terminate $group --wait
 
 TRY

@@ -35,6 +35,11 @@ api.lab.example  shop     name                lab       Updating      Unknown   
 
 	f.on("GET names?limit=500", 200, "FoundNamePage", `{"items":[],"total":0,"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"}}`)
 	require.Equal(t, result{exitDone, "There are no such names.\n", ""}, signpost(t, f.url, "find"))
+	for _, query := range []string{"limit=500&name=lab", "limit=500&name=%2Alab%2A"} {
+		f.on("GET names?"+query, 200, "FoundNamePage", `{"items":[],"total":0,"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"}}`)
+	}
+	require.Equal(t, "\"lab\" finds that very name; '*lab*' finds all names that hold it\n", signpost(t, f.url, "find", "lab").err)
+	require.Empty(t, signpost(t, f.url, "find", "*lab*").err)
 	require.Equal(t, exitUsage, signpost(t, f.url, "find", "--limit", "-1").code)
 	require.Equal(t, exitUsage, signpost(t, f.url, "find", "a", "b").code)
 }

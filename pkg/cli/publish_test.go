@@ -45,6 +45,22 @@ func TestPublishRefusesWhatItCanJudge(t *testing.T) {
 	}
 }
 
+// The name is most often in another project than the default one.
+func TestANameThatTheDefaultProjectLacksAsksForAnotherProject(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	missing := `{"type":"about:blank","title":"Not Found","status":404,"detail":"it does not exist"}`
+	for _, path := range []string{"GET projects/default/names", "DELETE projects/default/names/a.example", "DELETE projects/shop/names/a.example"} {
+		f.on(path, 404, "Problem", missing)
+	}
+	for _, args := range [][]string{{"names"}, {"unpublish", "a.example"}} {
+		got := signpost(t, f.url, args...)
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.err, "it does not exist; give its project by --project\n")
+	}
+	require.NotContains(t, signpost(t, f.url, "unpublish", "a.example", "--project", "shop").err, "--project")
+}
+
 func TestUnpublishWaitsUntilTheNameIsGone(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

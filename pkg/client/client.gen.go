@@ -4545,10 +4545,10 @@ type SetStatus struct {
 
 // Source The source of a target.
 type Source struct {
-	// Cluster A cluster as one word, provider+cluster.
+	// Cluster A home of a provider as one word. It is a cluster as provider+cluster, or built-in.
 	//
-	// Example: edge+berlin
-	Cluster ClusterWord `json:"cluster"`
+	// Example: edge+hub
+	Cluster HomeWord `json:"cluster"`
 
 	// Field The field in it.
 	//

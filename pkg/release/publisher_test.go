@@ -57,6 +57,9 @@ func TestAProviderWithTheBuiltInPublisherNeedsNoCluster(t *testing.T) {
 	require.Equal(t, intent.Instantiated, w.state(prod))
 	shown := status.Of(w.snapshot(prod))
 	require.NotContains(t, shown.Clusters, publisher)
+	known := w.explained("www.lab.example").Owners[0].ExternalDNS
+	require.Len(t, known, 1, "the publisher stands beside the names that it publishes")
+	require.Equal(t, intent.BuiltIn, known[0].Cluster)
 	snap, err := w.service.RecordSnapshot(t.Context(), lab)
 	require.NoError(t, err)
 	require.Equal(t, &intent.Home{Publisher: intent.BuiltIn}, status.OfRecord(snap).Home)
@@ -97,6 +100,16 @@ func (w *world) guardPublisher() {
 
 // TestAProviderMovesToTheBuiltInPublisherAndBack: with its names, and without a moment at
 // which a publisher misses one of them.
+func TestAFixedAddressOfTheBuiltInPublisherNamesNoCluster(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.put(lab, record("lab.example", builtIn))
+	const fixed = "projects/shop/names/fixed.lab.example"
+	require.NoError(t, w.publish(fixed, `{"addresses":["203.0.113.99"],"provider":"lab"}`))
+	w.settle(fixed)
+	require.Equal(t, intent.BuiltIn, status.Of(w.snapshot(fixed)).Names[0].Sources[0].Cluster)
+}
+
 func TestAProviderMovesToTheBuiltInPublisherAndBack(t *testing.T) {
 	t.Parallel()
 	w := running(t)

@@ -100,6 +100,11 @@ describe('the fleet', () => {
     expect(grid.columns).toEqual(['p/lab'])
     expect(grid.rows[2]!.cells[0]!.healthy).toBe('False') // the worse scope counts
     expect(grid.rows[0]!.cells[0]).toBeUndefined()
+    expect(grid.builtIn).toEqual([])
+  })
+  test('lists the built-in publisher beside the clusters, because it runs in none', () => {
+    const within = item({ kind: 'externalDNS', cluster: 'built-in', project: 'p', provider: 'lab' })
+    expect(gridOf([item({}), within])).toMatchObject({ columns: [], rows: [{ cluster: 'dc/a', cells: [] }], builtIn: [within] })
   })
 })
 

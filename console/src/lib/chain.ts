@@ -21,7 +21,10 @@ export interface Chain {
   edges: Edge[]
 }
 
-export const columns = ['Intent', 'Release', 'DNSEndpoint', 'External-dns', 'Servers'] as const
+export const columns = ['Intent', 'Release', 'DNSEndpoint', 'Publisher', 'Servers'] as const
+
+/** builtIn is the home of a provider whose names Signpost itself publishes. */
+export const builtIn = 'built-in'
 
 const most = 6 // boxes of a column; the table has all
 
@@ -88,9 +91,9 @@ function addEndpoints(owner: NameOwner, add: (node: Node, ...from: string[]) => 
     const running = owner.externalDNS.filter((e) => e.record === first.record && e.scope === first.scope)
     const published = worst(records, 'Published')
     running.slice(0, most).forEach((e, i) =>
-      add({ id: `dns-${key}-${i}`, column: 3, title: e.record, lines: [e.cluster.replace('+', '/'), e.version], tone: e.message ? 'bad' : toneOf(published) }, endpoint),
+      add({ id: `dns-${key}-${i}`, column: 3, title: e.record, lines: e.cluster === builtIn ? ['built-in publisher'] : ['external-dns', e.cluster.replace('+', '/')], tone: e.message ? 'bad' : toneOf(published) }, endpoint),
     )
-    if (running.length === 0) add({ id: `dns-${key}-0`, column: 3, title: first.record, lines: ['none is known'], tone: 'unknown' }, endpoint)
+    if (running.length === 0) add({ id: `dns-${key}-0`, column: 3, title: first.record, lines: ['not known'], tone: 'unknown' }, endpoint)
     addServers(key, records, add)
   }
   if (room.more > 0) add(moreOf('endpoint-more', 2, room.more), 'release')

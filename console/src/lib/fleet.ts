@@ -1,3 +1,4 @@
+import { builtIn } from './chain'
 import type { FleetItem } from '../api/types'
 
 export type Cell = FleetItem
@@ -11,10 +12,10 @@ export interface Row {
 const rank = (i: FleetItem) => (i.healthy === 'False' ? 0 : i.pending > 0 || i.healthy === 'Unknown' ? 1 : i.drained ? 2 : 3)
 const worse = { False: 0, Unknown: 1, True: 2 } as Record<string, number>
 
-/** gridOf makes a grid of clusters by external-dns, with the clusters that need somebody first. */
-export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[] } {
+/** gridOf makes a grid of clusters by external-dns, with the clusters that need somebody first, and lists what the built-in publisher publishes. */
+export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[]; builtIn: FleetItem[] } {
   const clusters = items.filter((i) => i.kind === 'cluster')
-  const running = items.filter((i) => i.kind === 'externalDNS')
+  const running = items.filter((i) => i.kind === 'externalDNS' && i.cluster !== builtIn)
   const column = (i: FleetItem) => `${i.project}/${i.provider}`
   const columns = [...new Set(running.map(column))].sort()
   const at = new Map<string, FleetItem>()
@@ -26,5 +27,5 @@ export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[] } {
   const rows = clusters
     .map((item) => ({ cluster: item.cluster, item, cells: columns.map((c) => at.get(`${item.cluster}\n${c}`)) }))
     .sort((a, b) => rank(a.item) - rank(b.item) || (a.cluster < b.cluster ? -1 : 1))
-  return { columns, rows }
+  return { columns, rows, builtIn: items.filter((i) => i.kind === 'externalDNS' && i.cluster === builtIn) }
 }

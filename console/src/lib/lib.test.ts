@@ -84,6 +84,8 @@ describe('a verdict', () => {
 
 describe('the picture of a name', () => {
   test('leads from the document to the servers', () => {
+    const within = chainOf(owner({ externalDNS: [{ record: 'lab', cluster: 'built-in', scope: 'public', version: 'v1', message: '' }], records: [record({ conditions: [condition('Published', 'True')] })] }))
+    expect(within.nodes.find((n) => n.column === 3)).toMatchObject({ title: 'lab', lines: ['built-in publisher'], tone: 'good' })
     const chain = chainOf(owner({ externalDNS: [{ record: 'lab', cluster: 'edge+hub', scope: 'public', version: 'v1', message: '' }], records: [record({ answers: [{ server: '192.0.2.53:53', at: '', targets: ['192.0.2.9'], message: 'answers 192.0.2.9' }] })] }))
     expect(chain.nodes.map((n) => [n.column, n.title, n.tone])).toEqual([
       [0, 'www.example', 'good'],

@@ -91,10 +91,10 @@ function Desk() {
               ))}
             </div>
           </fieldset>
-          <Field label="Or all clusters with labels" hint="As region=eu">
+          <Field label="Or all clusters with labels" hint="As key=value.">
             {(p) => <input {...p} value={choice.labels} spellcheck={false} placeholder="region=eu" onInput={(e) => set({ labels: e.currentTarget.value })} />}
           </Field>
-          <Field label="Why" hint="For the record, which stays.">
+          <Field label="Why" hint="Signpost keeps the reason in the record of the failover.">
             {(p) => <input {...p} value={choice.reason} maxLength={1000} onInput={(e) => set({ reason: e.currentTarget.value })} />}
           </Field>
           <div class="bar">
@@ -138,6 +138,7 @@ function PreviewView({ preview, busy, error, label, confirm, again }: { preview:
         {counts.none > 0 && <Badge tone="bad">{plural(counts.none, 'name')} left without an address</Badge>} {counts.unhealthy > 0 && <Badge tone="bad">{plural(counts.unhealthy, 'name')} left with unhealthy clusters only</Badge>}{' '}
         {counts.one > 0 && <Badge tone="wait">{plural(counts.one, 'name')} left with one address</Badge>} {counts.stay > 0 && <Badge tone="wait">{plural(counts.stay, 'name')} cannot move now</Badge>}
       </p>
+      {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">No answer changes: each address of these clusters also comes from another cluster, or no public name uses it.</p>}
       {preview.refusals.length > 0 && (
         <div class="fault" role="alert">
           <p class="strong">It is refused.</p>

@@ -42,9 +42,9 @@ export function FleetScreen() {
       </div>
       <div class="counts">
         <Count n={first.hosts.total} what="names" to={link(['names'])} />
-        <Count n={first.hosts.unpublished} what="not known to be published" to={link(['names'])} tone={first.hosts.unpublished > 0 ? 'wait' : 'good'} />
-        <Count n={first.hosts.unverified} what="not known to be answered" to={link(['names'])} tone={first.hosts.unverified > 0 ? 'wait' : 'good'} />
-        <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="failed owners" to={link(['names'], { state: 'Failed' })} tone={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0) > 0 ? 'bad' : 'good'} />
+        <Count n={first.hosts.unpublished} what="not known to be published" to={link(['names'])} tone="wait" />
+        <Count n={first.hosts.unverified} what="not known to be answered" to={link(['names'])} tone="wait" />
+        <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="failed owners" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
       {grid.rows.length === 0 ? (
         <Empty title="No cluster has names yet.">
@@ -108,7 +108,15 @@ export function FleetScreen() {
                 </tbody>
               </table>
             </div>
-            <p class="muted small">Columns after "Pending objects" are external-dns, as project/provider. A dash: none runs there.</p>
+            {grid.columns.length > 0 && <p class="muted small">Each column after "Pending objects" is the external-dns of a provider, as project/provider. A dash means that none runs in this cluster.</p>}
+            {grid.builtIn.length > 0 && (
+              <div class="small">
+                <span class="muted">Without external-dns, by the built-in publisher:</span>
+                {grid.builtIn.map((item) => (
+                  <External key={`${item.project}/${item.provider}`} item={item} />
+                ))}
+              </div>
+            )}
           </div>
         </>
       )}
@@ -119,7 +127,7 @@ export function FleetScreen() {
 function Count({ n, what, to, tone }: { n: number; what: string; to: string; tone?: Tone }) {
   return (
     <a class="count" href={to}>
-      <b>{n.toLocaleString('en')}</b> {tone ? <Badge tone={tone}>{what}</Badge> : what}
+      <b>{n.toLocaleString('en')}</b> {tone && n > 0 ? <Badge tone={tone}>{what}</Badge> : what}
     </a>
   )
 }
@@ -174,7 +182,7 @@ export function ClusterScreen({ path }: { path: string }) {
       )}
       {document.data && (
         <div class="card">
-          <Section title="About it" id="about">
+          <Section title="About the cluster" id="about">
             <p>
               For {(document.data.spec.uses ?? ['addresses', 'home', 'apps', 'dns']).join(', ')}.{' '}
               {Object.entries(document.data.spec.labels ?? {}).map(([k, v]) => (
@@ -203,7 +211,7 @@ export function ClusterScreen({ path }: { path: string }) {
             items.filter((i) => i.kind === 'externalDNS').map((i) => <External key={`${i.project}/${i.provider}/${i.scope}`} item={i} />)
           )}
         </Section>
-        <Section title="Names that have to do with it, the worst first" id="its-names">
+        <Section title="Names with its addresses or its external-dns, the worst first" id="its-names">
           {names.data ? (
             names.data.total === 0 ? (
               <p class="muted">None.</p>

@@ -19,7 +19,8 @@ export const useName = (host: string) =>
 
 export function NameScreen({ host, tab }: { host: string; tab: string }) {
   const name = useName(host)
-  const said = name.data ? verdict(name.data) : undefined
+  const gone = name.error instanceof Refusal && name.error.status === 404 // what was known of it before does not count
+  const said = name.data && !gone ? verdict(name.data) : undefined
   return (
     <>
       <div class="bar">
@@ -27,7 +28,7 @@ export function NameScreen({ host, tab }: { host: string; tab: string }) {
           <Text>{host}</Text>
         </h1>
         {said && <Badge tone={said.tone}>{said.word}</Badge>}
-        <Copy curl={curl('GET', `/v2/names/${encodeURIComponent(host)}`, undefined, settings.value.anonymous)} cli={cli('whois', host)} />
+        {tab !== 'timeline' && <Copy curl={curl('GET', `/v2/names/${encodeURIComponent(host)}`, undefined, settings.value.anonymous)} cli={cli('whois', host)} />}
       </div>
       <nav class="tabs" aria-label="About this name">
         <a href={link(['names', host])} aria-current={tab === '' ? 'page' : undefined}>
@@ -38,10 +39,10 @@ export function NameScreen({ host, tab }: { host: string; tab: string }) {
         </a>
       </nav>
       {tab === 'timeline' ? (
-        <Timeline host={host} {...(name.data ? { owners: name.data.owners } : {})} />
-      ) : name.data ? (
+        <Timeline host={host} {...(name.data && !gone ? { owners: name.data.owners } : {})} />
+      ) : name.data && !gone ? (
         <Why name={name.data} />
-      ) : name.error instanceof Refusal && name.error.status === 404 ? (
+      ) : gone ? (
         <Empty title="No project publishes this name.">
           <p>
             <a href={link(['publish'], { name: host })}>Publish it</a>, or look at its <a href={link(['names', host], { tab: 'timeline' })}>timeline</a> if it has been there before.
@@ -140,7 +141,7 @@ function Targets({ owner }: { owner: NameOwner }) {
               <td class="mono">
                 <Text>{target}</Text>
               </td>
-              <td>{source?.cluster ? <a href={link(['fleet', ...source.cluster.split('+')])}>{source.cluster.replace('+', '/')}</a> : 'fixed'}</td>
+              <td>{source?.cluster && source.kind !== 'fixed' ? <a href={link(['fleet', ...source.cluster.split('+')])}>{source.cluster.replace('+', '/')}</a> : 'fixed'}</td>
               <td>
                 <Text>{source?.object || owner.owner}</Text>
               </td>
@@ -193,7 +194,7 @@ function Answers({ owner }: { owner: NameOwner }) {
           <Text>{owner.records.flatMap((r) => r.conditions).find((c) => c.type === 'Verified' && c.message)?.message ?? 'No server has been asked yet.'}</Text>
         </p>
       ) : (
-        <Table label="Answers of authoritative servers" head={['Server', 'Type', 'Answer', 'TTL', 'Asked', 'Fault']}>
+        <Table label="Answers of authoritative servers" head={['Server', 'Type', 'Answer', 'TTL', 'Asked', 'Verdict']}>
           {rows.map(({ r, answer }, i) => (
             <tr key={i}>
               <td class="mono">
@@ -224,11 +225,11 @@ function Answers({ owner }: { owner: NameOwner }) {
   )
 }
 
-/** Behind shows the documents, conditions and external-dns behind the name. */
+/** Behind shows the documents, conditions and publishers behind the name. */
 function Behind({ owner }: { owner: NameOwner }) {
   return (
     <details class="section">
-      <summary>Documents, conditions and external-dns</summary>
+      <summary>Documents, conditions and publishers</summary>
       <Table label="Documents that give the name" head={['Document', 'Deployed', 'Now', 'Read']}>
         {owner.documents.map((d) => (
           <tr key={d.path}>
@@ -257,7 +258,7 @@ function Behind({ owner }: { owner: NameOwner }) {
                 <Badge tone={toneOf(c.status)}>{c.status}</Badge>
               </td>
               <td>
-                {c.reason} <Text>{c.message}</Text>
+                <Text>{c.message ? `${c.reason}: ${c.message}` : c.reason}</Text>
               </td>
               <td>
                 <Time at={c.lastTransitionTime} />
@@ -266,7 +267,7 @@ function Behind({ owner }: { owner: NameOwner }) {
           )),
         )}
       </Table>
-      <Table label="External-dns" head={['Provider', 'Cluster', 'Version', 'Available', 'Last synchronization', 'Fault']}>
+      <Table label="Publishers" head={['Provider', 'Cluster', 'Version', 'Available', 'Last synchronization', 'Fault']}>
         {owner.externalDNS.map((e) => (
           <tr key={e.record + e.cluster + e.scope}>
             <td>{e.record}</td>

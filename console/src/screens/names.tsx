@@ -8,6 +8,7 @@ import { cli, curl, ownerWord } from '../lib/commands'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, stateTone, TruthBadge, useDelayed } from '../ui/basics'
+import { NamesTabs } from '../ui/subject'
 
 type Filters = Record<'q' | 'project' | 'provider' | 'cluster' | 'state' | 'published' | 'verified' | 'sort', string>
 const keys: (keyof Filters)[] = ['q', 'project', 'provider', 'cluster', 'state', 'published', 'verified', 'sort']
@@ -78,6 +79,7 @@ export function NamesScreen() {
           </a>
         )}
       </div>
+      <NamesTabs here="names" />
       <form class="filters" role="search" aria-label="Names" onSubmit={(e) => e.preventDefault()}>
         <label class="grow">
           <span>Host name</span>

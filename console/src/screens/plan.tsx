@@ -147,7 +147,7 @@ function Result({ owner }: { owner: string }) {
       try {
         return isName ? ((await request<DNSName>('GET', apiPath(owner), { signal })).status ?? { state: '', message: '' }) : await request<Status>('GET', apiPath(owner, '/status'), { signal })
       } catch (error) {
-        if (error instanceof Refusal && error.status === 404) return { state: 'Terminated', message: 'it is gone' }
+        if (error instanceof Refusal && error.status === 404) return { state: 'Terminated', message: isName ? 'The name is out of DNS, and its document is deleted.' : 'The document is deleted.' }
         throw error
       }
     },

@@ -318,7 +318,7 @@ function Published({ project, host, another }: { project: string; host: string; 
     queryFn: ({ signal }) => request<DNSName>('GET', `/v2/projects/${encodeURIComponent(project)}/names/${encodeURIComponent(host)}`, { signal }),
   })
   const status = name.data?.status
-  const steps: [string, string][] = status ? [['Accepted', 'True'], ['In the clusters', status.state === 'Instantiated' ? 'True' : status.state === 'Failed' ? 'False' : 'Unknown'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
+  const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : status.state === 'Failed' ? 'False' : 'Unknown'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
   return (
     <Section title={`${host} is accepted`} id="published">
       <div class="card" role="status" aria-live="polite">

@@ -106,7 +106,7 @@ function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefine
         ))}
       </ul>
       <p class="muted small">
-        {took ? `All servers answered it after ${took}.` : turn.changes.length > 0 ? 'It was not seen that all servers answer it.' : ''}
+        {took ? `All servers answered this change after ${took}.` : turn.changes.length > 0 ? 'Not all servers were seen to answer this change.' : ''}
         {turn.gap && ' Changes right before this one are lost.'}
       </p>
     </li>

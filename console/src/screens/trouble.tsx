@@ -4,10 +4,12 @@ import { request } from '../api/client'
 import { settings } from '../api/session'
 import type { Event, FoundNamePage, NameExplanation } from '../api/types'
 import { cli, curl, kindOf, ownerWord } from '../lib/commands'
+import { builtIn } from '../lib/chain'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { foreign, reasonOf } from '../lib/trouble'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
+import { Subject } from '../ui/subject'
 import { useFleet } from './fleet'
 
 const shown = 10
@@ -126,14 +128,14 @@ function Machines() {
           ))}
         </ul>
       </Part>
-      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" advice="External-dns is not available, so that changes of these names wait. The page of a name has its message; the cluster has its log.">
+      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" advice="External-dns, or the built-in publisher, is not available. Changes of these names wait. The page of a name has the message; the log of external-dns is in its cluster.">
         <ul class="plain">
           {dead.map((i) => (
             <li key={i.cluster + i.project + i.provider + i.scope}>
               <a href={link(['names'], { project: i.project, provider: i.provider })}>
                 {i.project}/{i.provider}
               </a>{' '}
-              in {cluster(i.cluster)} <span class="muted">{plural(i.hosts.total, 'name')}</span>
+              in {i.cluster === builtIn ? 'Signpost' : cluster(i.cluster)} <span class="muted">{plural(i.hosts.total, 'name')}</span>
             </li>
           ))}
         </ul>
@@ -189,11 +191,4 @@ function Held() {
       </Part>
     </>
   )
-}
-
-function Subject({ path }: { path: string }) {
-  const kind = kindOf(path)
-  if (kind === 'name') return <a href={link(['names', path.split('/')[3]!])}>{path.split('/')[3]}</a>
-  if (kind === 'cluster') return <a href={link(['fleet', path.split('/')[1]!, path.split('/')[3]!])}>{path}</a>
-  return <Text>{ownerWord(path)}</Text>
 }

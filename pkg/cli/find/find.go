@@ -121,6 +121,9 @@ func (q *question) print(p terminal.Program, all client.FoundNamePage) error {
 	if err := q.output.Print(p.Out, body, func(w io.Writer, wide bool) error { return table(w, all.Items, wide) }); err != nil {
 		return err
 	}
+	if name := q.query.Get("name"); len(all.Items) == 0 && name != "" && !strings.Contains(name, "*") {
+		terminal.Printf(p.Err, "%q finds that very name; '*%s*' finds all names that hold it\n", name, name)
+	}
 	if all.Continue != "" {
 		terminal.Printf(p.Err, "showing %d of %d names; narrow the question, or give a larger --limit\n", len(all.Items), all.Total)
 	}

@@ -75,7 +75,7 @@ func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host strin
 	path := namePath(r.project, canonical)
 	response, err := api.Do(ctx, http.MethodDelete, lifecycle.WithQuery(path, query), nil, nil)
 	if err != nil {
-		return err
+		return orAnotherProject(r.project, err)
 	}
 	if r.dryRun {
 		return lifecycle.PrintPlan(p, &r.output, response.Body, false)
@@ -91,6 +91,15 @@ func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host strin
 		terminal.Printf(w, "%s %s\n", canonical, done)
 		return nil
 	})
+}
+
+// orAnotherProject adds to a refusal what to do if the default project was asked and does not have it.
+func orAnotherProject(project string, err error) error {
+	var refused *client.Error
+	if project == defaultProject && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		refused.Detail += "; give its project by --project"
+	}
+	return err
 }
 
 // awaitGone looks at a name until it does not exist any more.
@@ -142,7 +151,7 @@ func NamesCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show.Get(cmd.Context(), p, api, intent.Join("projects", project, intent.NamesCollection), url.Values{}, &output)
+			return orAnotherProject(project, show.Get(cmd.Context(), p, api, intent.Join("projects", project, intent.NamesCollection), url.Values{}, &output))
 		},
 	}
 	cmd.Flags().StringVar(&project, "project", defaultProject, "the `PROJECT` whose names to list")

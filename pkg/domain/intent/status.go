@@ -102,7 +102,7 @@ type NameStatus struct {
 // Source tells where a target comes from.
 type Source struct {
 	Target  string `json:"target"`
-	Cluster string `json:"cluster"` // provider+cluster
+	Cluster string `json:"cluster"` // provider+cluster; "built-in" of a fixed address
 	Object  string `json:"object"`  // "Service namespace/name"
 	Field   string `json:"field"`   // "status.loadBalancer.ingress[0].ip"
 	Kind    string `json:"kind"`    // loadBalancer, external, ingress, gateway, node, nodeInternal, clusterIP or endpoint

@@ -39,7 +39,7 @@ func ownerOf(snap query.Snapshot, host string, documents []intent.NameSource) (i
 	}
 	for _, p := range all.Providers {
 		if slices.ContainsFunc(snap.Group.Bindings, func(b plan.Binding) bool {
-			return gives(b) && b.Record == p.Record && b.Scope == p.Scope && b.Cluster == p.Cluster
+			return gives(b) && b.Record == p.Record && b.Scope == p.Scope && intent.HomeWord(b.Cluster) == p.Cluster
 		}) {
 			out.ExternalDNS = append(out.ExternalDNS, p)
 		}

@@ -96,6 +96,7 @@ func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice addre
 	s.Targets = slices.Compact(s.Targets)
 	for _, source := range choice.Sources {
 		if slices.Contains(s.Targets, source.Target) {
+			source.Cluster = intent.HomeWord(source.Cluster) // of an address that the document of a name gives
 			s.Sources = append(s.Sources, source)
 		}
 	}
@@ -121,7 +122,7 @@ func removalFrozen(host, record string) string {
 }
 
 func planned(snap query.Snapshot) intent.StatusCondition {
-	return condition(snap, "Planned", "True", "Accepted", fmt.Sprintf("revision %d was planned", snap.Lifecycle.Seq))
+	return condition(snap, "Planned", "True", "Accepted", fmt.Sprintf("release %d was planned", snap.Lifecycle.Seq))
 }
 
 func committed(snap query.Snapshot) intent.StatusCondition {

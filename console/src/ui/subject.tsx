@@ -1,0 +1,25 @@
+import { kindOf, ownerWord } from '../lib/commands'
+import { link } from '../lib/route'
+import { Text } from './basics'
+
+/** Subject is a document that an event is about, with the way to its page if it has one. */
+export function Subject({ path }: { path: string }) {
+  const kind = kindOf(path)
+  if (kind === 'name') return <a href={link(['names', path.split('/')[3]!])}>{path.split('/')[3]}</a>
+  if (kind === 'cluster') return <a href={link(['fleet', path.split('/')[1]!, path.split('/')[3]!])}>{`${path.split('/')[1]}/${path.split('/')[3]}`}</a>
+  return <Text>{ownerWord(path)}</Text>
+}
+
+/** NamesTabs leads from the list of names to the latest changes, and back. */
+export function NamesTabs({ here }: { here: 'names' | 'changes' }) {
+  return (
+    <nav class="tabs" aria-label="Names and changes">
+      <a href={link(['names'])} aria-current={here === 'names' ? 'page' : undefined}>
+        All names
+      </a>
+      <a href={link(['changes'])} aria-current={here === 'changes' ? 'page' : undefined}>
+        Recent changes
+      </a>
+    </nav>
+  )
+}
