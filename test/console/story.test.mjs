@@ -18,6 +18,7 @@ const hash = (parts, query = {}) => `/ui/#/${parts.map(encodeURIComponent).join(
 const screens = {
   names: hash(['names']),
   'no such names': hash(['names'], { q: 'nothing' }),
+  'recent changes': hash(['changes']),
   'a name': hash(['names', 'www.lab.example']),
   'a timeline': hash(['names', 'www.lab.example'], { tab: 'timeline' }),
   'a name that nobody has': hash(['names', 'none.lab.example']),
@@ -140,6 +141,21 @@ describe('the short story', () => {
     await page.context().close()
   })
 
+  test('what is known of a name that is gone does not stay', async () => {
+    const put = (address) => server.ask('PUT', '/v2/projects/shop/names/short.lab.example', { metadata: { name: 'short.lab.example' }, spec: { addresses: [address] } })
+    await put('203.0.113.51')
+    const page = await open(browser, server.url + hash(['names', 'short.lab.example']))
+    await page.getByRole('cell', { name: '203.0.113.51' }).waitFor()
+    await page.route('**/v2/names/short.lab.example', (route) => route.fulfill({ status: 404, contentType: 'application/problem+json', body: '{"type":"about:blank","title":"Not Found","status":404,"detail":"no project publishes it"}' }))
+    await put('203.0.113.52') // the event has the page read the name again
+    await page.getByText('No project publishes this name.').waitFor()
+    assert.equal(await page.getByRole('cell', { name: '203.0.113.51' }).count(), 0)
+    await page.getByRole('link', { name: 'Names', exact: true }).click()
+    await page.getByRole('link', { name: 'Recent changes' }).click()
+    await page.getByRole('row', { name: /short\.lab\.example update anonymous accepted 2/ }).waitFor()
+    await page.context().close()
+  })
+
   test('every screen in both themes passes axe, and none is wider than a phone', async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await open(browser, server.url + '/ui/', { colorScheme, reducedMotion: 'reduce', bypassCSP: true })
@@ -166,7 +182,7 @@ describe('the short story', () => {
     await page.keyboard.press('/')
     await page.waitForFunction(() => document.activeElement?.id === 'search')
     await page.keyboard.type('www')
-    await page.getByRole('link', { name: 'www.lab.example' }).waitFor()
+    await page.getByText('1 name', { exact: true }).waitFor() // the focus would be lost with a row that goes
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '')
     for (let i = 0; i < 20 && (await focused()) !== 'www.lab.example'; i++) await page.keyboard.press('Tab')
     assert.equal(await focused(), 'www.lab.example')
