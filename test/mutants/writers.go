@@ -36,18 +36,6 @@ func inWriters() []bugs.Bug {
 			Replacement: "			ok = value != \"\"",
 		},
 		{
-			Name: "unread before a webhook", File: "pkg/publisher/webhook/webhook.go",
-			Breaks:      "a webhook is told to write over what somebody else has changed",
-			Text:        "	if !same(now[change.Before.Name], change.Before) {",
-			Replacement: "	if len(now) == 0 {",
-		},
-		{
-			Name: "upsert-only removes", File: "pkg/publisher/open/open.go",
-			Breaks:      "a provider with policy upsert-only loses sets",
-			Text:        "	if l.policy == \"sync\" {",
-			Replacement: "	if l.policy != \"create-only\" {",
-		},
-		{
 			Name: "update without prerequisites", File: "pkg/publisher/rfc2136/write.go",
 			Breaks:      "an update is taken although somebody else has changed the name",
 			Text:        "	u.alone(before, steps)\n",
@@ -124,6 +112,24 @@ func inImports() []bugs.Bug {
 			Breaks:      "the findings of an import are null in JSON, and not an empty list",
 			Text:        "	if r.Findings == nil {",
 			Replacement: "	if r.Findings == nil && len(r.Findings) > 0 {",
+		},
+	}
+}
+
+// inPolicies are mutants of what bounds the built-in publisher's writers.
+func inPolicies() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "unread before a webhook", File: "pkg/publisher/webhook/webhook.go",
+			Breaks:      "a webhook is told to write over what somebody else has changed",
+			Text:        "	if !same(now[change.Before.Name], change.Before) {",
+			Replacement: "	if len(now) == 0 {",
+		},
+		{
+			Name: "upsert-only removes", File: "pkg/publisher/open/open.go",
+			Breaks:      "a provider with policy upsert-only loses sets",
+			Text:        "	if l.policy == \"sync\" {",
+			Replacement: "	if l.policy != \"create-only\" {",
 		},
 	}
 }
