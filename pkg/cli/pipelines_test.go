@@ -89,7 +89,7 @@ func TestThePipelinesOfTheirPageRun(t *testing.T) {
 	require.NotContains(t, again, "configured")
 	require.Contains(t, again, "shop/store/v1/prod Instantiated (release 2,")
 
-	require.Equal(t, exitDone, signpost(t, service.url, "publish", "fixed.lab.example", "--project", "shop", "--address", "203.0.113.9", "--token", "ope").code)
+	require.Equal(t, exitDone, signpost(t, service.url, "publish", "fixed.lab.example", "--project", "shop", "--address", "203.0.113.9", "--wait=instantiated", "--token", "ope").code)
 	name := signpost(t, service.url, "get", "projects/shop/names/fixed.lab.example", "-o", "yaml", "--token", "ope").out
 	planned := signpost(t, service.url, "plan", "-f", write(t, "name.yaml", name), "--token", "pr")
 	require.Equal(t, exitDone, planned.code, planned)
