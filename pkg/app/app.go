@@ -106,17 +106,15 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	contexts := appcontext.NewStore(stores.kv, time.Now)
-	entries := ledger.New(stores.kv)
+	contexts, entries := appcontext.NewStore(stores.kv, time.Now), ledger.New(stores.kv)
 	handed, err := openRsync(ctx, c, stores.kv, contexts, log, metrics)
 	if err != nil {
 		return nil, err
 	}
 	self := c.replica(sealer.Key())
 	registry := replicas.NewRegistry(stores.kv, self, log)
-	reaching := c.reaching(id, registry)
-	reaching.Publishers = publishers.New(publishers.Limits{Servers: c.PublisherServers, Stores: c.storeAddresses()}, stores.kv, documents.Values(values), metrics)
-	pool := connections.New(reaching, connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
+	writers := publishers.New(publishers.Limits{Servers: c.PublisherServers, Stores: c.storeAddresses()}, stores.kv, documents.Values(values), metrics)
+	pool := connections.New(c.reaching(id, registry, writers), connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
 	rules := c.rules(pool, documents)
 	past, feed := openHistory(c, documents, stores.kv, log, metrics)

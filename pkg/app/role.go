@@ -67,9 +67,10 @@ func (c Config) ownDirectories(registry *replicas.Registry) func(ctx context.Con
 	}
 }
 
-// reaching is how clusters are reached.
-func (c Config) reaching(installation string, registry *replicas.Registry) connections.Settings {
+// reaching is how clusters are reached, the built-in publishers among them.
+func (c Config) reaching(installation string, registry *replicas.Registry, writers connections.Publishers) connections.Settings {
 	return connections.Settings{
+		Publishers:   writers,
 		Installation: installation, Version: c.Build.Version, Replica: registry.ID(), Memory: c.clusterMemory(), Alone: c.ownDirectories(registry),
 		Root: cmp.Or(c.DirectoryRoot, filepath.Join(c.DataDir, "clusters")),
 	}

@@ -105,7 +105,7 @@ func TestDirectoryClustersAreForOneWorker(t *testing.T) {
 	external(&config)
 	config.DirectoryRoot = root
 	refusal := func(c Config, self replicas.Replica) string {
-		pool := connections.New(c.reaching("inst-1", replicas.NewRegistry(store, self, nil)), connections.Identities{Ledger: ledger.New(store), Documents: documents}, nil)
+		pool := connections.New(c.reaching("inst-1", replicas.NewRegistry(store, self, nil), nil), connections.Identities{Ledger: ledger.New(store), Documents: documents}, nil)
 		target, err := pool.Connect(t.Context(), "edge+hub")
 		report, preflightErr := pool.Preflight(t.Context(), hub)
 		require.NoError(t, preflightErr)
