@@ -144,8 +144,8 @@ func everyOnce(calls int, fault func()) func(int) {
 	}
 }
 
-// TestALostUpdateIsFound: the store here checks a condition before it writes, as a program
-// does that forgets the compare-and-swap.
+// TestALostUpdateIsFound: the store here checks a condition some time before it writes, as a
+// program does that forgets the compare-and-swap.
 func TestALostUpdateIsFound(t *testing.T) {
 	t.Parallel()
 	history := load{callers: several(6, ofStore{forgetful{etcd.New(kvtest.NewFake())}}), calls: 200, keys: 1, seed: sample.Seed(t)}.run(t.Context())
@@ -160,6 +160,7 @@ func TestAStaleReadIsFound(t *testing.T) {
 	require.Equal(t, porcupine.Illegal, judge(t, history))
 }
 
+// forgetful lets other clients write between its check and its own write.
 type forgetful struct{ intent.Store }
 
 func (f forgetful) Put(ctx context.Context, w intent.Write) (intent.Document, error) {
@@ -170,6 +171,7 @@ func (f forgetful) Put(ctx context.Context, w intent.Write) (intent.Document, er
 	if err := w.Condition.Check(w.Path, doc.Revision); err != nil {
 		return intent.Document{}, err
 	}
+	time.Sleep(time.Millisecond)
 	w.Condition = intent.Always()
 	return f.Store.Put(ctx, w)
 }
