@@ -270,7 +270,7 @@ func TestEmcoctlsExamplesArePlanned(t *testing.T) {
 	require.NoError(t, os.WriteFile(records, []byte(hasty), 0o600))
 	ours := []string{"-f", records, "-f", emcoFiles + "/intents.yaml", "-f", emcoFiles + "/instantiate.yaml"}
 	run(append([]string{"apply"}, ours[:4]...)...)
-	require.Contains(t, run("plan", "shop/store/v1/prod").out, "create  www.lab.example  A     lab     203.0.113.10  6s\n")
+	require.Contains(t, run("plan", "shop/store/v1/prod").out, "create  www.lab.example  A     lab     203.0.113.10  6s      37s\n")
 	applied := run(append([]string{"apply"}, ours...)...)
 	require.Contains(t, applied.out, "requested "+prod+"/instantiate\n")
 	golden.Equal(t, "emco_get.golden", session.Normal(run(append([]string{"get"}, ours...)...).out))

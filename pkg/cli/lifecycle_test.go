@@ -197,7 +197,7 @@ func TestRollbackNamesItsRelease(t *testing.T) {
 }
 
 const aPlan = `{"token":"6f1c","warnings":["sync without a domain filter"],"errors":[],"names":[
-	{"name":"www.lab.example","type":"A","record":"lab","action":"update","targets":["203.0.113.10","203.0.113.20"],"answeredWithin":"6s"},
+	{"name":"www.lab.example","type":"A","record":"lab","action":"update","targets":["203.0.113.10","203.0.113.20"],"answeredWithin":"6s","clientsWithin":"37s"},
 	{"name":"old.lab.example","type":"A","record":"lab","action":"delete","targets":[]}],"objects":[
 	{"cluster":"edge+hub","action":"update","kind":"DNSEndpoint","namespace":"shop-dns","name":"web-web-0a1b2c3d","diff":" spec:\n-  - 203.0.113.10\n+  - 203.0.113.20\n"},
 	{"cluster":"edge+hub","action":"unchanged","kind":"Namespace","namespace":"","name":"shop-dns","diff":""}]}`

@@ -1959,7 +1959,7 @@ type DNSIntentSpec struct {
 	// Example: web
 	ServiceName string `json:"serviceName"`
 
-	// TTL Seconds; without it, the provider's default.
+	// TTL Seconds; without it, the provider's default, and at most 60 with routing policy `failover` or with `health` other than the default.
 	//
 	// Example: 30
 	TTL int64 `json:"ttl,omitempty,omitzero"`
@@ -2074,7 +2074,7 @@ type DNSNameSpec struct {
 	// Example: web/frontend
 	Service string `json:"service,omitempty,omitzero"`
 
-	// TTL Seconds; without it, the DNS provider's default.
+	// TTL Seconds; without it, the DNS provider's default, and at most 60 with routing policy `failover` or with `health` other than the default.
 	//
 	// Example: 60
 	TTL int64 `json:"ttl,omitempty,omitzero"`
@@ -3546,6 +3546,11 @@ type NameCauseReason string
 
 // NameChange A DNS name and type.
 type NameChange struct {
+	// AbsentFor Of a name that is created: how long resolvers that asked for it before may answer that it does not exist, as a duration. It is the negative TTL of its zone. Absent if Signpost could not ask the zone's servers.
+	//
+	// Example: 5m0s
+	AbsentFor string `json:"absentFor,omitempty,omitzero"`
+
 	// Action The change to it.
 	Action Change `json:"action"`
 
@@ -3553,6 +3558,11 @@ type NameChange struct {
 	//
 	// Example: 6s
 	AnsweredWithin string `json:"answeredWithin,omitempty,omitzero"`
+
+	// ClientsWithin How soon clients follow a change of the name's addresses, at most, as a duration. It is the sum of a second to decide, `answeredWithin`, and the TTL. Absent if `answeredWithin` is.
+	//
+	// Example: 1m7s
+	ClientsWithin string `json:"clientsWithin,omitempty,omitzero"`
 
 	// Name The host name.
 	//

@@ -40,7 +40,7 @@ func TestPlanTellsWhatWouldHappenAndChangesNothing(t *testing.T) {
 		"create edge+hub Deployment external-dns-lab",
 		"create edge+hub DNSEndpoint web-web-",
 	}, trimHashes(actions(plan)))
-	require.Equal(t, []intent.NameChange{{Name: "www.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{"203.0.113.10", "203.0.113.20"}, AnsweredWithin: "6s"}}, plan.Names)
+	require.Equal(t, []intent.NameChange{{Name: "www.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{"203.0.113.10", "203.0.113.20"}, AnsweredWithin: "6s", ClientsWithin: "5m7s"}}, plan.Names)
 	require.Empty(t, plan.Errors)
 
 	w.do(intent.Instantiate, prod)

@@ -62,6 +62,45 @@ func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
 	}
 }
 
+// TestANameThatMovesHasAShortTTL unless its intent or its provider says otherwise. Clients leave an unhealthy cluster
+// when their resolvers ask anew.
+func TestANameThatMovesHasAShortTTL(t *testing.T) {
+	t.Parallel()
+	for more, want := range map[string]int64{
+		``:                                    0,
+		`,"health":{"readyEndpoints":true}`:   0, // as it is anyway
+		`,"routing":{"policy":"failover"}`:    60,
+		`,"health":{"unreachableAfter":"1m"}`: 60,
+		`,"routing":{"policy":"failover"},"ttl":600`:                                  600,
+		`,"routing":{"policy":"weighted","weights":{"edge+berlin":1,"edge+paris":1}}`: 0,
+	} {
+		w := newShop(t)
+		w.on53()
+		w.ask(more)
+		require.Equal(t, want, w.host().TTL, more)
+	}
+	w := newShop(t)
+	w.put(lab, `{"provider":"coredns","external-dns-parameters":{"domain-filter":["lab.example"],"min-ttl":"20s"},"version":"v0.22.0"}`)
+	w.ask(`,"routing":{"policy":"failover"}`)
+	require.Zero(t, w.host().TTL, "that of the provider is shorter")
+}
+
+// TestAPlanTellsWhenClientsFollow as the sum of all that they wait for. An answer of before may be cached for its own TTL.
+func TestAPlanTellsWhenClientsFollow(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.put(lab, record("lab.example", builtIn))
+	clients := func(action intent.Action) string { return w.plan(prod, action).Names[0].ClientsWithin }
+	require.Equal(t, "5m2s", clients(intent.Instantiate), "the provider says no TTL")
+	w.ask(`,"ttl":120`)
+	require.Equal(t, "2m2s", clients(intent.Instantiate))
+	w.host()
+	require.Empty(t, clients(intent.Update), "nothing changes")
+	w.ask(`,"ttl":30`)
+	w.observe(berlin, "shop/web", "203.0.113.11")
+	require.Equal(t, "2m2s", clients(intent.Update))
+}
+
 func TestOneClustersOwnRecordHasNothingToChooseAmong(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)

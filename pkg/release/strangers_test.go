@@ -68,9 +68,12 @@ func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {
 		require.Empty(t, p.Errors, "a warning refuses nothing")
 		require.Empty(t, w.plan(prod, intent.Terminate).Errors)
 	}
+	w.answers("www.lab.example", verify.Holding{AbsentFor: 5 * time.Minute})
+	require.Equal(t, "5m0s", w.plan(prod, intent.Instantiate).Names[0].AbsentFor, "a resolver may have asked before")
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	require.Empty(t, about("www.lab.example", w.plan(prod, intent.Update).Warnings), "what is published is not created")
+	require.Empty(t, w.plan(prod, intent.Update).Names[0].AbsentFor)
 
 	w = newShop(t)
 	doc, err := w.documents.Get(t.Context(), lab)

@@ -73,7 +73,7 @@ func TestAPlanOfATakeoverChangesNames(t *testing.T) {
 		plan, err := w.service.PlanTakeover(ann(test), test, "", "prod")
 		require.NoError(t, err)
 		require.Len(t, plan.Names, 1)
-		plan.Names[0].AnsweredWithin = ""
+		plan.Names[0].AnsweredWithin, plan.Names[0].ClientsWithin = "", ""
 		return plan.Names[0]
 	}
 	was := intent.NameChange{Name: wwwName, Type: "A", Record: "lab", Action: "unchanged", Targets: []string{"203.0.113.10", "203.0.113.20"}}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -162,9 +163,9 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	for _, warning := range plan.Warnings {
 		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
 	}
-	names := terminal.NewTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS", "WITHIN")
+	names := terminal.NewTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS", "WITHIN", "CLIENTS")
 	for _, n := range plan.Names {
-		names.Add(string(n.Action), n.Name, n.Type, n.Record, strings.Join(n.Targets, " "), n.AnsweredWithin)
+		names.Add(string(n.Action), n.Name, n.Type, n.Record, strings.Join(n.Targets, " "), n.AnsweredWithin, n.ClientsWithin)
 	}
 	objects := terminal.NewTable("ACTION", "CLUSTER", "KIND", "NAMESPACE", "NAME")
 	for _, o := range plan.Objects {
@@ -175,6 +176,7 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	if err := terminal.WriteTables(w, names, objects); err != nil {
 		return err
 	}
+	printClients(w, plan.Names)
 	if diffs {
 		printDiffs(w, plan.Objects)
 	}
@@ -182,6 +184,40 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 		terminal.Printf(w, "\nTo do exactly this: --confirm %s\n", terminal.Plain(plan.Token))
 	}
 	return nil
+}
+
+// printClients says when clients follow the slowest of the names, and what resolvers may have cached of new ones.
+func printClients(w io.Writer, names []client.NameChange) {
+	var slowest, absent time.Duration
+	created, known := 0, 0
+	for _, n := range names {
+		slowest = max(slowest, duration(n.ClientsWithin))
+		if n.Action == "create" && n.ClientsWithin != "" {
+			created++
+			if n.AbsentFor != "" {
+				known++
+			}
+			absent = max(absent, duration(n.AbsentFor))
+		}
+	}
+	if slowest > 0 {
+		terminal.Printf(w, "\nClients follow within %s: the time to decide and to publish, and the TTL.\n", slowest)
+	}
+	switch {
+	case created > 0 && known == created:
+		terminal.Printf(w, "A resolver that asked for a new name before may answer for %s that the name does not exist.\n", absent)
+	case created > 0:
+		terminal.Printf(w, "A resolver that asked for a new name before may answer that the name does not exist. It does so for the negative TTL in the SOA record of the zone.\n")
+	}
+}
+
+// duration reads a Go duration; 0 if it is none.
+func duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return d
 }
 
 const actionUnchanged = "unchanged"

@@ -68,3 +68,14 @@ func AnswerWithin(args []string) time.Duration {
 	}
 	return wait + clockTick
 }
+
+// usualTTL is what most DNS providers of external-dns have for names without a TTL, and none has more.
+const usualTTL = 5 * time.Minute
+
+// UsualTTL is for how long resolvers keep a name that has no TTL of its own, at most.
+func UsualTTL(parameters Parameters) time.Duration {
+	if given, err := time.ParseDuration(Value(parameters, "min-ttl")); err == nil {
+		return given
+	}
+	return usualTTL
+}

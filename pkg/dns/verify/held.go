@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 )
@@ -15,6 +16,8 @@ import (
 type Holding struct {
 	Types []string // of A, AAAA and CNAME, those that it has; none: it is free
 	Owner string   // the owner id of the external-dns that marks it as its own; empty: none does
+
+	AbsentFor time.Duration // how long resolvers may keep that a free name does not exist; 0: not known
 
 	Elsewhere bool // the mark is where an external-dns with the affixes that were asked for does not look
 }
@@ -50,11 +53,14 @@ func (v *Verifier) heldAt(ctx context.Context, name string, marks externaldns.In
 		case !r.Authoritative || r.Rcode != noError && r.Rcode != noName:
 			return held, fmt.Errorf("%s does not speak for %s", server, name)
 		case r.Rcode == noName:
+			held.AbsentFor = r.AbsentFor
 			return held, nil
 		case r.CNAME != "":
 			held.Types = []string{"CNAME"}
 		case len(r.Values) > 0:
 			held.Types = append(held.Types, kind)
+		default:
+			held.AbsentFor = max(held.AbsentFor, r.AbsentFor)
 		}
 		if r.CNAME != "" {
 			break

@@ -3,6 +3,7 @@ package verify
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,6 +22,8 @@ func TestHeldTellsWhatANameHasAndWhoseItIs(t *testing.T) {
 		want  Holding
 	}{
 		"free":                   {},
+		"free, of a zone":        {zone: []string{"lab.example. 900 IN SOA ns hostmaster 1 2 3 4 300"}, want: Holding{AbsentFor: 5 * time.Minute}},
+		"no address, of a zone":  {zone: []string{"lab.example. 60 IN SOA ns hostmaster 1 2 3 4 300", `www.lab.example. 60 IN TXT "v=spf1"`}, want: Holding{AbsentFor: time.Minute}},
 		"nobody's":               {zone: []string{"www.lab.example. 60 IN A 192.0.2.1"}, want: Holding{Types: []string{"A"}}},
 		"both families":          {zone: []string{"www.lab.example. 60 IN A 192.0.2.1", "www.lab.example. 60 IN AAAA 2001:db8::1"}, want: Holding{Types: []string{"A", "AAAA"}}},
 		"an alias":               {zone: []string{"www.lab.example. 60 IN CNAME elsewhere.example."}, want: Holding{Types: []string{"CNAME"}}},

@@ -56,6 +56,8 @@ type Reply struct {
 	CNAME         string    // the name is an alias of this one
 	TTL           uint32    // of Values or CNAME, in seconds
 
+	AbsentFor time.Duration // how long resolvers may keep that there are no Values; 0: not known
+
 	Marked bool   // Owner is known
 	Owner  string // whose external-dns has made the name; empty: none has
 }

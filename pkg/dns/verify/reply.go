@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/miekg/dns"
 )
@@ -30,7 +31,20 @@ func read(m *dns.Msg, name, kind string) Reply {
 	}
 	slices.Sort(r.Values)
 	r.Values = slices.Compact(r.Values)
+	if len(r.Values) == 0 {
+		r.AbsentFor = absentFor(m)
+	}
 	return r
+}
+
+// absentFor is for how long resolvers may keep that there is no record (RFC 2308, section 5).
+func absentFor(m *dns.Msg) time.Duration {
+	for _, record := range m.Ns {
+		if soa, is := record.(*dns.SOA); is {
+			return time.Duration(min(soa.Hdr.Ttl, soa.Minttl)) * time.Second
+		}
+	}
+	return 0
 }
 
 // longestReply is how long the values of a reply may be together, in bytes: they are

@@ -23,7 +23,7 @@ type Name struct {
 	Clusters    *ClusterChoice `json:"clusters,omitempty"`  // with Service: where it runs
 	Provider    string         `json:"provider,omitempty"`  // of the project; completed if exactly one serves the name
 	Scope       Scope          `json:"scope,omitempty"`     // none: public
-	TTL         int64          `json:"ttl,omitempty"`       // seconds; 0: the DNS provider's default
+	TTL         int64          `json:"ttl,omitempty"`       // seconds; 0: the DNS provider's default, at most 60 with Failover or Health other than the default
 	RecordTypes []string       `json:"recordTypes,omitempty"`
 	Routing     *Routing       `json:"routing,omitempty"`
 	Health      *Health        `json:"health,omitempty"`

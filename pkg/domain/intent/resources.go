@@ -261,7 +261,7 @@ type DNSIntent struct {
 	Namespace   string   `json:"namespace,omitempty"` // default: the app's, else the logical cloud's
 	Hostnames   []string `json:"hostnames"`           // canonical once stored
 	Scope       Scope    `json:"scope,omitempty"`     // none: both
-	TTL         int64    `json:"ttl,omitempty"`       // seconds; 0: the provider's default
+	TTL         int64    `json:"ttl,omitempty"`       // seconds; 0: the provider's default, at most 60 with Failover or Health other than the default
 	RecordTypes []string `json:"recordTypes,omitempty"`
 	Records     []string `json:"records,omitempty"` // only these of the associated records
 	Routing     *Routing `json:"routing,omitempty"`

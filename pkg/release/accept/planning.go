@@ -343,7 +343,7 @@ func view(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (in
 		return v, err
 	}
 	v.Names = append(v.Names, render.NameChanges(changes, p.PendingNames(), p.Given)...)
-	state.TellAnswers(v.Names, p.Draft.Frozen())
+	state.TellAnswers(v.Names, changes, p.Draft.Frozen())
 	v.Warnings = slices.Concat(v.Warnings, p.Removals.Warnings(), p.Draft.Warnings)
 	v.Errors = append(v.Errors, p.Draft.Errors...)
 	if p.Draft.In.Orchestration == nil { // else the orchestrator does it

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
@@ -118,13 +119,10 @@ func uids(sites []site) []string {
 	return out
 }
 
-// usualTTL is the TTL in seconds of a name without one: external-dns has 300 for most DNS
-// providers, and none has more.
-const usualTTL = 300
-
+// ttlOf is for how many seconds resolvers keep a name.
 func ttlOf(row intent.MovedName) int64 {
 	if row.TTL > 0 {
 		return row.TTL
 	}
-	return usualTTL
+	return int64(externaldns.UsualTTL(nil).Seconds())
 }

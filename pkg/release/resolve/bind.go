@@ -116,18 +116,18 @@ func (d *Draft) bindRecord(ctx context.Context, i inputs.DNSIntent, app plan.App
 		if homeless || !covers {
 			continue
 		}
-		host := hostOf(i.Spec, made, to)
+		host := hostOf(i.Spec, made, to, record.Frozen)
 		d.checkAbilities(i, made.pointer, publishing, host)
 		d.addHost(d.binding(to), i, made.pointer, host)
 	}
 	return nil
 }
 
-// hostOf is what an intent asks for a name. A cluster's own names have nothing to choose
+// hostOf is what an intent asks for a name of a provider. A cluster's own names have nothing to choose
 // among.
-func hostOf(spec intent.DNSIntent, made hostnameOf, to plan.Binding) plan.Host {
+func hostOf(spec intent.DNSIntent, made hostnameOf, to plan.Binding, by plan.Record) plan.Host {
 	host := plan.Host{
-		Name: made.name, TTL: spec.TTL, Types: slices.Sorted(slices.Values(spec.RecordTypes)),
+		Name: made.name, TTL: ttlOf(spec, by.Spec.Parameters), Types: slices.Sorted(slices.Values(spec.RecordTypes)),
 		Routing: routing(spec.Routing, to.Sources), Health: health(spec.Health),
 	}
 	if to.Scope == intent.ClusterScope || made.cluster != "" {

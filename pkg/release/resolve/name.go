@@ -107,7 +107,7 @@ func (d *Draft) bindNameTo(to plan.Binding) {
 		return
 	}
 	i := inputs.DNSIntent{Path: d.Group.Path, Spec: intent.DNSIntent{TTL: name.TTL, RecordTypes: name.RecordTypes, Routing: clusterWords(name.Routing), Health: name.Health}}
-	published := hostOf(i.Spec, hostnameOf{name: host}, to)
+	published := hostOf(i.Spec, hostnameOf{name: host}, to, record)
 	published.Targets, published.Records = name.Fixed(), publishing.written(name.Records)
 	d.checkAbilities(i, "/metadata/name", publishing, published)
 	d.addHost(d.binding(to), i, "/metadata/name", published)

@@ -2,8 +2,10 @@ package state
 
 import (
 	"context"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
@@ -52,18 +54,43 @@ func homeOf(r plan.Record) string {
 	return r.Home.String()
 }
 
-// TellAnswers says of the names that come or change how soon their external-dns
-// tells the DNS provider of it. When a name goes, depends on how many targets it has.
-func TellAnswers(names []intent.NameChange, records map[string]plan.Record) {
-	within := map[string]string{}
+// deciding is how long Signpost takes, at most, from a changed address to its DNSEndpoint.
+const deciding = time.Second
+
+// TellAnswers says how soon the external-dns of names that come or change tells the DNS
+// provider, and how soon clients follow. When a name goes, depends on how many targets it has.
+func TellAnswers(names []intent.NameChange, changes []bundle.Change, records map[string]plan.Record) {
+	within := map[string]time.Duration{}
 	for name, r := range records {
-		if wait := provider.AnswerWithin(plan.Provider{Record: r, Scope: intent.Public, Cluster: homeOf(r)}); wait > 0 {
-			within[name] = wait.String()
-		}
+		within[name] = provider.AnswerWithin(plan.Provider{Record: r, Scope: intent.Public, Cluster: homeOf(r)})
 	}
+	ttls := longestTTLs(changes)
 	for i, n := range names {
-		if (n.Action == "create" || n.Action == "update") && len(n.Targets) > 0 {
-			names[i].AnsweredWithin = within[n.Record]
+		wait := within[n.Record]
+		if wait == 0 || n.Action != "create" && n.Action != "update" || len(n.Targets) == 0 {
+			continue
+		}
+		kept := externaldns.UsualTTL(records[n.Record].Spec.Parameters)
+		if ttl := ttls[NameKey{Name: n.Name, Kind: n.Type, Record: n.Record}]; ttl > 0 {
+			kept = time.Duration(ttl) * time.Second
+		}
+		names[i].AnsweredWithin, names[i].ClientsWithin = wait.String(), (deciding + wait + kept).String()
+	}
+}
+
+// longestTTLs are the TTLs of names before and after changes, in seconds: resolvers may have the one of before.
+func longestTTLs(changes []bundle.Change) map[NameKey]int64 {
+	ttls := map[NameKey]int64{}
+	for _, c := range changes {
+		for _, p := range []*bundle.Published{c.Before, c.After} {
+			if p == nil {
+				continue
+			}
+			for _, n := range p.Names {
+				key := NameKey{Name: n.Name, Kind: n.Type, Record: p.Record}
+				ttls[key] = max(ttls[key], n.TTL)
+			}
 		}
 	}
+	return ttls
 }

@@ -40,8 +40,9 @@ type LookupResult struct {
 }
 
 // WarnOfExistingRecords warns of names that a plan would create and that the
-// authoritative servers answer already, for which external-dns would leave them alone.
-// Names that cannot be asked for in time are not known, and not told.
+// authoritative servers answer already, for which external-dns would leave them alone. Of
+// other names it tells for how long resolvers may keep that they do not exist. Names that
+// cannot be asked for in time are not known, and not told.
 func (s *Keeper) WarnOfExistingRecords(ctx context.Context, p *resolve.Proposal) {
 	if p.Action == intent.Terminate {
 		return
@@ -54,6 +55,10 @@ func (s *Keeper) WarnOfExistingRecords(ctx context.Context, p *resolve.Proposal)
 	}
 	names := slices.DeleteFunc(publicNames(p.Draft.Group), func(name state.NameKey) bool { return !created[name] })
 	for _, seen := range s.LookUp(ctx, quickLookup(), p.Draft.Frozen(), names) {
+		if len(seen.Held.Types) == 0 {
+			tellAbsence(p.View.Names, seen)
+			continue
+		}
 		record := p.Draft.Records[seen.Record].Frozen
 		text := warningOf(seen, record)
 		if text != "" && state.KeyPrefix(record.Spec) != "" {
@@ -61,6 +66,15 @@ func (s *Keeper) WarnOfExistingRecords(ctx context.Context, p *resolve.Proposal)
 		}
 		if text != "" {
 			p.View.Warnings = append(p.View.Warnings, text)
+		}
+	}
+}
+
+// tellAbsence tells of a name that a plan would create for how long resolvers may keep that it does not exist.
+func tellAbsence(names []intent.NameChange, seen LookupResult) {
+	for n := range names {
+		if names[n].Name == seen.Name && names[n].Record == seen.Record && seen.Held.AbsentFor > 0 {
+			names[n].AbsentFor = seen.Held.AbsentFor.String()
 		}
 	}
 }
@@ -117,8 +131,8 @@ func publicNames(group plan.Group) []state.NameKey {
 	return names
 }
 
-// LookUp answers which of the names have something at their authoritative
-// servers, ordered by name, as far as can be found out in time.
+// LookUp answers what the names have at their authoritative servers, ordered by name. It
+// leaves out names of which that cannot be found out in time.
 func (s *Keeper) LookUp(ctx context.Context, how LookupBudget, records map[string]plan.Record, names []state.NameKey) []LookupResult {
 	if s.Ownership.LookupExisting == nil || len(names) == 0 {
 		return nil
@@ -139,7 +153,7 @@ func (s *Keeper) LookUp(ctx context.Context, how LookupBudget, records map[strin
 		}
 		looking.Go(func() error {
 			held, err := s.Ownership.LookupExisting(ctx, name.Name, shown, serversOf(record))
-			if err == nil && len(held.Types) > 0 {
+			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				seen = append(seen, LookupResult{name, held})
