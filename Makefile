@@ -233,3 +233,19 @@ NAMES ?= 10
 .PHONY: bench-answer
 bench-answer: ## Measure CHANGES changed addresses until CoreDNS and BIND answer them, among NAMES names
 	cd test && $(GO) test -run '^$$' -bench 'TimeToAnswer/names=$(NAMES)$$' -benchtime $(CHANGES)x -timeout 45m $(TEST_FLAGS) ./bench
+
+# The largest number of names that "make bench-scale" measures. 100000 takes about 20 minutes.
+SIZE ?= 10000
+
+.PHONY: bench-scale
+bench-scale: ## Print what SIZE names cost, beside a hundredth and a tenth of them
+	cd test && $(GO) test -run '^$$' -bench Scale -benchtime 1x -timeout 2h $(TEST_FLAGS) ./bench/scale -size=$(SIZE) | tee /dev/stderr | $(GO) run -buildvcs=false ./bench/report/cmd/report print
+
+# Which benchmarks "make bench-docs" runs: a regular expression; ^$ for none. RESULTS names a file
+# with the output of the benchmarks, which are then not run.
+ONLY ?=
+RESULTS ?=
+
+.PHONY: bench-docs
+bench-docs: ## Measure again what docs/performance.md tells, and mark tables whose benchmark has changed as old
+	cd test && $(GO) run -buildvcs=false ./bench/report/cmd/report -only '$(ONLY)' -output '$(RESULTS)'

@@ -24,7 +24,7 @@ readonly LOGS=${SIGNPOST_TEST_LOGS:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/signpost
 readonly AT_ONCE=6
 
 # Packages of the module test that need Go alone.
-readonly PLAIN=(./apiserver ./story ./tools/... ./machine ./e2e/wait ./e2e/process ./publisher/keys ./faults/link ./tenants ./simulate ./simulate/bugs ./mutants/...)
+readonly PLAIN=(./apiserver ./story ./tools/... ./machine ./e2e/wait ./e2e/process ./publisher/keys ./faults/link ./tenants ./simulate ./simulate/bugs ./mutants/... ./bench/report)
 # Packages of the module test that are run at length only: they prove the tests'
 # own harness, or how Signpost behaves under load.
 readonly LONG='/(bench|load|e2e/fixture|e2e/kube|e2e/kubelet|e2e/etcd)(/|$)'

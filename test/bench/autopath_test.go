@@ -138,10 +138,10 @@ func costOfPlugins(b *testing.B, ours, stock *clusterdns.CoreDNS, names func() [
 		load{server.HostPort(), packed(b, names())}.run(b, inATurn) // fills the cache
 		return compare.Contender{Name: name, Turn: func(b *testing.B) time.Duration {
 			asked := load{server.HostPort(), packed(b, names())}
-			before, err := processorTime(server.PID())
+			before, err := server.ProcessorTime()
 			require.NoError(b, err)
 			time := asked.run(b, inATurn)
-			after, err := processorTime(server.PID())
+			after, err := server.ProcessorTime()
 			require.NoError(b, err)
 			took[name], spent[name] = append(took[name], time), spent[name]+after-before
 			return time / inATurn

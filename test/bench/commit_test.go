@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -23,8 +24,9 @@ import (
 
 // BenchmarkCommit makes an app context of 1,000 DNSEndpoints current, beside a
 // put of each of the same keys, which is how such contexts are commonly
-// written. What is read while the puts go on is a mixture. "sweep" removes the
-// context before the last, which nobody waits for.
+// written. What is read while the puts go on is a mixture. "bare" is the floor: the
+// same keys and values in as few transactions, which render nothing and compare nothing. "sweep" removes
+// the context before the last, which nobody waits for.
 func BenchmarkCommit(b *testing.B) {
 	b.Run("embedded", func(b *testing.B) { compareCommits(b, &counted{KV: embeddedEtcd(b)}) })
 	b.Run("external", func(b *testing.B) { compareCommits(b, &counted{KV: externalEtcd(b)}) })
@@ -50,14 +52,41 @@ func compareCommits(b *testing.B, store *counted) {
 			require.NoError(b, err)
 		}
 	}
+	bare, forget := bareTransactions(store, keys)
 	commit(b)
 	times := compare.Run(b, time.Millisecond,
 		compare.Contender{Name: "commit", Before: sweep, Turn: stopwatch(commit)},
 		compare.Contender{Name: "sweep", Before: commit, Turn: stopwatch(sweep)},
+		compare.Contender{Name: "bare", Before: forget, Turn: stopwatch(bare)},
 		compare.Contender{Name: "puts", Turn: stopwatch(put)})
-	b.ReportMetric(times[2].Ratio(times[0]), "puts/commit")
+	b.ReportMetric(times[2].Ratio(times[0]), "bare/commit")
+	b.ReportMetric(times[3].Ratio(times[0]), "puts/commit")
+	b.ReportMetric(store.requestsOf(b, bare), "bare-requests")
 	b.ReportMetric(store.requestsOf(b, commit), "commit-requests")
 	b.ReportMetric(store.requestsOf(b, put), "puts-requests")
+}
+
+// bareTransactions write items below another key, as many at once as a commit does. What
+// they wrote is to be forgotten before they write it again.
+func bareTransactions(store kv.KV, items []kv.Item) (write, forget func(b *testing.B)) {
+	const below, atOnce = "/bare", 4
+	var ops []kv.Op
+	for _, item := range items {
+		ops = append(ops, kv.Put(below+item.Key, item.Value))
+	}
+	write = func(b *testing.B) {
+		var all errgroup.Group
+		all.SetLimit(atOnce)
+		for batch := range kv.Batches(slices.Values(ops)) {
+			all.Go(func() error { _, _, err := store.Txn(b.Context(), nil, batch...); return err })
+		}
+		require.NoError(b, all.Wait())
+	}
+	forget = func(b *testing.B) {
+		_, _, err := store.Txn(b.Context(), nil, kv.DeletePrefix(below))
+		require.NoError(b, err)
+	}
+	return write, forget
 }
 
 // stopwatch takes the time of something.

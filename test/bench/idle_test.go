@@ -27,10 +27,10 @@ func TestAFreshIdleServerIsSmall(t *testing.T) {
 	t.Cleanup(server.Kill)
 	require.NoError(t, server.Start(t.Context()))
 
-	most := 0
+	most := int64(0)
 	const rounds = 12 * time.Second // all that happens at times happens once
 	wait.Always(t, rounds, "the server to be small", func() error {
-		size, err := resident(server.PID())
+		size, err := server.Resident()
 		most = max(most, size)
 		if err == nil && size > idleBudget {
 			err = fmt.Errorf("%d MiB are resident, of %d MiB at most", size>>20, idleBudget>>20)

@@ -96,15 +96,15 @@ func (m *mall) rest(b *testing.B) {
 	b.Helper()
 	const twoRounds = 20 * time.Second // of looking at everything
 	m.synced(b)
-	pid, most := m.server.PID(), 0
-	before, err := processorTime(pid)
+	most := int64(0)
+	before, err := m.server.ProcessorTime()
 	require.NoError(b, err)
 	wait.Always(b, twoRounds, "the server to run", func() error {
-		size, err := resident(pid)
+		size, err := m.server.Resident()
 		most = max(most, size)
 		return err
 	})
-	after, err := processorTime(pid)
+	after, err := m.server.ProcessorTime()
 	require.NoError(b, err)
 	b.ReportMetric(float64(most)/(1<<20), "resident-MiB")
 	b.ReportMetric(100*float64(after-before)/float64(twoRounds), "rest-processor-%")

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -199,6 +200,44 @@ func (p *Process) Resident() (int64, error) {
 		return 0, fmt.Errorf("/proc/%d/statm: %w", p.PID(), err)
 	}
 	return pages * int64(os.Getpagesize()), nil
+}
+
+// Anonymous is how much of that no file backs, in bytes.
+func (p *Process) Anonymous() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(text), "RssAnon:")
+	var kilobytes int64
+	if _, err := fmt.Sscan(rest, &kilobytes); err != nil {
+		return 0, fmt.Errorf("/proc/%d/status: RssAnon: %w", p.PID(), err)
+	}
+	return kilobytes << 10, nil
+}
+
+// ProcessorTime is how long the process has kept processors busy so far.
+func (p *Process) ProcessorTime() (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
+	if err != nil {
+		return 0, err
+	}
+	const tick = 10 * time.Millisecond // Linux counts in hundredths of a second
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	const user, system = 11, 12 // behind the name, see proc(5)
+	if len(fields) <= system {
+		return 0, fmt.Errorf("process %d tells no times", p.PID())
+	}
+	var total time.Duration
+	for _, field := range []string{fields[user], fields[system]} {
+		ticks, err := strconv.Atoi(field)
+		if err != nil {
+			return 0, err
+		}
+		total += time.Duration(ticks) * tick
+	}
+	return total, nil
 }
 
 func (p *Process) life() *run {
