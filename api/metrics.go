@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -45,9 +46,7 @@ func newMetrics(registry prometheus.Registerer) (*metrics, error) {
 // observe counts a request. Routes and methods that are not ours share a
 // label, so that nobody can fill the memory with labels.
 func (m *metrics) observe(route, method string, status int, took time.Duration) {
-	if route == "" {
-		route = "none"
-	}
+	route = cmp.Or(route, "none")
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions:
 	default:

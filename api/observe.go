@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -74,17 +75,13 @@ type recorder struct {
 
 // WriteHeader notes the status.
 func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
+	r.status = cmp.Or(r.status, status)
 	r.ResponseWriter.WriteHeader(status)
 }
 
 // Write counts the bytes.
 func (r *recorder) Write(p []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
+	r.status = cmp.Or(r.status, http.StatusOK)
 	n, err := r.ResponseWriter.Write(p)
 	r.bytes += int64(n)
 	return n, err

@@ -4,6 +4,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -125,9 +126,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, Prefix)
-	if name == "" {
-		name = "index.html"
-	}
+	name = cmp.Or(name, "index.html")
 	if name == "settings.json" {
 		h.settings(w, r)
 		return

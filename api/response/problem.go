@@ -62,8 +62,7 @@ func statusOf(code intent.Code) int {
 // ProblemOf turns an error into what the user is told. An error that the user
 // cannot act on is an internal error without details.
 func ProblemOf(err error) Problem {
-	var e *intent.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*intent.Error](err); ok {
 		if status := statusOf(e.Code); status != 0 {
 			return Problem{Status: status, Detail: detailOf(e), Errors: Shorten(e.Fields, func(rest string) intent.Field { return intent.Field{Detail: rest} }), Plan: e.Plan, retryAfter: e.RetryAfter}
 		}
@@ -91,8 +90,7 @@ func seconds(wait time.Duration) string {
 // detailOf is what the user is told of an error, with both ends of a broken
 // reference.
 func detailOf(e *intent.Error) string {
-	var missing *intent.MissingReference
-	if errors.As(e, &missing) {
+	if missing, ok := errors.AsType[*intent.MissingReference](e); ok {
 		return missing.Error()
 	}
 	return e.Detail

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -109,9 +110,7 @@ func (out Writer) Answer(w http.ResponseWriter, r *http.Request, a Answer, memor
 		a.Body = nil
 		w.Header().Set("Content-Type", "application/json")
 	}
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), a.Header)
 	memory.Shrink(int64(cap(body)))
 	if a.Status != http.StatusNoContent {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))

@@ -83,8 +83,7 @@ func unknownFields(found []error) error {
 	told := make([]string, len(found))
 	for i, err := range found {
 		told[i] = err.Error()
-		var at kjson.FieldError
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[kjson.FieldError](err); ok {
 			told[i] = "/" + pointer.Replace(at.FieldPath()) + ": unknown field"
 		}
 	}

@@ -18,8 +18,7 @@ const madeTrafficGroup = `{"metadata":{"name":"default","description":"holds the
 func (a *Admitter) store(ctx context.Context, write intent.Write) (intent.Document, error) {
 	doc, err := a.Store.Put(ctx, write)
 	parent := write.Path.Parent()
-	var missing *intent.MissingReference
-	if !errors.As(err, &missing) || missing.To != parent || !intent.IsDefaultTrafficGroup(parent) {
+	if missing, ok := errors.AsType[*intent.MissingReference](err); !ok || missing.To != parent || !intent.IsDefaultTrafficGroup(parent) {
 		return doc, err
 	}
 	made, err := a.Store.Put(ctx, intent.Write{
@@ -46,8 +45,7 @@ func isExisting(err error) bool {
 func (a *Admitter) remove(ctx context.Context, path intent.Path, condition intent.Condition) error {
 	err := a.Store.Delete(ctx, path, condition)
 	made := intent.DefaultTrafficGroup(path)
-	var referenced *intent.Referenced
-	if !errors.As(err, &referenced) || !slices.Contains(referenced.By, made) {
+	if referenced, ok := errors.AsType[*intent.Referenced](err); !ok || !slices.Contains(referenced.By, made) {
 		return err
 	}
 	if err := a.dropMade(ctx, made); err != nil {

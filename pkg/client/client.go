@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -91,9 +92,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body io.Reader, he
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range headers {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, headers)
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

@@ -39,8 +39,7 @@ func FaultOf(err error) Fault {
 	if err == nil {
 		return ""
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Fault
 	}
 	return Unreachable

@@ -1,6 +1,7 @@
 package publisher
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,9 +53,7 @@ func (c Change) Steps(owner string) ([]Step, error) {
 // suffices tells whether a set may stay as it is. As with external-dns, a set that names no TTL changes none.
 func suffices(before, after Set) bool {
 	mark := after.Mark
-	if after.TTL == 0 {
-		after.TTL = before.TTL
-	}
+	after.TTL = cmp.Or(after.TTL, before.TTL)
 	return SameRecords(before, after) && before.Mark == mark
 }
 

@@ -87,7 +87,7 @@ func EachCluster(ctx context.Context, a *review.Checker, references map[intent.C
 		if err != nil {
 			return err
 		}
-		if cluster != nil && hasLabels(cluster.Labels, labels) {
+		if cluster != nil && intent.HasLabels(cluster.Labels, labels) {
 			visit(ref.String(), *cluster)
 		}
 	}
@@ -118,16 +118,6 @@ func checkDNSImage(a *review.Checker, r *review.Review, in *intent.DNSCRIntent) 
 	if slices.ContainsFunc(review.StockCoreDNS(a.Rules.ImageRegistry), parsed.Under) {
 		r.Refusef(at, "%s is stock CoreDNS, which has no plugin for autopath of mode %s; remove it, give an image with signpost-dns, or use mode %s", review.Quote(in.Image), intent.AutopathEDNS0, intent.AutopathStatic)
 	}
-}
-
-// hasLabels tells whether labels hold all that are wanted.
-func hasLabels(labels, wanted map[string]string) bool {
-	for key, value := range wanted {
-		if has, ok := labels[key]; !ok || has != value {
-			return false
-		}
-	}
-	return true
 }
 
 // checkDNSNamespace checks where the DNS pods go. Neither default nor what belongs

@@ -2,6 +2,7 @@ package review
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -116,12 +117,7 @@ func ReadImage(a *Checker, r *Review, at Pointer, text, example string) Image {
 }
 
 func allowedImage(a *Checker, i Image) bool {
-	for _, prefix := range a.Rules.AllowedImages {
-		if i.Under(prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.Rules.AllowedImages, i.Under)
 }
 
 // checkVersion reads a version and checks that its command line is known.

@@ -42,15 +42,8 @@ func IsDNSLabel(text string) bool {
 
 // IsSubdomain tells whether a text is an RFC 1123 subdomain.
 func IsSubdomain(text string) bool {
-	if len(text) > LongestSubdomain {
-		return false
-	}
-	for label := range strings.SplitSeq(text, ".") {
-		if !dnsLabelPattern.MatchString(label) {
-			return false
-		}
-	}
-	return true
+	odd := func(label string) bool { return !dnsLabelPattern.MatchString(label) }
+	return len(text) <= LongestSubdomain && !slices.ContainsFunc(strings.Split(text, "."), odd)
 }
 
 // HasLongLabel reports whether one of the labels of a name is longer than DNS allows.

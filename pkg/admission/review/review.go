@@ -120,8 +120,7 @@ func ErrNoResource(path intent.Path) error {
 // ErrNoJSON tells where a body does not fit the shape of its resource.
 func ErrNoJSON(err error) error {
 	at := ""
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) && wrong.Field != "" {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		at = "/" + strings.ReplaceAll(wrong.Field, ".", "/")
 	}
 	return &intent.Error{

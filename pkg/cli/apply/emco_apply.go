@@ -71,8 +71,7 @@ func isMissing(ctx context.Context, s *emco.Service, parent intent.Path, err err
 // with a file stays.
 func replaceAt(ctx context.Context, s *emco.Service, d document.Document, kind string, body, stored []byte) error {
 	_, err := s.Do(ctx, http.MethodPut, d.Path, kind, body)
-	var refused *emco.Error
-	if !errors.As(err, &refused) || refused.Status != http.StatusMethodNotAllowed && !refused.Pathless() {
+	if refused, ok := errors.AsType[*emco.Error](err); !ok || refused.Status != http.StatusMethodNotAllowed && !refused.Pathless() {
 		return err
 	}
 	if len(d.Uploads) > 0 {

@@ -24,8 +24,7 @@ const longestWait = 5 * time.Minute
 // is instantiated changes nothing.
 func requestFrom(ctx context.Context, s *emco.Service, d document.Document, kind string, body []byte) (string, error) {
 	_, err := s.Do(ctx, http.MethodPost, d.Path, kind, body)
-	var refused *emco.Error
-	if errors.As(err, &refused) && slices.Contains([]string{"approve", "instantiate"}, d.Action) {
+	if _, ok := errors.AsType[*emco.Error](err); ok && slices.Contains([]string{"approve", "instantiate"}, d.Action) {
 		if now, unknown := lifeAt(ctx, s, d.Owner()); unknown == nil && now.state() == "Instantiated" {
 			return "unchanged", nil
 		}
@@ -69,8 +68,7 @@ func removeAt(ctx context.Context, s *emco.Service, b batch, d document.Document
 		return terminateAt(ctx, s, b, d.Owner())
 	}
 	_, err := s.Do(ctx, http.MethodDelete, d.Path, "", nil)
-	var refused *emco.Error
-	if errors.As(err, &refused) && refused.Status == http.StatusNotFound && !refused.Pathless() {
+	if refused, ok := errors.AsType[*emco.Error](err); ok && refused.Status == http.StatusNotFound && !refused.Pathless() {
 		return "absent", nil
 	}
 	return "deleted", err
@@ -81,8 +79,7 @@ func removeAt(ctx context.Context, s *emco.Service, b batch, d document.Document
 func terminateAt(ctx context.Context, s *emco.Service, b batch, owner intent.Path) (string, error) {
 	done := "terminated"
 	_, err := s.Do(ctx, http.MethodPost, owner+"/terminate", "", nil)
-	var refused *emco.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*emco.Error](err); ok {
 		done, err = ended(ctx, s, owner, refused)
 	}
 	if err == nil && done == "terminated" {

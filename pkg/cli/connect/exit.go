@@ -16,8 +16,7 @@ import (
 
 // IsUnreachable tells whether the same request may well succeed later.
 func IsUnreachable(err error) bool {
-	var problem *client.Error
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[*client.Error](err); ok {
 		return problem.Status == http.StatusServiceUnavailable || problem.Status == http.StatusTooManyRequests
 	}
 	var transport *url.Error
@@ -26,16 +25,13 @@ func IsUnreachable(err error) bool {
 
 // Describe is the error for people: a problem field by field, one line each.
 func Describe(err error) string {
-	var problem *client.Error
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[*client.Error](err); ok {
 		return describeProblem(problem)
 	}
-	var emcos *emco.Unreachable
-	if errors.As(err, &emcos) {
+	if emcos, ok := errors.AsType[*emco.Unreachable](err); ok {
 		return emcos.Error()
 	}
-	var transport *url.Error
-	if errors.As(err, &transport) {
+	if transport, ok := errors.AsType[*url.Error](err); ok {
 		return describeTransport(transport)
 	}
 	return err.Error()

@@ -67,8 +67,7 @@ type resource struct {
 // read returns a document with its ETag; one without a spec if it does not exist.
 func read(ctx context.Context, api *client.Client, path intent.Path) (doc resource, etag string, err error) {
 	response, err := api.Do(ctx, http.MethodGet, string(path), nil, nil)
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound {
 		return doc, "", nil
 	}
 	if err != nil {

@@ -108,8 +108,7 @@ func awaitGone(ctx context.Context, p terminal.Program, api *client.Client, path
 	defer cancel()
 	for {
 		response, err := api.Do(limited, http.MethodGet, path, nil, nil)
-		var refused *client.Error
-		if errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound {
 			return nil
 		}
 		if err != nil && !connect.IsUnreachable(err) && limited.Err() == nil {

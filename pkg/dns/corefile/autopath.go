@@ -1,6 +1,7 @@
 package corefile
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"path"
@@ -36,9 +37,7 @@ const staticTTL = 30 * time.Second
 
 // option is the code of the EDNS0 option, as words.
 func option(code uint16) directive {
-	if code == 0 {
-		code = autopath.Option
-	}
+	code = cmp.Or(code, autopath.Option)
 	return line("option", strconv.Itoa(int(code)))
 }
 

@@ -88,9 +88,7 @@ func (r Resolvers) lastResort() (f Forward, targets []string) {
 	if len(targets) > 0 && !r.System {
 		return f, targets
 	}
-	if f.Policy == "" {
-		f.Policy = Sequential
-	}
+	f.Policy = cmp.Or(f.Policy, Sequential)
 	return f, slices.Insert(targets, min(r.SystemAfter, len(targets)), systemResolvers)
 }
 

@@ -1,6 +1,7 @@
 package externaldns
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -48,9 +49,7 @@ type SecretVariable struct {
 // errors of a plan, in stable order; with any of them Arguments is empty. The
 // same options give the same arguments.
 func Compile(options Options) (Arguments, []Finding) {
-	if options.Version == 0 {
-		options.Version = DefaultVersion
-	}
+	options.Version = cmp.Or(options.Version, DefaultVersion)
 	r := understand(options.Record)
 	findings := slices.Concat(r.refused, r.stuck, options.missing(r), options.unfit(r))
 	if len(findings) > 0 {

@@ -142,12 +142,7 @@ func matchSuffix(domains []string, host string) bool {
 
 // matchZone is matchSuffix, where the root zone holds every name.
 func matchZone(zones []string, host string) bool {
-	for _, zone := range zones {
-		if zone == "." || matchSuffix([]string{zone}, host) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(zones, func(zone string) bool { return zone == "." || matchSuffix([]string{zone}, host) })
 }
 
 // External-dns compares names in their Unicode form, so "xn--mnchen-3ya.example"

@@ -1,6 +1,7 @@
 package externaldns
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,9 +15,7 @@ import (
 // external-dns takes once may not be set twice, and its value has to be one that
 // external-dns takes. Flags that the table does not know are let through.
 func (o Options) CheckExtraArgs(extra, rendered []string) []Finding {
-	if o.Version == 0 {
-		o.Version = DefaultVersion
-	}
+	o.Version = cmp.Or(o.Version, DefaultVersion)
 	var findings []Finding
 	seen := map[string]bool{}
 	for _, argument := range rendered {

@@ -215,10 +215,5 @@ func ruleWebhook(r *reading) {
 
 // inEnvironment tells whether the record sets all of some variables.
 func (r *reading) inEnvironment(variables ...string) bool {
-	for _, variable := range variables {
-		if !slices.Contains(r.record.Environment, variable) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(variables, func(v string) bool { return !slices.Contains(r.record.Environment, v) })
 }

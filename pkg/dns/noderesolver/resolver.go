@@ -1,6 +1,7 @@
 package noderesolver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +61,7 @@ func (r *Resolver) Run(ctx context.Context) error {
 		return fmt.Errorf("finish what an earlier run began: %w", err)
 	}
 	interval := r.Interval
-	if interval == 0 {
-		interval = DefaultInterval
-	}
+	interval = cmp.Or(interval, DefaultInterval)
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
@@ -150,8 +149,7 @@ func (r *Resolver) ask(ctx context.Context, q question) ([]netip.Addr, error) {
 		network = "ip6"
 	}
 	addresses, err := resolver.LookupNetIP(ctx, network, q.name+".")
-	var failure *net.DNSError
-	if errors.As(err, &failure) && failure.IsNotFound {
+	if failure, ok := errors.AsType[*net.DNSError](err); ok && failure.IsNotFound {
 		return nil, nil
 	}
 	for i, address := range addresses {

@@ -8,6 +8,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"sync"
@@ -49,9 +50,7 @@ type Verifier struct {
 
 // New makes a Verifier.
 func New(o Options) *Verifier {
-	if o.Timeout == 0 {
-		o.Timeout = 2 * time.Second
-	}
+	o.Timeout = cmp.Or(o.Timeout, 2*time.Second)
 	if o.Resolvers == nil {
 		o.Resolvers = systemResolvers
 	}

@@ -2,6 +2,7 @@ package address
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -61,12 +62,7 @@ func (n six) has(ip netip.Addr) bool {
 }
 
 func within(networks []netip.Prefix, ip netip.Addr) bool {
-	for _, network := range networks {
-		if network.Contains(ip) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(ip) })
 }
 
 // refuse is why the rule forbids an address, empty when it may be published.

@@ -68,8 +68,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // CodeOf is the code of the first Error in err's chain, empty when there is
 // none.
 func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return ""

@@ -52,3 +52,13 @@ func Of[Spec any](doc Document) (Resource[Spec], error) {
 	r.Metadata.Revision, r.Metadata.CreatedAt, r.Metadata.UpdatedAt = doc.Revision, &created, &updated
 	return r, nil
 }
+
+// HasLabels tells whether labels hold all that are wanted.
+func HasLabels(labels, wanted map[string]string) bool {
+	for key, value := range wanted {
+		if has, ok := labels[key]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}

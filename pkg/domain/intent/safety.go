@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,9 +82,7 @@ func (w ChangeWindow) String() string {
 	if len(w.Days) > 0 {
 		days = strings.Join(w.Days, ", ")
 	}
-	if zone == "" {
-		zone = "UTC"
-	}
+	zone = cmp.Or(zone, "UTC")
 	return fmt.Sprintf("%s from %s to %s (%s)", days, w.From, w.To, zone)
 }
 

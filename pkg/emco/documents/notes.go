@@ -115,8 +115,7 @@ func noteOf(path intent.Path) intent.Path {
 
 // missingNote names the document in the place of its note.
 func missingNote(err error) error {
-	var missing *intent.MissingReference
-	if errors.As(err, &missing) {
+	if missing, ok := errors.AsType[*intent.MissingReference](err); ok {
 		missing.To = noteOf(missing.To)
 	}
 	return err

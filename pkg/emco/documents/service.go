@@ -309,8 +309,7 @@ func (s *service) sweep() {
 // withoutURL is a client's error without the URL, which the message names
 // already.
 func withoutURL(err error) error {
-	var failed *url.Error
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err
 	}
 	return err

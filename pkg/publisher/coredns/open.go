@@ -137,8 +137,7 @@ func (w *Writer) failed(what string, err error) *publisher.Error {
 	case code == codes.PermissionDenied || code == codes.Unauthenticated || code == codes.InvalidArgument || code == codes.ResourceExhausted:
 		fault = publisher.Refused
 	}
-	var known rpctypes.EtcdError
-	if errors.As(err, &known) && fault != publisher.Refused {
+	if known, ok := errors.AsType[rpctypes.EtcdError](err); ok && fault != publisher.Refused {
 		switch known.Code() {
 		case codes.PermissionDenied, codes.Unauthenticated, codes.InvalidArgument, codes.ResourceExhausted:
 			fault = publisher.Refused

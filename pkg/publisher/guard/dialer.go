@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"time"
 
@@ -159,12 +160,7 @@ func (d *Dialer) isLocal(address netip.Addr) bool {
 	if local == nil {
 		local = ofInterfaces
 	}
-	for _, a := range local() {
-		if a.Unmap() == address {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(local(), func(a netip.Addr) bool { return a.Unmap() == address })
 }
 
 func ofInterfaces() []netip.Addr {

@@ -3,6 +3,7 @@
 package open
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -98,9 +99,7 @@ func (l *limited) within(ctx context.Context, what string, do func(context.Conte
 func (l *limited) allowed(change publisher.Change) publisher.Change {
 	after := slices.Clone(change.After)
 	for n := range after {
-		if after[n].TTL == 0 {
-			after[n].TTL = l.ttl
-		}
+		after[n].TTL = cmp.Or(after[n].TTL, l.ttl)
 	}
 	if l.policy == "sync" {
 		change.After = after

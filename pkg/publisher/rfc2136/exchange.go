@@ -173,8 +173,7 @@ func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *publis
 	}
 	switch {
 	case err != nil:
-		var known *publisher.Error
-		if errors.As(err, &known) {
+		if known, ok := errors.AsType[*publisher.Error](err); ok {
 			return &publisher.Error{Fault: known.Fault, Message: known.Message, Err: err}
 		}
 		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
@@ -194,8 +193,7 @@ func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *publis
 
 // cause is the reason of a failed connection, without addresses and ports of our side.
 func cause(err error) string {
-	var operation *net.OpError
-	if errors.As(err, &operation) && operation.Err != nil {
+	if operation, ok := errors.AsType[*net.OpError](err); ok && operation.Err != nil {
 		return operation.Op + ": " + operation.Err.Error()
 	}
 	return err.Error()

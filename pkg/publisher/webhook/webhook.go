@@ -260,12 +260,10 @@ func (w *Writer) request(ctx context.Context, method, path string, body any, wan
 
 // unanswered is the error of a request without an answer.
 func unanswered(err error, write bool) error {
-	var known *publisher.Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*publisher.Error](err); ok {
 		return &publisher.Error{Fault: known.Fault, Message: known.Message, Err: err}
 	}
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
 	return &publisher.Error{Fault: publisher.Unreachable, Message: fmt.Sprintf("the webhook does not answer: %v", err), Err: err, MayHaveHappened: write}

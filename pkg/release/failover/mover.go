@@ -59,7 +59,7 @@ func selected(all map[string]site, s intent.ClusterSelection, field string) ([]s
 	}
 	found := len(s.Labels) == 0
 	for name, one := range all {
-		if len(s.Labels) > 0 && labelled(one.spec.Labels, s.Labels) {
+		if len(s.Labels) > 0 && intent.HasLabels(one.spec.Labels, s.Labels) {
 			names[name], found = true, true
 		}
 	}
@@ -71,15 +71,6 @@ func selected(all map[string]site, s intent.ClusterSelection, field string) ([]s
 		out = append(out, all[name])
 	}
 	return out, wrong
-}
-
-func labelled(has, wanted map[string]string) bool {
-	for key, value := range wanted {
-		if has[key] != value {
-			return false
-		}
-	}
-	return true
 }
 
 func pairs(labels map[string]string) []string {

@@ -330,19 +330,10 @@ func (in *Inputs) Selected(named []intent.ClusterRef, labels map[string]string, 
 	}
 	var out []string
 	for _, name := range names {
-		if labelled(in.Clusters[name].Spec.Labels, labels) && !slices.Contains(out, name) {
+		if intent.HasLabels(in.Clusters[name].Spec.Labels, labels) && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
 	slices.Sort(out)
 	return out
-}
-
-func labelled(have, want map[string]string) bool {
-	for key, value := range want {
-		if have[key] != value {
-			return false
-		}
-	}
-	return true
 }

@@ -130,7 +130,7 @@ func (s *Reader) selected(ctx context.Context, in *Inputs, labels map[string]str
 			for key, value := range cluster.Spec.Labels {
 				have = append(have, key+"="+value)
 			}
-			if labelled(cluster.Spec.Labels, labels) {
+			if intent.HasLabels(cluster.Spec.Labels, labels) {
 				members = append(members, intent.ClusterOf(doc.Path).String())
 			}
 		}
@@ -163,7 +163,7 @@ func (s *Reader) Chosen(ctx context.Context, project string, selector map[string
 	}
 	var out []string
 	for _, c := range all {
-		if admits(c.spec, project) && labelled(c.spec.Labels, selector) {
+		if admits(c.spec, project) && intent.HasLabels(c.spec.Labels, selector) {
 			out = append(out, c.name)
 		}
 	}

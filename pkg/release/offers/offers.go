@@ -237,8 +237,7 @@ func (s *Keeper) MendOffers(ctx context.Context, cloud intent.Path, l *state.Lif
 // Withdrawn tells from other errors that of a swap to a release whose offers
 // have been withdrawn meanwhile: it is made again.
 func (s *Keeper) Withdrawn(p *resolve.Proposal, err error) error {
-	var missing *intent.MissingReference
-	if !errors.As(err, &missing) || !state.IsOffer(missing.To) {
+	if missing, ok := errors.AsType[*intent.MissingReference](err); !ok || !state.IsOffer(missing.To) {
 		return err
 	}
 	s.Wake(p.Draft.In.CloudPath)

@@ -115,8 +115,7 @@ func withImages(dns, was plan.ClusterDNS, registry string) plan.ClusterDNS {
 // cluster's own, which may have come after the intent.
 func (d *Draft) checkDNS(path intent.Path, dns plan.ClusterDNS) {
 	_, err := clusterdns.Configure(dns)
-	var failure *intent.Error
-	if errors.As(err, &failure) {
+	if failure, ok := errors.AsType[*intent.Error](err); ok {
 		for _, f := range failure.Fields {
 			d.Fail(path, f.Pointer, "on %s: %s", dns.Cluster, f.Detail)
 		}

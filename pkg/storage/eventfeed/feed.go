@@ -4,6 +4,7 @@
 package eventfeed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,9 +52,7 @@ func (f *Feed) Follow(ctx context.Context, after int64) (<-chan intent.FollowedE
 	if after > now {
 		return nil, 0, &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("Last-Event-ID: %d is no id of an event here; leave it out to begin with new events", after)}
 	}
-	if after == 0 {
-		after = now
-	}
+	after = cmp.Or(after, now)
 	if _, _, err := f.kv.Range(ctx, kv.Range{Keys: []string{key}, Revision: after}); errors.Is(err, kv.ErrCompacted) {
 		return nil, 0, &intent.Error{Code: intent.Gone, Detail: fmt.Sprintf("the events behind %d are not kept any more; read GET /v2/events, then follow without Last-Event-ID", after)}
 	} else if err != nil {

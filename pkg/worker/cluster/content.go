@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // KindOf is the kind of the object that id names.
@@ -43,17 +44,7 @@ func (m Marks) Equal(other Marks) bool {
 
 // Intact tells whether the live object still carries the marks.
 func (m Marks) Intact(live Live) bool {
-	return Contains(live.Labels, m.Labels) && Contains(live.Annotations, m.Annotations)
-}
-
-// Contains says whether a map has all entries of another.
-func Contains(all, some map[string]string) bool {
-	for key, value := range some {
-		if have, ok := all[key]; !ok || have != value {
-			return false
-		}
-	}
-	return true
+	return intent.HasLabels(live.Labels, m.Labels) && intent.HasLabels(live.Annotations, m.Annotations)
 }
 
 // Ours tells whether the live object belongs to the installation.

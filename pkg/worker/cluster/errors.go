@@ -58,8 +58,7 @@ func FaultOf(err error) Fault {
 	if err == nil {
 		return ""
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Fault
 	}
 	return Unreachable
@@ -70,8 +69,7 @@ func CodeOf(err error) int {
 	if err == nil {
 		return http.StatusOK
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return 0
@@ -97,8 +95,7 @@ func Classify(err error, v Verb) error {
 	if err == nil {
 		return nil
 	}
-	var known *Error
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[*Error](err); ok {
 		return err
 	}
 	var status apierrors.APIStatus
@@ -144,20 +141,16 @@ func transport(err error) string {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused"
 	}
-	var lookup *net.DNSError
-	if errors.As(err, &lookup) {
+	if lookup, ok := errors.AsType[*net.DNSError](err); ok {
 		return "no such host: " + lookup.Name
 	}
-	var operation *net.OpError
-	if errors.As(err, &operation) && operation.Err != nil {
+	if operation, ok := errors.AsType[*net.OpError](err); ok && operation.Err != nil {
 		return operation.Op + ": " + operation.Err.Error()
 	}
-	var timeout interface{ Timeout() bool }
-	if errors.As(err, &timeout) && timeout.Timeout() {
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		return "no answer in time"
 	}
-	var request *url.Error
-	if errors.As(err, &request) {
+	if request, ok := errors.AsType[*url.Error](err); ok {
 		return request.Err.Error()
 	}
 	return strings.TrimSpace(err.Error())

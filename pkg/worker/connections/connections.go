@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -199,9 +200,7 @@ func (c *Pool) Run(ctx context.Context) error {
 func (c *Pool) stale(ctx context.Context) []string {
 	c.mu.Lock()
 	before := make(map[string]state, len(c.seen))
-	for name, s := range c.seen {
-		before[name] = s
-	}
+	maps.Copy(before, c.seen)
 	c.mu.Unlock()
 	var names []string
 	for name, was := range before {
@@ -232,8 +231,7 @@ func (c *Pool) Claim(ctx context.Context, path intent.Path, kubeconfig []byte) e
 		return ctx.Err()
 	}
 	err = c.Identities.claim(ctx, ledger.Claim{Cluster: clusterName(path), UID: uid, Source: source})
-	var refusal *ledger.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*ledger.Refusal](err); ok {
 		return &intent.Error{Code: intent.Conflict, Detail: refusal.Error()}
 	}
 	return err

@@ -183,12 +183,8 @@ func (x *Index) Pointers(cluster string) []appcontext.Pointer {
 func (x *Index) Suspended(owners []string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, owner := range owners {
-		if !x.owners[appcontext.Owner(owner)].Suspended {
-			return false
-		}
-	}
-	return len(owners) > 0
+	active := func(owner string) bool { return !x.owners[appcontext.Owner(owner)].Suspended }
+	return len(owners) > 0 && !slices.ContainsFunc(owners, active)
 }
 
 // Pointer answers an owner's pointer; one of nothing when it has none.

@@ -138,9 +138,7 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		if err != nil {
 			return nil, 0, failure("list "+r.Prefix, err)
 		}
-		if r.Revision == 0 {
-			r.Revision = answer.Header.Revision
-		}
+		r.Revision = cmp.Or(r.Revision, answer.Header.Revision)
 		for _, one := range answer.Kvs {
 			items, size = append(items, itemOf(one)), size+int64(len(one.Value))
 			if r.Bytes > 0 && size > r.Bytes {
@@ -166,9 +164,7 @@ func (s *KV) named(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
 		if err != nil {
 			return nil, 0, failure("read "+chunk[0]+" and others", err)
 		}
-		if r.Revision == 0 {
-			r.Revision = answer.Header.Revision
-		}
+		r.Revision = cmp.Or(r.Revision, answer.Header.Revision)
 		for _, one := range answer.Responses {
 			for _, found := range one.GetResponseRange().Kvs {
 				items = append(items, itemOf(found))
@@ -201,9 +197,7 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (*c
 	if r.KeysOnly {
 		options = append(options, clientv3.WithKeysOnly())
 	}
-	if from == "" {
-		from = "\x00"
-	}
+	from = cmp.Or(from, "\x00")
 	return s.read(ctx, from, options...)
 }
 

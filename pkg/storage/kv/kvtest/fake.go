@@ -1,6 +1,7 @@
 package kvtest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -99,9 +100,7 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 	var revision int64
 	err := f.around(ctx, "range", r.Prefix, func() error {
 		revision = r.Revision
-		if revision == 0 {
-			revision = f.revision
-		}
+		revision = cmp.Or(revision, f.revision)
 		if revision < f.compacted {
 			return kv.ErrCompacted
 		}

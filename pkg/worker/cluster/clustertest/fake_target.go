@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -407,7 +408,7 @@ func (w *fakeWatches) Pods(namespace string, labels map[string]string) ([]cluste
 	}
 	var pods []cluster.Pod
 	for at, pod := range f.pods {
-		if strings.HasPrefix(at, namespace+"/") && cluster.Contains(pod.Labels, labels) {
+		if strings.HasPrefix(at, namespace+"/") && intent.HasLabels(pod.Labels, labels) {
 			pods = append(pods, pod)
 		}
 	}

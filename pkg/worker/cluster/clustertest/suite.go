@@ -1,6 +1,7 @@
 package clustertest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"testing"
@@ -405,9 +406,7 @@ func testNotServed(t *testing.T, f Fixture) {
 
 func testSecret(t *testing.T, f Fixture) {
 	id := f.Sealed
-	if id == "" {
-		id = "some-sealed-value"
-	}
+	id = cmp.Or(id, "some-sealed-value")
 	references, err := json.Marshal(map[string]string{"password": id})
 	require.NoError(t, err)
 	o := Object(t, map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{

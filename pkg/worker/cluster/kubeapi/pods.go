@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -158,7 +159,7 @@ func (w *watches) Pods(namespace string, labels map[string]string) ([]cluster.Po
 	}
 	var pods []cluster.Pod
 	for _, e := range entries {
-		if e.pod != nil && cluster.Contains(e.pod.Labels, labels) {
+		if e.pod != nil && intent.HasLabels(e.pod.Labels, labels) {
 			pods = append(pods, *e.pod)
 		}
 	}
