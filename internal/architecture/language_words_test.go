@@ -82,13 +82,9 @@ func unclean() map[string]int {
 	return map[string]int{
 		"cmd/signpost-dns": 1,
 		"docs/adr":         195,
-		"pkg/admission":    18,
 		"pkg/dns":          9,
 		"pkg/domain":       20,
-		"pkg/emco":         7,
 		"pkg/plan":         6,
-		"pkg/release":      45,
 		"pkg/storage":      7,
-		"pkg/worker":       6,
 	}
 }

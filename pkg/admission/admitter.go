@@ -44,16 +44,16 @@ func New(store intent.Store, rules review.Rules) *Admitter {
 
 // Admit judges the body of a document that is to be stored at path, as JSON in the form
 // {"metadata":…,"spec":…}. The replaced document is old, nil when there is none.
-// Write-only values missing from the body are kept from it. It changes nothing. Errors:
-// NotFound when the path is no resource's or a parent does not exist; Invalid with every
-// wrong field; Conflict with every field that other documents forbid; those of
-// [Rules].Elsewhere; what the store answers.
+// Write-only values missing from the body are kept from it. It changes nothing. It
+// answers NotFound if the path is no resource's or a parent does not exist. Invalid has
+// every wrong field, Conflict every field that other documents forbid. Further errors are
+// those of [Rules].ExternallyManaged and of the store.
 func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old *intent.Document) (*review.Write, error) {
 	k, ok := checksOf(intent.KindOf(path))
 	if !ok {
 		return nil, review.ErrNoResource(path)
 	}
-	if err := a.Elsewhere(path); err != nil {
+	if err := a.ExternallyManaged(path); err != nil {
 		return nil, err
 	}
 	if err := parents(ctx, a.Checker, path); err != nil {
@@ -88,7 +88,7 @@ func parents(ctx context.Context, a *review.Checker, path intent.Path) error {
 // kind is what admit knows of one kind of resource.
 type kind struct {
 	admit func(ctx context.Context, a *review.Checker, r *review.Review, body []byte, old *intent.Document) (intent.Metadata, any, error)
-	view  func(ctx context.Context, g *review.Glance, doc intent.Document) (review.View, error)
+	view  func(ctx context.Context, g *review.Companions, doc intent.Document) (review.View, error)
 }
 
 // check judges and completes a spec; old is the spec that it replaces, nil when there is
@@ -96,11 +96,11 @@ type kind struct {
 type check[Spec any] func(ctx context.Context, a *review.Checker, r *review.Review, spec, old *Spec) error
 
 // show takes out what users do not see and answers the status, nil for none.
-type show[Spec any] func(ctx context.Context, g *review.Glance, path intent.Path, spec *Spec) (*review.Status, error)
+type show[Spec any] func(ctx context.Context, g *review.Companions, path intent.Path, spec *Spec) (*review.Status, error)
 
 // alone is a show that needs no other document.
 func alone[Spec any](show func(spec *Spec) *review.Status) show[Spec] {
-	return func(_ context.Context, _ *review.Glance, _ intent.Path, spec *Spec) (*review.Status, error) {
+	return func(_ context.Context, _ *review.Companions, _ intent.Path, spec *Spec) (*review.Status, error) {
 		return show(spec), nil
 	}
 }
@@ -148,7 +148,7 @@ func resource[Spec any](check check[Spec], show show[Spec]) kind {
 		admit: func(ctx context.Context, a *review.Checker, r *review.Review, body []byte, old *intent.Document) (intent.Metadata, any, error) {
 			return admitResource(ctx, a, r, body, old, check)
 		},
-		view: func(ctx context.Context, g *review.Glance, doc intent.Document) (review.View, error) {
+		view: func(ctx context.Context, g *review.Companions, doc intent.Document) (review.View, error) {
 			stored, err := intent.Of[Spec](doc)
 			if err != nil {
 				return review.View{}, err

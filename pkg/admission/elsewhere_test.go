@@ -19,7 +19,7 @@ import (
 func TestDocumentsThatAreKeptElsewhereAreRefusedFirst(t *testing.T) {
 	w := newShop(t)
 	refusal := &intent.Error{Code: intent.Conflict, Detail: "write it there"}
-	admitter := admission.New(w.store, review.Rules{Elsewhere: func(path intent.Path) error {
+	admitter := admission.New(w.store, review.Rules{ExternallyManaged: func(path intent.Path) error {
 		if path.Collection() == "projects" {
 			return refusal
 		}
@@ -37,7 +37,7 @@ func TestAppsOfGroupsThatAreKeptElsewhereNeedNoManifests(t *testing.T) {
 	w := newShop(t)
 	w.must(podDNS, pods("Default", `{}`))
 	require.Contains(t, w.shown(podDNS), "has no manifests")
-	w.admitter = admission.New(w.store, review.Rules{Elsewhere: func(path intent.Path) error {
+	w.admitter = admission.New(w.store, review.Rules{ExternallyManaged: func(path intent.Path) error {
 		if path == prod {
 			return &intent.Error{Code: intent.Conflict, Detail: "write it there"}
 		}

@@ -11,12 +11,12 @@ import (
 // path is no resource's; one without a code when the body cannot be read; what
 // the store answers.
 func (a *Admitter) View(ctx context.Context, doc intent.Document) (review.View, error) {
-	return view(ctx, a.Glance(), doc)
+	return view(ctx, a.Companions(), doc)
 }
 
 // Views is [Admitter.View] of several documents, in their order.
 func (a *Admitter) Views(ctx context.Context, docs []intent.Document) ([]review.View, error) {
-	views, g := make([]review.View, len(docs)), a.Glance()
+	views, g := make([]review.View, len(docs)), a.Companions()
 	for i, doc := range docs {
 		var err error
 		if views[i], err = view(ctx, g, doc); err != nil {
@@ -26,7 +26,7 @@ func (a *Admitter) Views(ctx context.Context, docs []intent.Document) ([]review.
 	return views, nil
 }
 
-func view(ctx context.Context, g *review.Glance, doc intent.Document) (review.View, error) {
+func view(ctx context.Context, g *review.Companions, doc intent.Document) (review.View, error) {
 	k, ok := checksOf(intent.KindOf(doc.Path))
 	if !ok {
 		return review.View{}, review.ErrNoResource(doc.Path)

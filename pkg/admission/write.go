@@ -16,7 +16,7 @@ import (
 // claims the cluster behind its kubeconfig. For an intent in the default traffic group it
 // makes the traffic group, if there is none. Errors are those of Store.Put, with NotFound
 // instead of a Conflict when a parent has gone meanwhile. A Conflict comes when a
-// namespace was taken meanwhile. Those of [Rules].Claim come, too.
+// namespace was taken meanwhile. Errors of [Rules].Claim come, too.
 func (a *Admitter) Put(ctx context.Context, w *review.Write) (intent.Document, error) {
 	if err := clusters.ClaimCluster(ctx, a.Checker, w); err != nil {
 		return intent.Document{}, err

@@ -124,7 +124,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	releases := release.New(release.Options{
 		LookupExisting: verifier.Held, DelegatedContexts: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
-		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.Elsewhere,
+		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.ExternallyManaged,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
 		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,
 		Recorder: past.Told, Watch: c.watching(stores), Names: pastNames, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
@@ -177,7 +177,7 @@ func (c Config) watching(from *stores) func(ctx context.Context, from int64) <-c
 func (c Config) rules(pool *connections.Pool, documents *emcodocuments.Store) review.Rules {
 	rules := review.Rules{
 		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), AllowLocalServers: c.AllowLocalVerify,
-		Kubeconfig: checkKubeconfig, Claim: pool.Claim, Elsewhere: documents.Elsewhere,
+		Kubeconfig: checkKubeconfig, Claim: pool.Claim, ExternallyManaged: documents.ExternallyManaged,
 	}
 	if c.EMCOOrchestrator != "" {
 		rules.NamespaceHolder = documents.NamespaceHolder

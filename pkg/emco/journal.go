@@ -14,8 +14,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// A patch that exceeds a transaction goes by a journal: what all its keys are and are to
-// be is written down first (staging). Then one transaction compares that the context is
+// journal is for a patch that exceeds a transaction. It holds what all keys of the patch
+// are and are to be, and is written first (staging). Then one transaction compares that the context is
 // as it was read, and the patch is decided (forward). Its writes follow, in transactions
 // that each compare that nobody else has written since the one before. If somebody has,
 // they are taken back (back). A reader that comes upon a journal under way goes on with

@@ -65,12 +65,12 @@ func TestAPlanNamesTheGroupsThatGiveOneName(t *testing.T) {
 	require.Empty(t, shares(w.plan(prod, intent.Update)))
 }
 
-// oneName are the givers of the only name of a snapshot.
+// oneName are the publishers of the only name of a snapshot.
 func oneName(t *testing.T, snap query.Snapshot) []sharing.Publisher {
 	t.Helper()
-	require.Len(t, snap.Givers, 1)
-	for _, givers := range snap.Givers {
-		return givers
+	require.Len(t, snap.Publishers, 1)
+	for _, publishers := range snap.Publishers {
+		return publishers
 	}
 	return nil
 }

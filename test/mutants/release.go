@@ -21,7 +21,7 @@ func inDrafts() []bugs.Bug {
 			Name: "alias beside addresses", File: "pkg/release/sharing/publishers.go",
 			Breaks:      "a name is given as an alias and with addresses at once",
 			Text:        "		case resolve.AliasAlone(g.Types) != resolve.AliasAlone(first.Types):",
-			Replacement: "		case resolve.AliasAlone(g.Types) != resolve.AliasAlone(first.Types) && len(givers) > 2:",
+			Replacement: "		case resolve.AliasAlone(g.Types) != resolve.AliasAlone(first.Types) && len(publishers) > 2:",
 		},
 		{
 			Name: "what stays is removed", File: "pkg/release/removal/guard.go",

@@ -169,7 +169,7 @@ func CompletePreview(ctx context.Context, a *review.Checker, p *PodDNSPreview) e
 		if app, err = apps.KnownApp(ctx, a, p.Review, p.Spec.App); err != nil || app == nil {
 			return err
 		}
-		p.heed(*app)
+		p.read(*app)
 	}
 	p.place(*app, cmp.Or(cloud, &intent.LogicalCloud{}).Namespace)
 	clusters, err := ClustersOf(ctx, a, cloudPath, *app)
@@ -195,8 +195,8 @@ func (p *PodDNSPreview) place(app intent.App, cloud string) {
 	p.Namespace = cmp.Or(p.Namespace, app.Namespace, cloud)
 }
 
-// heed takes from an app's manifests what its pods' DNS follows from.
-func (p *PodDNSPreview) heed(app intent.App) {
+// read takes from an app's manifests what its pods' DNS follows from.
+func (p *PodDNSPreview) read(app intent.App) {
 	var onNode, others []string
 	own := map[string][]string{} // by dnsConfig, whose it is
 	eachPod(app, func(_ int, name string, pod map[string]any) {

@@ -14,7 +14,7 @@ import (
 )
 
 // ShowPodDNSIntent adds the warnings.
-func ShowPodDNSIntent(ctx context.Context, g *review.Glance, path intent.Path, in *intent.PodDNSIntent) (*review.Status, error) {
+func ShowPodDNSIntent(ctx context.Context, g *review.Companions, path intent.Path, in *intent.PodDNSIntent) (*review.Status, error) {
 	status := &review.Status{Warnings: append(podDNSWarnings(*in), searchWarnings(*in)...)}
 	group, err := g.Group(ctx, path.Parent().Parent())
 	if err != nil || group == nil {
@@ -31,7 +31,7 @@ func ShowPodDNSIntent(ctx context.Context, g *review.Glance, path intent.Path, i
 				"%s needs a DNS CR intent of logical cloud %s with autopath, which does not exist: until one is deployed, instantiate and update refuse this", in.DNSPolicy, group.LogicalCloud)})
 		}
 	}
-	orchestrated := g.Documents.Elsewhere(path.Parent().Parent()) != nil // pods are changed in app contexts
+	orchestrated := g.Documents.ExternallyManaged(path.Parent().Parent()) != nil // pods are changed in app contexts
 	for _, app := range group.Apps {
 		if app.Name == in.App && len(app.Manifests) == 0 && !orchestrated {
 			status.Warnings = append(status.Warnings, intent.Warning{Parameter: "app", Message: fmt.Sprintf(

@@ -43,7 +43,7 @@ func CheckKVPairs(ctx context.Context, a *review.Checker, r *review.Review, in, 
 
 // ShowKVPairs warns of a document that is called nearly as the one that associates
 // providers.
-func ShowKVPairs(_ context.Context, _ *review.Glance, path intent.Path, _ *intent.KVPairs) (*review.Status, error) {
+func ShowKVPairs(_ context.Context, _ *review.Companions, path intent.Path, _ *intent.KVPairs) (*review.Status, error) {
 	name := path.Name()
 	if name == intent.AssociationName || nearest.Name(name, []string{intent.AssociationName}) == "" {
 		return nil, nil

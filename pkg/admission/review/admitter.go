@@ -39,12 +39,12 @@ type Rules struct {
 	// released with it. nil: nothing is released.
 	UsesOf func(ctx context.Context, cluster intent.Path) (map[intent.ClusterUse]intent.Path, error)
 
-	// Elsewhere refuses the documents that are kept elsewhere, and says where;
-	// nil: none is.
-	Elsewhere func(intent.Path) error
+	// ExternallyManaged refuses the documents that another tool manages, and names it;
+	// nil: there are none.
+	ExternallyManaged func(intent.Path) error
 
-	// NamespaceHolder is the name of the project whose namespace it is, empty
-	// for none's, where projects are kept elsewhere; nil: they are kept here.
+	// NamespaceHolder is the name of the project whose namespace it is, empty for none's,
+	// if another tool manages projects; nil: Signpost does.
 	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error)
 
 	// NamespaceTenant is another project than the given one that has released something
@@ -60,19 +60,19 @@ type Checker struct {
 	Token func() string // a text that no other call gives
 }
 
-// Elsewhere refuses what is kept elsewhere.
-func (a *Checker) Elsewhere(path intent.Path) error {
-	if a.Rules.Elsewhere == nil {
+// ExternallyManaged refuses a document that another tool manages.
+func (a *Checker) ExternallyManaged(path intent.Path) error {
+	if a.Rules.ExternallyManaged == nil {
 		return nil
 	}
-	return a.Rules.Elsewhere(path)
+	return a.Rules.ExternallyManaged(path)
 }
 
 // Missing notes a reference to what does not exist, and where it is created if
 // not here.
 func (a *Checker) Missing(r *Review, at Pointer, to intent.Path) {
 	where := ""
-	if err := a.Elsewhere(to); err != nil {
+	if err := a.ExternallyManaged(to); err != nil {
 		where = ": " + err.Error()
 	}
 	r.Conflictf(at, "%s refers to %s, which does not exist; create it first%s", r.Path, to, where)

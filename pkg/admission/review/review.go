@@ -1,6 +1,6 @@
-// Package review has the shared parts of the checks of all kinds of documents: the review
-// that collects faults, the documents and rules that checks ask, and the names that
-// Kubernetes allows.
+// Package review has the shared parts of the checks of all kinds of documents. These are
+// the review that collects faults, the documents and rules that checks ask, and the names
+// that Kubernetes allows.
 package review
 
 import (

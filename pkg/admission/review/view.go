@@ -27,21 +27,21 @@ type Status struct {
 	Expires     *time.Time          `json:"credentialsExpire,omitempty"` // of a cluster
 }
 
-// Glance looks up what documents are shown with, each other document once: there
-// may be a thousand on a page, and one megabyte that all of them name.
-type Glance struct {
+// Companions looks up what documents are shown with, each other document once. There may
+// be a thousand on a page, and one megabyte that all of them name.
+type Companions struct {
 	Documents *Checker
 	groups    map[intent.Path]*intent.DeploymentIntentGroup
 	walked    map[intent.Path]bool // logical clouds with autopath
 }
 
-// Glance looks documents up while others are shown.
-func (a *Checker) Glance() *Glance {
-	return &Glance{Documents: a, groups: map[intent.Path]*intent.DeploymentIntentGroup{}, walked: map[intent.Path]bool{}}
+// Companions makes Companions without any document yet.
+func (a *Checker) Companions() *Companions {
+	return &Companions{Documents: a, groups: map[intent.Path]*intent.DeploymentIntentGroup{}, walked: map[intent.Path]bool{}}
 }
 
 // Group is a deployment intent group, nil when there is none.
-func (g *Glance) Group(ctx context.Context, path intent.Path) (*intent.DeploymentIntentGroup, error) {
+func (g *Companions) Group(ctx context.Context, path intent.Path) (*intent.DeploymentIntentGroup, error) {
 	if group, known := g.groups[path]; known {
 		return group, nil
 	}
@@ -53,7 +53,7 @@ func (g *Glance) Group(ctx context.Context, path intent.Path) (*intent.Deploymen
 }
 
 // Autopath tells whether a DNS CR intent of a logical cloud asks for it.
-func (g *Glance) Autopath(ctx context.Context, cloud intent.Path) (bool, error) {
+func (g *Companions) Autopath(ctx context.Context, cloud intent.Path) (bool, error) {
 	if walked, known := g.walked[cloud]; known {
 		return walked, nil
 	}

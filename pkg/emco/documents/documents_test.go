@@ -168,14 +168,14 @@ func TestWritesSayWhereEMCOsDocumentsAreWritten(t *testing.T) {
 		"cluster-providers/edge": "CLM", paris: "CLM", paris.Child("kv-pairs", "x"): "CLM",
 	} {
 		_, err := s.Put(t.Context(), intent.Write{Path: path, Body: []byte(`{}`)})
-		for _, err := range []error{err, s.Delete(t.Context(), path, intent.Always()), s.Elsewhere(path)} {
+		for _, err := range []error{err, s.Delete(t.Context(), path, intent.Always()), s.ExternallyManaged(path)} {
 			require.Equal(t, intent.Conflict, intent.CodeOf(err), path)
 			require.ErrorContains(t, err, "EMCO's "+service+" ("+w.server.URL+")")
 			require.ErrorContains(t, err, "write it there")
 		}
 	}
 	for _, path := range []intent.Path{lab, eu.Child("dns-cr-intents", "x"), prod.Child("traffic-group-intents", "front")} {
-		require.NoError(t, s.Elsewhere(path))
+		require.NoError(t, s.ExternallyManaged(path))
 	}
 }
 

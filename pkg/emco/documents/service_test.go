@@ -273,5 +273,5 @@ func TestNoPasswordIsShown(t *testing.T) {
 	require.ErrorContains(t, err, "EMCO's DCM (http://me:xxxxx@127.0.0.1")
 	require.NotContains(t, err.Error(), "s3cr3t")
 	require.Equal(t, 1, strings.Count(err.Error(), "http://"), "the URL is told once")
-	require.NotContains(t, s.Elsewhere(eu).Error(), "s3cr3t")
+	require.NotContains(t, s.ExternallyManaged(eu).Error(), "s3cr3t")
 }

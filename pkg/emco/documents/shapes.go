@@ -37,8 +37,8 @@ type wireGroup struct {
 	LogicalCloud string `json:"logicalCloud"`
 }
 
-// wireCloud: the level is "1" for a logical cloud with a namespace and a user of its
-// own, and "0" for one that is the clusters as they are.
+// wireCloud is a logical cloud. Its level is "1" if it has a namespace and a user of its
+// own, and "0" if it is the clusters as they are.
 type wireCloud struct {
 	Namespace string `json:"namespace"`
 	Level     string `json:"level"`

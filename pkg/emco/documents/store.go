@@ -277,7 +277,7 @@ func (s *Store) readAll(ctx context.Context, k kind, collection string) ([]named
 
 // Put implements intent.Store.
 func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, error) {
-	if err := s.Elsewhere(write.Path); err != nil {
+	if err := s.ExternallyManaged(write.Path); err != nil {
 		return intent.Document{}, err
 	}
 	refs, err := s.toNotes(ctx, write.Path, write.Refs)
@@ -291,15 +291,15 @@ func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, e
 
 // Delete implements intent.Store.
 func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.Condition) error {
-	if err := s.Elsewhere(path); err != nil {
+	if err := s.ExternallyManaged(path); err != nil {
 		return err
 	}
 	return s.own.Delete(ctx, path, condition)
 }
 
-// Elsewhere is the Conflict of whoever wants to write a document that EMCO
-// keeps; it says where that is done. nil for all others.
-func (s *Store) Elsewhere(path intent.Path) error {
+// ExternallyManaged is the Conflict of a write of a document that EMCO keeps. It says
+// where to write the document; nil for all others.
+func (s *Store) ExternallyManaged(path intent.Path) error {
 	k, theirs := s.kindOf(path.Collection())
 	if !theirs || path.Name() == "" {
 		return nil

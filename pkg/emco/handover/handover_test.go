@@ -402,7 +402,7 @@ func TestAChildThatEMCOHasTakenAway(t *testing.T) {
 	s.rest()
 	require.NoError(t, s.rsync.Uninstall(t.Context(), s.children()))
 	s.holds()
-	s.Stir()
+	s.LookAgain()
 	s.step()
 	s.holds()
 	assert.NotEqual(t, ledger.Applied, s.progress(endpoint(t, "a", "1")))

@@ -78,8 +78,8 @@ func (h *Handover) Reached() (reached, known bool) {
 	return !h.waiting, h.waiting || h.Ready()
 }
 
-// Stir has the next step look again at work that seemed to rest.
-func (h *Handover) Stir() { h.rests, h.looks = false, 0 }
+// LookAgain has the next step look again at work that seemed to rest.
+func (h *Handover) LookAgain() { h.rests, h.looks = false, 0 }
 
 // Reinstall has the next step have rsync apply everything again: it is not there
 // any more, or not as it was.

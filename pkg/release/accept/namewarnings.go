@@ -53,7 +53,7 @@ func (s *Planner) NameWarnings(ctx context.Context, path intent.Path) ([]intent.
 func targetWarnings(ctx context.Context, s *Planner, p *resolve.Proposal, spec intent.DNSIntent) ([]intent.Warning, error) {
 	d := p.Draft
 	at := slices.IndexFunc(d.Group.Apps, func(a plan.App) bool { return a.Name == spec.App })
-	if at < 0 || d.In.Elsewhere {
+	if at < 0 || d.In.ExternallyManaged {
 		return nil, nil
 	}
 	app := d.Group.Apps[at]

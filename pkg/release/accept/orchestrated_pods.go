@@ -95,8 +95,8 @@ func (e *podEditor) editOne(r inputs.OrchestratedResource, cluster string) edite
 		return editedPod{}
 	}
 	e.some = true
-	if object.Namespace != "" && e.IsElsewhere(object.Namespace) {
-		e.Fail(e.app.PodDNS.Intent, "/spec/app", "%s %q of app %q is in namespace %s, %s", object.Kind, object.Name, e.app.Name, object.Namespace, resolve.ElsewhereAdvice)
+	if object.Namespace != "" && e.IsForbiddenNamespace(object.Namespace) {
+		e.Fail(e.app.PodDNS.Intent, "/spec/app", "%s %q of app %q is in namespace %s, %s", object.Kind, object.Name, e.app.Name, object.Namespace, resolve.ForbiddenNamespaceAdvice)
 		return editedPod{}
 	}
 	if resolve.UsesAutopath(e.app) && object.Namespace != "" && object.Namespace != e.app.Namespace {

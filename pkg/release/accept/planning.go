@@ -353,7 +353,7 @@ func view(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (in
 }
 
 // token binds a plan to the revisions of its inputs, to its actions and to the names that
-// it takes over, but not to addresses, which change by themselves. The names that come
+// it takes over. Addresses are left out, because they change by themselves. The names that come
 // and go follow from the inputs and the current release. DNSEndpoints and the actions on
 // names follow from addresses as well. They are left out, unless so many names would go
 // that it has to be confirmed.

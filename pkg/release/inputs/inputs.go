@@ -14,22 +14,22 @@ import (
 // Inputs are the documents that the release of a group, or of a logical cloud,
 // follows from, as read.
 type Inputs struct {
-	Owner         intent.Document
-	Project       intent.Resource[intent.Project]
-	Group         intent.Resource[intent.DeploymentIntentGroup]
-	Cloud         intent.Resource[intent.LogicalCloud]
-	CloudPath     intent.Path
-	Clusters      map[string]intent.Resource[intent.Cluster] // of the logical cloud, of apps that an orchestrator deploys and of the homes, by "provider+cluster"
-	Members       []string                                   // the logical cloud's clusters, and those of apps that an orchestrator deploys, ordered
-	CloudRecords  []string                                   // providers of the logical cloud: values of its association, and those that list it
-	OwnRecords    map[string][]string                        // providers of each cluster, likewise
-	DNSCRIntents  []DNSCRIntent                              // of a logical cloud, ordered by name
-	Pinned        map[string]state.RecordLifecycle           // what is deployed of Records, by name, as read for the homes
-	Records       map[string]intent.Document                 // the project's records that are associated, by name
-	Name          intent.Name                                // the spec of the owner, if that is a name
-	ClusterLabels []string                                   // "key=value", sorted: those of clusters that the name may use; read for a selector alone
-	Elsewhere     bool                                       // an orchestrator keeps the owner's document, and deploys its apps
-	Orchestration *Orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
+	Owner             intent.Document
+	Project           intent.Resource[intent.Project]
+	Group             intent.Resource[intent.DeploymentIntentGroup]
+	Cloud             intent.Resource[intent.LogicalCloud]
+	CloudPath         intent.Path
+	Clusters          map[string]intent.Resource[intent.Cluster] // of the logical cloud, of apps that an orchestrator deploys and of the homes, by "provider+cluster"
+	Members           []string                                   // the logical cloud's clusters, and those of apps that an orchestrator deploys, ordered
+	CloudRecords      []string                                   // providers of the logical cloud: values of its association, and those that list it
+	OwnRecords        map[string][]string                        // providers of each cluster, likewise
+	DNSCRIntents      []DNSCRIntent                              // of a logical cloud, ordered by name
+	Pinned            map[string]state.RecordLifecycle           // what is deployed of Records, by name, as read for the homes
+	Records           map[string]intent.Document                 // the project's records that are associated, by name
+	Name              intent.Name                                // the spec of the owner, if that is a name
+	ClusterLabels     []string                                   // "key=value", sorted: those of clusters that the name may use; read for a selector alone
+	ExternallyManaged bool                                       // an orchestrator keeps the owner's document, and deploys its apps
+	Orchestration     *Orchestration                             // of the group's apps; nil: they are Signpost's own, as the group's document says
 	Reading
 
 	intents map[string][]intent.Document // for apps of the group, by kind, ordered by path
@@ -73,7 +73,7 @@ func (s *Reader) ReadOwner(ctx context.Context, owner intent.Path) (*Inputs, err
 	if in.Project, err = Get[intent.Project](ctx, in, intent.Join("projects", owner.Segment("projects"))); err != nil {
 		return nil, err
 	}
-	in.CloudPath, in.Elsewhere = owner, s.ExternallyManaged != nil && s.ExternallyManaged(owner) != nil
+	in.CloudPath, in.ExternallyManaged = owner, s.ExternallyManaged != nil && s.ExternallyManaged(owner) != nil
 	if !state.IsCloud(owner) {
 		in.Group, err = note[intent.DeploymentIntentGroup](in, in.Owner)
 		in.CloudPath = in.ProjectPath().Child("logical-clouds", in.Group.Spec.LogicalCloud)
@@ -316,13 +316,13 @@ func (s *Reader) readHomes(ctx context.Context, in *Inputs) error {
 
 // Selected are, in order, the named clusters of the logical cloud, else all of them,
 // narrowed by labels. Named clusters that are not in the logical cloud go to others.
-func (in *Inputs) Selected(named []intent.ClusterRef, labels map[string]string, strangers func(intent.ClusterRef)) []string {
+func (in *Inputs) Selected(named []intent.ClusterRef, labels map[string]string, others func(intent.ClusterRef)) []string {
 	names := in.Members
 	if len(named) > 0 {
 		names = nil
 		for _, ref := range named {
 			if !slices.Contains(in.Members, ref.String()) {
-				strangers(ref)
+				others(ref)
 				continue
 			}
 			names = append(names, ref.String())

@@ -51,8 +51,8 @@ func (s *Registry) CheckNames(ctx context.Context, p *resolve.Proposal) error {
 	return s.checkSubtrees(ctx, p, requests)
 }
 
-// judge adds requests to those of a proposal, and passes those that are not granted to
-// refuse, with the owner of the name and the entry that stands in the way.
+// judge adds requests to those of a proposal. It passes those that are not granted to
+// refuse, with the owner of the name and the entry in the way.
 func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, requests []resolve.ClaimRequest, refuse func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry)) error {
 	claims, err := s.Names().Read(ctx, keysOf(requests))
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, requests []re
 		if claim.Sole(project, group) {
 			continue
 		}
-		_, verdict, by, err := claim.Bid(project, entryOf(p, b), holders.of(ctx, b.Key))
+		_, verdict, by, err := claim.Request(project, entryOf(p, b), holders.of(ctx, b.Key))
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (s *Registry) ClaimRequests(ctx context.Context, p *resolve.Proposal, befor
 			continue
 		}
 		mine.Context, mine.Since = contextID, s.Now().UTC()
-		next, verdict, _, err := claim.Bid(project, mine, holders.of(ctx, b.Key))
+		next, verdict, _, err := claim.Request(project, mine, holders.of(ctx, b.Key))
 		if err != nil {
 			return err
 		}
@@ -177,8 +177,8 @@ func (s *Registry) WithdrawRequests(ctx context.Context, p *resolve.Proposal, co
 
 // ConfirmNames has what a group's release takes confirmed, before anybody publishes it. A
 // name that another project has taken meanwhile is refused, and then nothing is
-// confirmed. A claim that is judged by a lifecycle read before this is no longer as it
-// was read; by one read after it, the group gives the name.
+// confirmed. A claim that is judged by a lifecycle read before this has changed since.
+// By a lifecycle read after it, the group gives the name.
 //
 // Records are those of the group as they are deployed, read after the release was
 // accepted. From then on they keep the place of their names.
@@ -231,7 +231,7 @@ func (s *Registry) confirmed(ctx context.Context, l state.Lifecycle, g plan.Grou
 		if !ok {
 			mine := nameclaim.Entry{Group: g.Path, UID: l.OwnerUID, Through: b.Through, Types: b.Types, Trees: b.Trees, Context: l.ContextID, Seq: l.Seq, Confirmed: true, Host: b.Host != "", From: l.Taking}
 			var verdict nameclaim.Verdict
-			if next, verdict, _, err = claim.Bid(project, mine, holders.of(ctx, b.Key)); err != nil {
+			if next, verdict, _, err = claim.Request(project, mine, holders.of(ctx, b.Key)); err != nil {
 				return nil, nil, err
 			}
 			if verdict != nameclaim.Granted {

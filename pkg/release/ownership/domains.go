@@ -166,8 +166,8 @@ func (s *Registry) eachHeld(ctx context.Context, record plan.Record, visit func(
 	return nil
 }
 
-// markedOutside says why a host name may not be published with its provider's settings:
-// the TXT records that mark it would lie in a domain of others. Beside the host name
+// markedOutside says why a host name may not be published with its provider's settings.
+// The TXT records that mark it would lie in a domain of others. Beside the host name
 // itself they may be, because external-dns puts them there by default.
 func markedOutside(ctx context.Context, all grants, project string, b plan.Binding, host string, marks []string) string {
 	_, parent, _ := strings.Cut(host, ".")

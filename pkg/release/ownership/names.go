@@ -55,12 +55,12 @@ func treesOf(b plan.Binding, host string, key nameclaim.Key) []string {
 type claimHolders struct {
 	*Registry
 
-	groups    map[intent.Path]nameclaim.Standing
+	groups    map[intent.Path]nameclaim.GroupState
 	documents map[intent.Path]string // uid, empty for none
 }
 
 func (s *Registry) claimHolders() *claimHolders {
-	return &claimHolders{Registry: s, groups: map[intent.Path]nameclaim.Standing{}, documents: map[intent.Path]string{}}
+	return &claimHolders{Registry: s, groups: map[intent.Path]nameclaim.GroupState{}, documents: map[intent.Path]string{}}
 }
 
 // of judges the entries of a claim.
@@ -73,8 +73,8 @@ func (s *claimHolders) of(ctx context.Context, key nameclaim.Key) func(nameclaim
 			}
 			return s.isLeft(ctx, key)
 		}
-		standing, err := s.group(ctx, e.Group)
-		return err == nil && e.Held(key, standing, s.Now()), err
+		is, err := s.group(ctx, e.Group)
+		return err == nil && e.Held(key, is, s.Now()), err
 	}
 }
 
@@ -102,16 +102,16 @@ func (s *claimHolders) document(ctx context.Context, path intent.Path) (uid stri
 	return uid, nil
 }
 
-func (s *claimHolders) group(ctx context.Context, path intent.Path) (nameclaim.Standing, error) {
+func (s *claimHolders) group(ctx context.Context, path intent.Path) (nameclaim.GroupState, error) {
 	if known, ok := s.groups[path]; ok {
 		return known, nil
 	}
 	l, err := s.StoredLifecycle(ctx, path)
 	if err != nil {
-		return nameclaim.Standing{}, err
+		return nameclaim.GroupState{}, err
 	}
 	left := len(l.PendingRelease) > 0 || state.IsCloud(path) && len(l.RemovedClusters) > 0 // a logical cloud has its DNS in what it vacates
-	is := nameclaim.Standing{UID: l.OwnerUID, Revision: l.Revision, Resting: l.Seq == 0 || l.Settled && !left}
+	is := nameclaim.GroupState{UID: l.OwnerUID, Revision: l.Revision, Resting: l.Seq == 0 || l.Settled && !left}
 	if l.Deployed() {
 		gives, err := s.publishedBy(ctx, l)
 		if err != nil {

@@ -15,10 +15,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// namespaceRequests are the namespaces that a release writes: those of its apps, and
-// on the same clusters that of its logical cloud; its project's own, where
-// external-dns and DNSEndpoints go; and those of the DNS of clusters, but for the
-// one that all share. Ordered, none twice. An orchestrator has rules of its own for what it
+// namespaceRequests are the namespaces that a release writes, ordered, none twice. They
+// are those of its apps, and on the same clusters that of its logical cloud. Its
+// project's own is for external-dns and DNSEndpoints. The namespaces of the DNS of clusters
+// count, but for the one that all share. An orchestrator has rules of its own for what it
 // deploys.
 func namespaceRequests(g plan.Group) []resolve.ClaimRequest {
 	if g.Orchestrated != nil {
@@ -187,7 +187,7 @@ func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (ch
 			}
 			continue
 		}
-		next, verdict, by, err := claim.Bid(project.Name, keeper, holders.of(ctx, b.Key))
+		next, verdict, by, err := claim.Request(project.Name, keeper, holders.of(ctx, b.Key))
 		if err != nil {
 			return nil, "", err
 		}
@@ -226,7 +226,7 @@ func (s *Registry) NamespaceTenant(ctx context.Context, namespace, but string) (
 		if claim.Project == "" || claim.Project == but {
 			continue
 		}
-		_, verdict, by, err := claim.Bid(but, nameclaim.Entry{}, holders.of(ctx, key))
+		_, verdict, by, err := claim.Request(but, nameclaim.Entry{}, holders.of(ctx, key))
 		if err != nil {
 			return "", "", err
 		}
@@ -251,7 +251,7 @@ func (s *Registry) IsForeign(ctx context.Context, cluster, namespace, project st
 	if err != nil || !found || !entry.CreatedByUs && entry.Status != ledger.Applied {
 		return false, err
 	}
-	_, verdict, _, err := claim.Bid(project, nameclaim.Entry{}, s.claimHolders().of(ctx, key))
+	_, verdict, _, err := claim.Request(project, nameclaim.Entry{}, s.claimHolders().of(ctx, key))
 	return verdict == nameclaim.Taken, err
 }
 

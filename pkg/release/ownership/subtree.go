@@ -53,7 +53,7 @@ func (s *Registry) familyOf(ctx context.Context, c *claimHolders, requests []res
 					return family{}, err
 				}
 				if held {
-					out.relatives = append(out.relatives, resolve.Relative{Bid: b, Tree: tree, Key: key, Project: claims[key].Project, By: by})
+					out.relatives = append(out.relatives, resolve.Relative{Request: b, Tree: tree, Key: key, Project: claims[key].Project, By: by})
 				}
 			}
 		}
@@ -61,8 +61,8 @@ func (s *Registry) familyOf(ctx context.Context, c *claimHolders, requests []res
 	return out, nil
 }
 
-// holder is an entry that makes a claim a key of the same etcd as those below a prefix;
-// if there is a published one, it is that. The entry says where its name is a key,
+// holder is an entry that makes a claim a key of the same etcd as those below a prefix,
+// if possible a published one. The entry says where its name is a key,
 // because the provider may be changed.
 func (s *claimHolders) holder(ctx context.Context, key nameclaim.Key, claim nameclaim.Claim, prefix string) (by nameclaim.Entry, held bool, err error) {
 	for _, e := range claim.Entries {
@@ -112,7 +112,7 @@ func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, reque
 			shared = append(shared, r)
 			continue
 		}
-		FailName(p.Draft, asked[r.Bid.Host], r.Refusal(ctx))
+		FailName(p.Draft, asked[r.Request.Host], r.Refusal(ctx))
 	}
 	for _, b := range all.many {
 		known, err := c.publishedIn(ctx, project, b, b.Trees, p.Claims)
@@ -130,10 +130,10 @@ func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, reque
 // mayShare tells whether a name may be answered together with a relative. The relative is
 // one of the project's own, one that domains are granted for, or one that was so before.
 func (s *Registry) mayShare(ctx context.Context, c *claimHolders, granted grants, project string, r resolve.Relative, claims map[nameclaim.Key]nameclaim.Claim) (bool, error) {
-	if r.Project == project || granted.prefer(r.Bid.Judged(), project, r.Project) {
+	if r.Project == project || granted.prefer(r.Request.Judged(), project, r.Project) {
 		return true, nil
 	}
-	return c.publishedIn(ctx, project, r.Bid, []string{r.Tree}, claims)
+	return c.publishedIn(ctx, project, r.Request, []string{r.Tree}, claims)
 }
 
 // rivals are the requests that may not be answered together with a relative of another
@@ -156,7 +156,7 @@ func (s *Registry) rivals(ctx context.Context, project string, requests []resolv
 			return nil, err
 		}
 		if !mayShare && counts(r.By) {
-			out = append(out, r.Bid.String())
+			out = append(out, r.Request.String())
 		}
 	}
 	return out, nil
@@ -207,7 +207,7 @@ func warnOfSubtrees(ctx context.Context, d *resolve.Draft, project string, reque
 	}
 	for _, r := range held {
 		if !own[r.Key] {
-			add(r.Upper(), r.Lower()+r.Whose(ctx, project))
+			add(r.Upper(), r.Lower()+r.OwnerNote(ctx, project))
 		}
 	}
 	for n, upper := range slices.Sorted(maps.Keys(below)) {

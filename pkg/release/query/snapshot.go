@@ -37,7 +37,7 @@ type Snapshot struct {
 	Going      bundle.Bundle            // of the context that was withdrawn
 	DNS        []render.DNSReport       // of a logical cloud, by cluster
 	Choices    [][]address.Choice       // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
-	Givers     sharing.Publishers       // of the names of Group
+	Publishers sharing.Publishers       // of the names of Group
 	GivenUp    []sharing.GivenUp        // names of the release that others have taken over, which are not in Group
 	Clusters   map[string]ClusterReport // every cluster that the release or the context touches
 	Providers  []ProviderReport         // those in use, then those that are draining
@@ -196,7 +196,7 @@ func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot) error {
 		snap.keepTargets()
 	}
 	if snap.Lifecycle.Deployed() {
-		snap.Givers, err = s.Sharing.Publishers(ctx, snap.Group)
+		snap.Publishers, err = s.Sharing.Publishers(ctx, snap.Group)
 	}
 	return err
 }

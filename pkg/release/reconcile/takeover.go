@@ -24,8 +24,8 @@ func (s *Reconciler) takeover(ctx context.Context, on *step) (state.Outcome, err
 	return state.Onward, err
 }
 
-// takeNames has the other group of a takeover yield the names that this group has in the
-// clusters. done says that it has handed over all.
+// takeNames has the other group of a takeover transfer the names that this group has in
+// the clusters. It is done if no name is left to hand over.
 func (s *Reconciler) takeNames(ctx context.Context, on *step) (done bool, err error) {
 	l := on.lifecycle
 	if !l.Deployed() {

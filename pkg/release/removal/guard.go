@@ -91,7 +91,7 @@ func (s *Guard) Removals(ctx context.Context, p *resolve.Proposal, changes []bun
 }
 
 // staysRetained are the names without an address, or given up, which stay published after
-// the action: they are asked for, and too many to go by themselves.
+// the action. They are asked for, and too many to go by themselves.
 func (s *Guard) staysRetained(ctx context.Context, p *resolve.Proposal, record plan.Record, gone state.NameSet) (state.NameSet, error) {
 	account, _, err := s.account(ctx, record.Path, record.UID)
 	if err != nil {

@@ -178,11 +178,11 @@ func (c *Contents) watchService(cluster, name string) {
 func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, held map[string][]address.Set, look Sources) ([]address.Offer, error) {
 	var out []address.Offer
 	unread := map[string]bool{}
-	standings, err := look.standing(ctx)
+	health, err := look.health(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.frozen = standings.frozen
+	c.frozen = health.frozen
 	for _, cluster := range b.Sources {
 		offer := address.Offer{Service: address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}}
 		if resolve.Directory(g, cluster) {
@@ -204,7 +204,7 @@ func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 		case err != nil:
 			return nil, err
 		}
-		offer.Observation, offer.Standing = observation, standings.of(cluster)
+		offer.Observation, offer.Standing = observation, health.of(cluster)
 		out = append(out, offer)
 	}
 	if len(unread) > 0 {

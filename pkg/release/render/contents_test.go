@@ -23,7 +23,7 @@ func TestRenderingEndsWithItsContext(t *testing.T) {
 		"of objects": {LogicalCloudNamespace: "shop", Apps: []plan.App{{Name: "web", Clusters: []string{"edge+hub"}, Manifests: []json.RawMessage{manifest}}}},
 		"of names":   {Bindings: []plan.Binding{{Cluster: "edge+hub", Record: "lab", Hosts: []plan.Host{{Name: "www.lab.example"}}}}},
 	} {
-		sources := Sources{standing: func(context.Context) (clusterHealth, error) { return clusterHealth{}, nil }}
+		sources := Sources{health: func(context.Context) (clusterHealth, error) { return clusterHealth{}, nil }}
 		_, err := Render(ctx, g, nil, state.DrainedClusters{}, nil, sources)
 		require.ErrorIs(t, err, context.Canceled, name)
 		require.NotEqual(t, intent.Conflict, intent.CodeOf(err), name)

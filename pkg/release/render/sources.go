@@ -19,7 +19,7 @@ import (
 type Sources struct {
 	now       time.Time
 	service   func(ctx context.Context, app string, service address.Service) (*address.Observation, error)
-	standing  func(ctx context.Context) (clusterHealth, error)
+	health    func(ctx context.Context) (clusterHealth, error)
 	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
 	foreign   func(ctx context.Context, b plan.Binding, cluster string) (bool, error) // the Service's namespace is another project's
 
@@ -47,7 +47,7 @@ func (s *Renderer) ObservedSources(g plan.Group) Sources {
 		}
 		return &seen.Observation, nil
 	}
-	return Sources{now: s.Now().UTC(), service: service, standing: s.once(), placement: s.verdict, foreign: s.foreign(g)}
+	return Sources{now: s.Now().UTC(), service: service, health: s.once(), placement: s.verdict, foreign: s.foreign(g)}
 }
 
 // once looks at how clusters stand, when it is first asked.
@@ -130,7 +130,7 @@ func (s *Renderer) LiveSources(p *resolve.Proposal) Sources {
 		}
 		return s.Resolver.LookLive(ctx, service)
 	}
-	return Sources{now: seen.now, service: service, standing: seen.standing, placement: s.livePlacement, foreign: seen.foreign}
+	return Sources{now: seen.now, service: service, health: seen.health, placement: s.livePlacement, foreign: seen.foreign}
 }
 
 // verdict answers what the cluster's nodes were last seen to make of a placement.

@@ -71,9 +71,9 @@ func bothTypes(a, b []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
 }
 
-// ViewMoves refuses to take the names of a record that is in use into another
-// view of DNS, or into or out of keys of etcd: as these they are not claimed, and
-// out of these nobody removes them.
+// ViewMoves refuses to take the names of a record in use into another view of DNS, or
+// into or out of keys of etcd. The names are not claimed there, and nobody
+// removes them from where they were.
 func (p *RecordProposal) ViewMoves() []intent.Field {
 	was, is := p.Before.Record.Spec, p.Frozen.Spec
 	switch {
@@ -82,7 +82,7 @@ func (p *RecordProposal) ViewMoves() []intent.Field {
 	case (state.KeyPrefix(was) == "") != (state.KeyPrefix(is) == ""):
 		return []intent.Field{{
 			Pointer: string(p.Frozen.Path) + "#/spec/provider",
-			Detail:  fmt.Sprintf("the names of the provider, which is in use, would move from %s to %s: only one of the two answers a name with all names below it, which others may own; make another provider, associate it, and remove this one", was.Provider, is.Provider),
+			Detail:  fmt.Sprintf("the names of the provider, which is in use, would move from %s to %s; only one of the two answers a name with all names below it, which others may own; make another provider, associate it, and remove this one", was.Provider, is.Provider),
 		}}
 	case state.KeyPrefix(is) != state.KeyPrefix(was):
 		return []intent.Field{{
@@ -98,8 +98,8 @@ func (p *RecordProposal) ViewMoves() []intent.Field {
 	}}
 }
 
-// HolderOf is the document that holds the namespaces of a release as long as it is
-// there: its logical cloud, or the project of a name.
+// HolderOf is the document that holds the namespaces of a release as long as it exists.
+// It is the logical cloud, or the project of a name.
 func HolderOf(g plan.Group) intent.Path {
 	project := intent.Join("projects", g.Project.Name)
 	if intent.IsName(g.Path) {

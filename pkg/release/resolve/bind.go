@@ -86,9 +86,9 @@ func (d *Draft) bindOwnRecord(ctx context.Context, i inputs.DNSIntent, app plan.
 	return d.bindRecord(ctx, i, app, hosts, name, plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Sources: []string{cluster}}, served)
 }
 
-// bindRecord adds the names that a record covers to its binding, of which the
-// scope, the sources and, but for the public scope, the cluster are given:
-// there it is the record's home. It notes which names the record was asked for.
+// bindRecord adds the names that a record covers to its binding. The scope and the
+// sources of the binding are given, and so is the cluster. For the public scope, the
+// cluster is the record's home. It notes which names the record was asked for.
 func (d *Draft) bindRecord(ctx context.Context, i inputs.DNSIntent, app plan.App, hosts []hostnameOf, name string, to plan.Binding, served map[string]bool) error {
 	record, known := d.Records[name]
 	if !known || len(i.Spec.Records) > 0 && !slices.Contains(i.Spec.Records, name) {

@@ -191,8 +191,8 @@ func Takes(all []plan.ClusterDNS, place DNSPlace) (dns plan.ClusterDNS, ok bool)
 }
 
 // checkReverseZones refuses zones that are known to hold the names of a cluster's own
-// Services: by the address of its DNS service, which may have been said after the
-// intent, and by that of the one that Signpost has made there.
+// Services. They are known by the address of its DNS service, and of the one that
+// Signpost has made there. Either may have come after the intent.
 func (s *Resolver) checkReverseZones(ctx context.Context, d *Draft) error {
 	for _, dns := range d.Group.DNS {
 		var known []netip.Addr

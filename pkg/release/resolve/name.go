@@ -160,8 +160,8 @@ func (d *Draft) checkNameRouting() {
 	}
 }
 
-// nameHome is where the external-dns of a name's provider lives: where it runs already,
-// else as the provider or the server says, else on the name's only cluster.
+// nameHome is the cluster of the external-dns of a name's provider. It is where it runs
+// already, else as the provider or the server says, else the name's only cluster.
 func (s *Resolver) nameHome(d *Draft, r RecordDraft) *intent.ClusterRef {
 	if r.Live() && r.Frozen.Home != nil {
 		return r.Frozen.Home

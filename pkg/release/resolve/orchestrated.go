@@ -41,9 +41,9 @@ func (d *Draft) serviceNamespace(i inputs.DNSIntent, app plan.App) string {
 		d.Warn("app context %s has no Service %q of app %q for %s: the Service counts once it exists in namespace %q", o.ID, i.Spec.ServiceName, app.Name, state.Few(without), app.Namespace)
 	}
 	namespaces := slices.Sorted(maps.Keys(found))
-	if at := slices.IndexFunc(namespaces, d.IsElsewhere); at >= 0 {
+	if at := slices.IndexFunc(namespaces, d.IsForbiddenNamespace); at >= 0 {
 		d.Fail(i.Path, "/spec/serviceName", "app context %s has Service %q of app %q in namespace %s on %s, %s",
-			o.ID, i.Spec.ServiceName, app.Name, namespaces[at], found[namespaces[at]], ElsewhereAdvice)
+			o.ID, i.Spec.ServiceName, app.Name, namespaces[at], found[namespaces[at]], ForbiddenNamespaceAdvice)
 	}
 	if len(namespaces) == 0 {
 		return app.Namespace
@@ -55,20 +55,22 @@ func (d *Draft) serviceNamespace(i inputs.DNSIntent, app plan.App) string {
 	return namespaces[0]
 }
 
-// ElsewhereAdvice is about a namespace of an app context that is not
+// ForbiddenNamespaceAdvice is about a namespace of an app context that is not
 // among those that the server allows.
-const ElsewhereAdvice = "which is not allowed: Signpost publishes and edits nothing there; give the logical cloud another namespace, or have the server allow it (" + intent.OrchestratedNamespaces + ")"
+const ForbiddenNamespaceAdvice = "which is not allowed: Signpost publishes and edits nothing there; give the logical cloud another namespace, or have the server allow it (" + intent.OrchestratedNamespaces + ")"
 
-// IsElsewhere reports whether a namespace of the app context is none of those that
+// IsForbiddenNamespace reports whether a namespace of the app context is none of those that
 // the server allows.
-func (d *Draft) IsElsewhere(namespace string) bool { return !d.orchestratedNamespaces.Hold(namespace) }
+func (d *Draft) IsForbiddenNamespace(namespace string) bool {
+	return !d.orchestratedNamespaces.Hold(namespace)
+}
 
 // checkOrchestrated refuses apps of an app context that are where the server does
 // not allow it, if something is asked for them.
 func (d *Draft) checkOrchestrated() {
 	for _, app := range d.Group.Apps {
-		if d.Group.Orchestrated != nil && state.Asked(d.Group, app) && d.IsElsewhere(app.Namespace) {
-			d.Fail(d.Group.Path, "/spec/apps", "app context %s has app %q in namespace %s, %s", d.Group.Orchestrated.AppContext, app.Name, app.Namespace, ElsewhereAdvice)
+		if d.Group.Orchestrated != nil && state.Asked(d.Group, app) && d.IsForbiddenNamespace(app.Namespace) {
+			d.Fail(d.Group.Path, "/spec/apps", "app context %s has app %q in namespace %s, %s", d.Group.Orchestrated.AppContext, app.Name, app.Namespace, ForbiddenNamespaceAdvice)
 		}
 	}
 }

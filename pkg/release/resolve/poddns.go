@@ -32,7 +32,7 @@ func (d *Draft) bindPodDNS() error {
 		switch {
 		case app.PodDNS != nil:
 			d.Fail(i.Path, "/spec/app", "%s is also for the pods of app %q; delete one of the two", app.PodDNS.Intent, app.Name)
-		case !d.deploys(*app) && d.In.Orchestration == nil && d.In.Elsewhere:
+		case !d.deploys(*app) && d.In.Orchestration == nil && d.In.ExternallyManaged:
 			d.Warn("%s is for the pods of app %q, which %s deploys: they get the settings when it instantiates or updates the group", i.Path, app.Name, intent.Orchestrator)
 		case !d.deploys(*app):
 			d.Fail(i.Path, "/spec/app", "app %q has no %s, so Signpost cannot set the DNS of its pods; give the app its %[2]s, or delete the intent", app.Name, d.objects())

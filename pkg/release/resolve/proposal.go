@@ -38,8 +38,8 @@ func (d *Draft) Frozen() map[string]plan.Record {
 	return out
 }
 
-// PendingNames are the names that the release would have whatever addresses
-// its clusters offer.
+// PendingNames are the names that the release would have, without regard to the
+// addresses that its clusters offer.
 func (p *Proposal) PendingNames() []state.NameKey {
 	var keys []state.NameKey
 	if p.Action == intent.Terminate {

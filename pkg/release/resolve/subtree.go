@@ -13,7 +13,7 @@ import (
 // Relative is a name that somebody holds above or below a requested one. The CoreDNS of
 // their etcd answers the upper one with both.
 type Relative struct {
-	Bid     ClaimRequest
+	Request ClaimRequest
 	Tree    string // the prefix of the keys of the request
 	Key     nameclaim.Key
 	Project string
@@ -21,20 +21,20 @@ type Relative struct {
 }
 
 // below tells whether the name that is asked for is the lower one.
-func (r Relative) below() bool { return strings.HasSuffix(r.Bid.Key.Name, "."+r.Key.Name) }
+func (r Relative) below() bool { return strings.HasSuffix(r.Request.Key.Name, "."+r.Key.Name) }
 
 // Upper and lower are the two names.
 func (r Relative) Upper() string {
 	if r.below() {
 		return r.Key.Name
 	}
-	return r.Bid.Key.Name
+	return r.Request.Key.Name
 }
 
 // Lower is the name that lies below the other.
 func (r Relative) Lower() string {
 	if r.below() {
-		return r.Bid.Key.Name
+		return r.Request.Key.Name
 	}
 	return r.Key.Name
 }
@@ -51,18 +51,18 @@ func (r Relative) Refusal(ctx context.Context) string {
 	if intent.By(ctx).Sees(r.Project) {
 		whose = fmt.Sprintf("project %q's", r.Project)
 	}
-	grant := r.Bid.Judged()
+	grant := r.Request.Judged()
 	if r.below() {
-		return fmt.Sprintf("%s lies below %q, which is %s: CoreDNS answers that with all names below it; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Bid.Seen(), r.Key.Name, whose, grant)
+		return fmt.Sprintf("%s lies below %q, which is %s: CoreDNS answers that with all names below it; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Request.Seen(), r.Key.Name, whose, grant)
 	}
-	return fmt.Sprintf("%s lies above %q, which is %s: CoreDNS would also answer it with that; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Bid.Seen(), r.Key.Name, whose, grant)
+	return fmt.Sprintf("%s lies above %q, which is %s: CoreDNS would also answer it with that; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Request.Seen(), r.Key.Name, whose, grant)
 }
 
 // MostWarnings is how many names a plan warns of one by one.
 const MostWarnings = 10
 
-// Whose says of a relative of another project that it is one.
-func (r Relative) Whose(ctx context.Context, project string) string {
+// OwnerNote says to which other project a relative belongs, empty for none.
+func (r Relative) OwnerNote(ctx context.Context, project string) string {
 	switch {
 	case r.Project == project:
 		return ""

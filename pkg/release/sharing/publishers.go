@@ -116,9 +116,9 @@ func (s *Judge) holders(ctx context.Context, g plan.Group) ([]intent.Path, error
 
 // Together says how external-dns publishes a name that several groups publish. If why is
 // empty, it publishes the addresses of all of them.
-func Together(version string, givers ...Publisher) (why string) {
-	for _, g := range givers {
-		if g.TTL != givers[0].TTL {
+func Together(version string, publishers ...Publisher) (why string) {
+	for _, g := range publishers {
+		if g.TTL != publishers[0].TTL {
 			return "their ttl differs, so external-dns publishes only the addresses of one of them"
 		}
 	}
@@ -130,9 +130,9 @@ func Together(version string, givers ...Publisher) (why string) {
 
 // conflictReason says why several app services cannot be given one name; empty: they can
 // be. External-dns would make of their sets what none of them asked for.
-func conflictReason(givers []Publisher) string {
-	first := givers[0]
-	for _, g := range givers {
+func conflictReason(publishers []Publisher) string {
+	first := publishers[0]
+	for _, g := range publishers {
 		switch {
 		case g.Routing.Policy != "":
 			return "a name with policy " + g.Routing.Policy + " can belong to only one Service of one app, because external-dns merges the addresses of all; give the others names of their own"
@@ -144,9 +144,9 @@ func conflictReason(givers []Publisher) string {
 }
 
 // Describe names publishers as a group's user knows them.
-func Describe(group intent.Path, givers ...Publisher) string {
+func Describe(group intent.Path, publishers ...Publisher) string {
 	var out []string
-	for _, g := range givers {
+	for _, g := range publishers {
 		text := fmt.Sprintf("service %q of app %q", g.Service, g.App)
 		if g.Group != group {
 			text += " of " + string(g.Group)
@@ -157,7 +157,7 @@ func Describe(group intent.Path, givers ...Publisher) string {
 }
 
 // share is what is said of names that the same app services are given.
-type share struct{ givers, record, effect string }
+type share struct{ publishers, record, effect string }
 
 // CheckSharing tells which names are given to several app services, of this
 // group or of others, and refuses those that cannot be. A name document shares its host
@@ -174,17 +174,17 @@ func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
 	names := map[share][]string{}
 	for _, b := range d.Group.Bindings {
 		for _, host := range b.Hosts {
-			givers := all[Given(d.Group, b, host.Name)]
-			if len(givers) < 2 {
+			publishers := all[Given(d.Group, b, host.Name)]
+			if len(publishers) < 2 {
 				continue
 			}
-			described := Describe(d.Group.Path, givers...)
-			if why := conflictReason(givers); why != "" {
+			described := Describe(d.Group.Path, publishers...)
+			if why := conflictReason(publishers); why != "" {
 				place := d.Places[resolve.PlaceKey{App: b.App, Service: b.Service, Host: host.Name}]
 				d.Fail(cmp.Or(place.Path, d.Group.Path), place.Pointer, "%s share %s of provider %q: %s", described, host.Name, b.Record, why)
 				continue
 			}
-			effect := cmp.Or(Together(d.Records[b.Record].Frozen.Version, givers...), "external-dns publishes the addresses of all of them")
+			effect := cmp.Or(Together(d.Records[b.Record].Frozen.Version, publishers...), "external-dns publishes the addresses of all of them")
 			by := share{described, b.Record, effect}
 			if _, known := names[by]; !known {
 				shares = append(shares, by)
@@ -195,7 +195,7 @@ func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
 		}
 	}
 	for _, by := range shares {
-		d.Warn("%s share %s of provider %q: %s", by.givers, state.Few(names[by]), by.record, by.effect)
+		d.Warn("%s share %s of provider %q: %s", by.publishers, state.Few(names[by]), by.record, by.effect)
 	}
 	return nil
 }

@@ -100,19 +100,19 @@ func (s *Judge) checkTransferred(ctx context.Context, p *resolve.Proposal) error
 		return nil
 	}
 	taken, asked := state.Takers(p.Lifecycle.Transferred), p.Draft.Asked()
-	standing := map[intent.Path]bool{"": false, p.Takeover: false}
+	deployed := map[intent.Path]bool{"": false, p.Takeover: false}
 	for _, b := range p.Draft.Group.Bindings {
 		for _, host := range b.Hosts {
 			to := taken[state.DigestOf(b, host.Name)]
-			if _, known := standing[to]; !known {
+			if _, known := deployed[to]; !known {
 				l, err := s.StoredLifecycle(ctx, to)
 				if err != nil {
 					return err
 				}
-				standing[to] = l.Deployed()
+				deployed[to] = l.Deployed()
 			}
-			p.Regains = p.Regains || to != "" && !standing[to]
-			if standing[to] {
+			p.Regains = p.Regains || to != "" && !deployed[to]
+			if deployed[to] {
 				ownership.FailName(p.Draft, asked[host.Name], fmt.Sprintf("%q was taken over by %s; remove it, or take it back with ?takeover=%s", host.Name, to, to))
 			}
 		}

@@ -111,9 +111,9 @@ func (d DrainedClusters) Mark(b plan.Binding, offers []address.Offer) {
 	}
 }
 
-// Abandoned says since when a cluster is abandoned, nil when it is not. With
-// the document that was abandoned, the abandonment ends: whoever finds that
-// lifts it, and the name starts over.
+// Abandoned says since when a cluster is abandoned, nil when it is not. The abandonment
+// ends with the document that was abandoned. The first reader to find that lifts it, and
+// the name starts over.
 func (s *Store) Abandoned(ctx context.Context, cluster intent.Path) (*intent.Abandoned, error) {
 	a, err := s.Ledger.Abandoned(ctx, intent.ClusterOf(cluster).String())
 	if a == nil || err != nil {

@@ -68,8 +68,8 @@ func relocate(g plan.Group, uses []Use) plan.Group {
 	return mentioned(g)
 }
 
-// AtHome is a group with its public bindings where their records live now: a move
-// takes along the names of releases that are over, too, and no use tells where.
+// AtHome is a group with its public bindings where their records live now. A move takes
+// along the names of releases that are over, too, and no use tells where.
 func (s *Store) AtHome(ctx context.Context, g plan.Group) (plan.Group, error) {
 	g.Bindings = slices.Clone(g.Bindings)
 	for n := range g.Bindings {

@@ -201,8 +201,8 @@ func UseOf(group intent.Path, cluster string, p *bundle.Published) Use {
 }
 
 // ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so that it
-// removes the names: as the record says, else twice its interval and a minute, after
-// which it has looked again at an API server that was away. External-dns' coredns
+// removes the names. If the record does not say, it is twice its interval and a minute.
+// By then external-dns has looked again at an API server that was away. Its coredns
 // provider removes one target of a name in each interval. So a name with more targets
 // needs an interval for each, and one to spare.
 func ReleaseTimeout(r plan.Record, targets int) time.Duration {

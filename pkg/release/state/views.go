@@ -46,8 +46,8 @@ func KeyPrefix(r intent.Record) string {
 	return externaldns.NamesBelow(r.Provider, r.Parameters, r.ExtraArgs)
 }
 
-// InPlace tells whether a record has its names in the same views of DNS as another one,
-// and below the same keys of etcd if any. Claims of names by the one are then claims by
+// InPlace tells whether a record has its names in the same views of DNS as another, and
+// below the same keys of etcd if any. Claims of names by the one are then claims by
 // the other.
 func InPlace(is, was intent.Record) bool {
 	return KeyPrefix(is) == KeyPrefix(was) && ScopesWithin(PrivateScopes(is), PrivateScopes(was))

@@ -10,12 +10,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/sharing"
 )
 
-// shared goes on judging whether a name is published that other app services are
-// given, too:
-// external-dns may publish the addresses of one of them only, and where this one
-// offers none, the name has those of the others.
+// shared goes on judging whether a name is published that other app services have, too.
+// External-dns may publish the addresses of one of them only. If this one offers none,
+// the name has those of the others.
 func shared(snap query.Snapshot, b plan.Binding, host plan.Host, published intent.StatusCondition) intent.StatusCondition {
-	others := snap.Givers.Others(snap.Group, b, host.Name)
+	others := snap.Publishers.Others(snap.Group, b, host.Name)
 	if len(others) == 0 {
 		return published
 	}

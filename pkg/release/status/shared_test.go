@@ -25,7 +25,7 @@ func share(snap *query.Snapshot, group intent.Path, ttl int64) {
 		snap.Choices = append(snap.Choices, []address.Choice{{}})
 		other.Bindings = nil
 	}
-	snap.Givers = sharing.PublishersOf(snap.Group, other)
+	snap.Publishers = sharing.PublishersOf(snap.Group, other)
 }
 
 func TestANameThatSeveralAppServicesAreGivenIsPublishedAsExternalDNSDoes(t *testing.T) {
@@ -76,6 +76,6 @@ func TestANameOfAnotherRecordIsNotShared(t *testing.T) {
 	other.Path = prod + "2"
 	other.Bindings = []plan.Binding{snap.Group.Bindings[0]}
 	other.Bindings[0].Record = "corp"
-	snap.Givers = sharing.PublishersOf(snap.Group, other)
+	snap.Publishers = sharing.PublishersOf(snap.Group, other)
 	require.NotContains(t, condition(t, status.Of(*snap), "Published").Message, "is given to")
 }

@@ -97,9 +97,9 @@ func warningOf(seen LookupResult, record plan.Record) string {
 	return shows + ", and no external-dns marks it as its own: that of provider " + record.Name + " leaves it alone; delete it at the DNS provider to have it published"
 }
 
-// CheckOwnerInZone refuses an owner id that a user has set and that names of the
-// zone have already, if the record never had it: the names of that external-dns
-// would be taken for the record's own, and with policy sync be deleted.
+// CheckOwnerInZone refuses an owner id that a user has set and that names of the zone
+// have already, if the record never had it. Its external-dns would treat those names as
+// its own, and with policy sync delete them.
 func (s *Keeper) CheckOwnerInZone(ctx context.Context, p *resolve.Proposal) error {
 	if p.Action == intent.Terminate {
 		return nil

@@ -30,7 +30,7 @@ type tenant struct {
 }
 
 // refused says why the tenant may put no objects into a namespace; empty: it may.
-// Where its cluster has been asked, madeBy says who made the namespace.
+// If its cluster has been asked, madeBy says who made the namespace.
 func (t tenant) refused(namespace string, madeBy grant.MadeBy) (why string) {
 	own := namespace == t.granted.Namespace && !grant.Platform(namespace)
 	switch {
@@ -69,9 +69,9 @@ func tenantOn(d *resolve.Draft, cluster string) tenant {
 	return tenant{project: d.In.ProjectPath(), granted: d.In.Project.Spec, cluster: ref.Path(), on: d.In.Clusters[cluster].Spec}
 }
 
-// placements are the namespaces of clusters into which a release puts objects,
-// ordered, none twice: the logical cloud's, for apps with manifests, its
-// project's, and those of the DNS of clusters.
+// placements are the namespaces of clusters into which a release puts objects, ordered,
+// none twice. They are the logical cloud's, for apps with manifests, its project's, and
+// those of the DNS of clusters.
 func placements(g plan.Group) []resolve.ClaimRequest {
 	holder := resolve.HolderOf(g)
 	var requests []resolve.ClaimRequest
@@ -150,7 +150,7 @@ func (s *Keeper) madeBy(ctx context.Context, d *resolve.Draft, requests []resolv
 	for _, b := range requests {
 		cluster, _ := resolve.NamespaceOn(b.Key)
 		if tenantOn(d, cluster).refused(b.Key.Name, grant.Others) == "" {
-			continue // whoever made it
+			continue // it does not matter who made it
 		}
 		looks.Go(func() error {
 			is, err := s.maker(looking, cluster, b.Key.Name)

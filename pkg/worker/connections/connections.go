@@ -60,7 +60,7 @@ type Settings struct {
 	Version      string                          // of this build, for API servers to know
 	Replica      string                          // id of this process
 	Root         string                          // of directory clusters
-	Alone        func(ctx context.Context) error // refuses directory clusters that others would have elsewhere
+	Alone        func(ctx context.Context) error // refuses directory clusters, which other replicas would not see
 	Publishers   Publishers                      // nil: there are no built-in publishers
 	Memory       int64                           // bytes that may be kept of each cluster's answers; 0: cluster.DefaultMemory
 }

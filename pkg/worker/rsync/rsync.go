@@ -338,7 +338,7 @@ func (t *Handovers) resync() {
 	}
 	t.looked = now
 	for _, h := range t.handed {
-		h.Stir()
+		h.LookAgain()
 	}
 }
 

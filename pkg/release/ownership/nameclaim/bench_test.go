@@ -29,7 +29,7 @@ func BenchmarkClaim10000(b *testing.B) {
 		changes := make([]nameclaim.Change, len(keys))
 		for n, key := range keys {
 			changes[n].Key = key
-			changes[n].Claim, _, _, err = claims[key].Bid("shop", nameclaim.Entry{Group: group, Context: "c"}, func(nameclaim.Entry) (bool, error) { return true, nil })
+			changes[n].Claim, _, _, err = claims[key].Request("shop", nameclaim.Entry{Group: group, Context: "c"}, func(nameclaim.Entry) (bool, error) { return true, nil })
 			require.NoError(b, err)
 		}
 		require.NoError(b, s.Write(b.Context(), changes))

@@ -55,9 +55,9 @@ type Entry struct {
 // little as an old one.
 const pendingHolds = time.Minute
 
-// Standing is how a group stands. It has to be read after the claim that is
-// judged by it.
-type Standing struct {
+// GroupState is what counts of a group for its claims. It has to be read after the claim
+// that is judged by it.
+type GroupState struct {
 	UID      string             // of the group that the lifecycle is about
 	Revision int64              // of the lifecycle, 0 for none
 	Context  string             // of the release that is to be in the clusters, empty for none
@@ -66,7 +66,7 @@ type Standing struct {
 }
 
 // Held tells whether an entry of a claim still counts.
-func (e Entry) Held(key Key, s Standing, now time.Time) bool {
+func (e Entry) Held(key Key, s GroupState, now time.Time) bool {
 	switch {
 	case e.Confirmed:
 		return !s.Resting || e.UID == s.UID && s.Context != "" && s.Gives(key)
@@ -101,9 +101,9 @@ const (
 	Alone   Verdict = "alone" // another owner of the project has it, and one of both is a name, which shares with nobody
 )
 
-// Bid is the claim as it would be with an entry of a project's group in it, of which held
+// Request is the claim as it would be with an entry of a project's group in it. Held
 // entries stay. If it is not granted, by answers the entry that stands in the way.
-func (c Claim) Bid(project string, mine Entry, held func(Entry) (bool, error)) (next Claim, verdict Verdict, by Entry, err error) {
+func (c Claim) Request(project string, mine Entry, held func(Entry) (bool, error)) (next Claim, verdict Verdict, by Entry, err error) {
 	next = Claim{Project: project, item: c.item}
 	for _, e := range c.Entries {
 		if e.Of(mine.Group) && e.Context == mine.Context {

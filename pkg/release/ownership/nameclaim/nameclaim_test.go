@@ -29,26 +29,26 @@ func TestWhoHolds(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		entry nameclaim.Entry
-		is    nameclaim.Standing
+		is    nameclaim.GroupState
 		after time.Duration
 		held  bool
 	}{
-		{"under way", pending, nameclaim.Standing{Revision: 7}, 59 * time.Second, true},
-		{"for too long", pending, nameclaim.Standing{Revision: 7}, time.Minute, false},
-		{"by a clock that is somewhat ahead", pending, nameclaim.Standing{Revision: 7}, -59 * time.Second, true},
-		{"by a clock that is far ahead", pending, nameclaim.Standing{Revision: 7}, -time.Minute, false},
-		{"accepted by a clock that is far ahead", pending, nameclaim.Standing{Revision: 8, Context: "c2"}, -time.Hour, true},
-		{"accepted", pending, nameclaim.Standing{Revision: 8, Context: "c2"}, time.Hour, true},
-		{"another was accepted", pending, nameclaim.Standing{Revision: 8, Context: "c3"}, 0, false},
-		{"it is current", confirmed, nameclaim.Standing{UID: "u", Context: "c1"}, time.Hour, true},
-		{"the next release gives it, too", confirmed, nameclaim.Standing{UID: "u", Context: "c2", Resting: true, Gives: gives}, time.Hour, true},
-		{"the next release does not", confirmed, nameclaim.Standing{UID: "u", Context: "c2", Resting: true, Gives: lacks}, 0, false},
-		{"but it has not settled", confirmed, nameclaim.Standing{UID: "u", Context: "c2", Gives: lacks}, time.Hour, true},
-		{"terminated", confirmed, nameclaim.Standing{UID: "u", Resting: true}, 0, false},
-		{"terminating", confirmed, nameclaim.Standing{UID: "u"}, time.Hour, true},
-		{"yielded", confirmed, nameclaim.Standing{UID: "u", Context: "c1", Resting: true, Gives: lacks}, 0, false},
-		{"another life", confirmed, nameclaim.Standing{UID: "v", Context: "c9", Resting: true, Gives: gives}, 0, false},
-		{"another life, with names of the last one to free", confirmed, nameclaim.Standing{UID: "v", Context: "c9", Gives: gives}, time.Hour, true},
+		{"under way", pending, nameclaim.GroupState{Revision: 7}, 59 * time.Second, true},
+		{"for too long", pending, nameclaim.GroupState{Revision: 7}, time.Minute, false},
+		{"by a clock that is somewhat ahead", pending, nameclaim.GroupState{Revision: 7}, -59 * time.Second, true},
+		{"by a clock that is far ahead", pending, nameclaim.GroupState{Revision: 7}, -time.Minute, false},
+		{"accepted by a clock that is far ahead", pending, nameclaim.GroupState{Revision: 8, Context: "c2"}, -time.Hour, true},
+		{"accepted", pending, nameclaim.GroupState{Revision: 8, Context: "c2"}, time.Hour, true},
+		{"another was accepted", pending, nameclaim.GroupState{Revision: 8, Context: "c3"}, 0, false},
+		{"it is current", confirmed, nameclaim.GroupState{UID: "u", Context: "c1"}, time.Hour, true},
+		{"the next release gives it, too", confirmed, nameclaim.GroupState{UID: "u", Context: "c2", Resting: true, Gives: gives}, time.Hour, true},
+		{"the next release does not", confirmed, nameclaim.GroupState{UID: "u", Context: "c2", Resting: true, Gives: lacks}, 0, false},
+		{"but it has not settled", confirmed, nameclaim.GroupState{UID: "u", Context: "c2", Gives: lacks}, time.Hour, true},
+		{"terminated", confirmed, nameclaim.GroupState{UID: "u", Resting: true}, 0, false},
+		{"terminating", confirmed, nameclaim.GroupState{UID: "u"}, time.Hour, true},
+		{"yielded", confirmed, nameclaim.GroupState{UID: "u", Context: "c1", Resting: true, Gives: lacks}, 0, false},
+		{"another life", confirmed, nameclaim.GroupState{UID: "v", Context: "c9", Resting: true, Gives: gives}, 0, false},
+		{"another life, with names of the last one to free", confirmed, nameclaim.GroupState{UID: "v", Context: "c9", Gives: gives}, time.Hour, true},
 	} {
 		require.Equal(t, c.held, c.entry.Held(key, c.is, noon.Add(c.after)), c.what)
 	}
@@ -92,7 +92,7 @@ func TestABidTakesFromNobodyWhoHolds(t *testing.T) {
 			}
 		}
 		before := slices.Clone(c.Entries)
-		next, verdict, _, err := c.Bid("shop", mine, held)
+		next, verdict, _, err := c.Request("shop", mine, held)
 		require.NoError(t, err)
 		require.Equal(t, want, verdict)
 		require.Equal(t, before, c.Entries, "a bid changes nothing")
@@ -124,7 +124,7 @@ func TestOfTwoWritersOneWins(t *testing.T) {
 		require.NoError(t, err)
 		var changes []nameclaim.Change
 		for _, k := range keys {
-			next, _, _, err := claims[k].Bid(project, nameclaim.Entry{Group: intent.Path(project)}, func(nameclaim.Entry) (bool, error) { return true, nil })
+			next, _, _, err := claims[k].Request(project, nameclaim.Entry{Group: intent.Path(project)}, func(nameclaim.Entry) (bool, error) { return true, nil })
 			require.NoError(t, err)
 			changes = append(changes, nameclaim.Change{Key: k, Claim: next})
 		}

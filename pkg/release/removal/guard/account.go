@@ -66,8 +66,8 @@ func (a Account) Concerns(group string) bool {
 	return a.Held[group] > 0 || slices.ContainsFunc(a.Permits, func(p Permit) bool { return p.Group == group })
 }
 
-// Judge answers the account after a loss, and the names that are to stay published: none
-// if all may go, else all that nobody has asked to remove. It is idempotent. published is
+// Judge answers the account after a loss, and the names that are to stay published. If
+// all may go, none stay, else all that nobody has asked to remove. It is idempotent. published is
 // asked if more than a few names have gone.
 func (a Account) Judge(l Loss, published func() (Published, error)) (next Account, held []string, err error) {
 	next = a

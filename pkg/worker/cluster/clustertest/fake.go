@@ -85,7 +85,7 @@ func (f *Fake) Target(options cluster.Options) cluster.Target {
 	return &fakeTarget{fake: f, options: options}
 }
 
-// local is the id without the name that the cluster has elsewhere.
+// local is the id without the name of the cluster.
 func local(id bundle.ID) bundle.ID {
 	id.Cluster = ""
 	return id

@@ -22,7 +22,7 @@ type fakeTarget struct {
 
 var _ cluster.Target = (*fakeTarget)(nil)
 
-// definitions of the kinds that need one.
+// definitionOf is the name of the definition of a kind that needs one.
 func definitionOf(kind cluster.Kind) (string, bool) {
 	if kind == (cluster.Kind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}) {
 		return "dnsendpoints.externaldns.k8s.io", true

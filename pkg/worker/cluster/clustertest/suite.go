@@ -172,7 +172,7 @@ func testAbsent(t *testing.T, f Fixture) { assert.Nil(t, f.get(t, f.id("absent")
 
 func testCreate(t *testing.T, f Fixture) {
 	made := f.create(t, f.object(t, "a", "1", false))
-	assert.True(t, made.Ours(f.Installation), "the labels are put on whatever the object says")
+	assert.True(t, made.Ours(f.Installation), "the labels are put on, even if the object has others")
 	assert.NotEmpty(t, made.UID)
 	seen := f.get(t, f.id("a"))
 	require.NotNil(t, seen)

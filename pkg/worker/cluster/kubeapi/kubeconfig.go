@@ -17,9 +17,8 @@ import (
 )
 
 // ParseKubeconfig reads a kubeconfig (YAML or JSON) and answers how to reach the cluster
-// of its current context. It refuses, naming the field, settings of users and clusters
-// that would run a program, read a file of Signpost's machine, or go through a proxy. It
-// is pure.
+// of its current context. It refuses settings that would run a program, read a file of
+// Signpost's machine, or go through a proxy, and names the field.
 func ParseKubeconfig(raw []byte) (*rest.Config, error) {
 	if err := safeyaml.Check(raw); err != nil {
 		return nil, fmt.Errorf("not a kubeconfig: %s", redact.YAML(raw, err))

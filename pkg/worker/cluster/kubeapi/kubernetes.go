@@ -35,9 +35,9 @@ import (
 // FieldManager is the name under which Signpost owns fields.
 const FieldManager = "signpost"
 
-// How hard one connection may press an API server. The syncer sends at most eight
-// requests at a time, which holds it back: an API server answers so many about a thousand
-// times in a second. The default of client-go, 5 per second, would throttle far below
+// How hard one connection may press an API server. The syncer is held back by
+// sending at most eight requests at a time. An API server answers so many about a
+// thousand times in a second. The default of client-go, 5 per second, would throttle far below
 // that.
 const (
 	requestsPerSecond = 2000
