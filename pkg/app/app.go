@@ -70,7 +70,7 @@ func Run(ctx context.Context, c Config) error {
 type service struct {
 	config   Config
 	log      *slog.Logger
-	traces   traceExport
+	exports  exports
 	stores   *stores
 	quota    *storageQuota
 	edge     *edge
@@ -97,7 +97,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	log.InfoContext(ctx, "secrets at rest are sealed", "key", sealer.Key())
 	metrics := newMetrics(c, stores)
-	traces, err := openTracing(ctx, c, metrics)
+	to, err := openExports(ctx, c, log, metrics)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
 	rules := c.rules(pool, documents)
 	past, feed := openHistory(c, documents, stores.kv, log, metrics)
-	pastNames := openNames(c, documents, log, metrics)
+	pastNames := openNames(c, documents, to.changes, log, metrics)
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
 	memory := boundMemory()
 	releases := release.New(release.Options{
@@ -127,11 +127,11 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.ExternallyManaged,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
 		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,
-		Recorder: past.Told, Watch: c.watching(stores), Names: pastNames, Now: time.Now, Logger: log, Tracer: traces.tracer, Metrics: metrics,
+		Recorder: past.Told, Watch: c.watching(stores), Names: pastNames, Now: time.Now, Logger: log, Tracer: to.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant, rules.UsesOf = releases.NamespaceTenant, releases.UsesOf // which no document tells of
 	s := &service{
-		config: c, log: log, traces: traces, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry, names: pastNames, feed: feed,
+		config: c, log: log, exports: to, stores: stores, quota: newStorageQuota(stores, log), releases: releases, clusters: pool, replicas: registry, names: pastNames, feed: feed,
 		index: &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch}, renewer: renewal.New(own, values, pool, time.Now, log, metrics),
 		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
@@ -142,14 +142,14 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
 		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index, s.explainer(), drafts(documents, rules, releases)}, History: pasts{past, feed, pastNames},
 		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
-		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: traces.tracer,
+		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: to.tracer,
 	}, releases)
 	return s, err
 }
 
 // newWorker is the worker of a service, which connects to clusters as the service does.
 func (s *service) newWorker(o syncer.Options) *syncer.Worker {
-	o.KV, o.Connections, o.MayUse, o.Logger, o.Tracer = s.stores.kv, s.clusters, s.releases.NamespaceRefused, s.log, s.traces.tracer
+	o.KV, o.Connections, o.MayUse, o.Logger, o.Tracer = s.stores.kv, s.clusters, s.releases.NamespaceRefused, s.log, s.exports.tracer
 	return syncer.New(o)
 }
 
@@ -212,7 +212,7 @@ func (s *service) serve(ctx context.Context, l *listeners) error {
 	}
 	rest()
 	err = errors.Join(err, workers.Wait())
-	s.traces.end(ctx)
+	s.exports.end(ctx)
 	s.log.InfoContext(ctx, "Signpost has stopped")
 	return err
 }

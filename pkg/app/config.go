@@ -64,7 +64,7 @@ type Stores struct {
 	HistoryAge       time.Duration // events are kept for so long (90 days); 0: for ever
 	HistoryCount     int           // and so many of each project and cluster provider (2000); 0: all
 	NameHistoryBytes int           // of the past of host names, of each project (16 MiB); 0: no bound
-	NameHistoryLog   bool          // changes of host names go to the log, too
+	NameHistoryLog   bool          // changes of host names go to the log, too, and to OTLPEndpoint as records
 }
 
 // Secrets has the keys of secrets at rest.
@@ -118,6 +118,6 @@ type Limits struct {
 type Telemetry struct {
 	LogLevel     string  // debug, info, warn, error (info)
 	LogFormat    string  // text or json (text)
-	OTLPEndpoint string  // where traces are exported to, by OTLP over gRPC, as in http://127.0.0.1:4317; empty: nowhere
+	OTLPEndpoint string  // where traces, and changes of names, are exported to, by OTLP over gRPC, as in http://127.0.0.1:4317; empty: nowhere
 	TraceRatio   float64 // how many of the traces that begin here are recorded (1: all); those that callers begin say so themselves
 }

@@ -116,14 +116,12 @@ func openHistory(c Config, documents intent.Store, keys kv.KV, log *slog.Logger,
 }
 
 // openNames makes the history of host names.
-func openNames(c Config, documents intent.Store, log *slog.Logger, metrics prometheus.Registerer) *namehistory.History {
+func openNames(c Config, documents intent.Store, changes, log *slog.Logger, metrics prometheus.Registerer) *namehistory.History {
 	lost := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "signpost_name_history_lost_total", Help: "Changes of host names that could not be kept in their history.",
 	})
 	metrics.MustRegister(lost)
-	options := namehistory.Options{Documents: documents, Bytes: c.NameHistoryBytes, Lost: lost.Inc, Now: time.Now, Logger: log}
-	if c.NameHistoryLog {
-		options.Changes = log
-	}
-	return namehistory.New(options)
+	return namehistory.New(namehistory.Options{
+		Documents: documents, Bytes: c.NameHistoryBytes, Lost: lost.Inc, Changes: changes, Now: time.Now, Logger: log,
+	})
 }

@@ -3,13 +3,18 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+	"go.opentelemetry.io/contrib/bridges/otelslog"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploggrpc"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	sdklog "go.opentelemetry.io/otel/sdk/log"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"google.golang.org/grpc"
@@ -39,25 +44,48 @@ const (
 	longestReply  = 64 << 10 // bytes of a collector's answer
 )
 
-// traceExport is where spans go.
-type traceExport struct {
-	tracer *tracing.Tracer // nil: nowhere
-	close  func(context.Context) error
+// exports is where spans and changes of host names go.
+type exports struct {
+	tracer  *tracing.Tracer // nil: nowhere
+	changes *slog.Logger    // nil: nowhere
+	close   []func(context.Context) error
 }
 
-// openTracing has spans exported by OTLP over gRPC, if an endpoint is given. It
-// does not wait for the endpoint, and neither does anybody who ends a span.
-func openTracing(ctx context.Context, c Config, metrics prometheus.Registerer) (traceExport, error) {
-	if c.OTLPEndpoint == "" {
-		return traceExport{close: func(context.Context) error { return nil }}, nil
+// openExports opens what is exported by OTLP over gRPC, if an endpoint is given. It does not
+// wait for the endpoint, and neither does anybody who ends a span or changes a name.
+func openExports(ctx context.Context, c Config, log *slog.Logger, metrics prometheus.Registerer) (exports, error) {
+	var to exports
+	if c.NameHistoryLog {
+		to.changes = log
 	}
-	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(c.OTLPEndpoint), otlptracegrpc.WithTimeout(exportTimeout),
-		otlptracegrpc.WithDialOption(grpc.WithMaxHeaderListSize(longestReply), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestReply))))
+	if c.OTLPEndpoint == "" {
+		return to, nil
+	}
+	err := to.openTraces(ctx, c, metrics)
+	if err == nil && c.NameHistoryLog {
+		err = to.openChanges(ctx, c, metrics)
+	}
+	return to, err
+}
+
+func (e *exports) openTraces(ctx context.Context, c Config, metrics prometheus.Registerer) error {
+	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpointURL(c.OTLPEndpoint), otlptracegrpc.WithTimeout(exportTimeout), otlptracegrpc.WithDialOption(shortReplies()...))
 	if err != nil {
-		return traceExport{}, fmt.Errorf("--otlp-endpoint: %w", err)
+		return fmt.Errorf("--otlp-endpoint: %w", err)
 	}
 	provider := newProvider(c, exporter, metrics)
-	return traceExport{tracing.New(provider), provider.Shutdown}, nil
+	e.tracer, e.close = tracing.New(provider), append(e.close, provider.Shutdown)
+	return nil
+}
+
+// shortReplies bounds what a collector may answer.
+func shortReplies() []grpc.DialOption {
+	return []grpc.DialOption{grpc.WithMaxHeaderListSize(longestReply), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longestReply))}
+}
+
+// resource says whose spans and records they are.
+func (c Config) resource() *resource.Resource {
+	return resource.NewSchemaless(attribute.String("service.name", "signpost"), attribute.String("service.version", c.Build.Version))
 }
 
 // newProvider has spans counted as they end, wait, and be counted as they are
@@ -69,17 +97,21 @@ func newProvider(c Config, exporter sdktrace.SpanExporter, metrics prometheus.Re
 	waiting := sdktrace.NewBatchSpanProcessor(exportedSpans{exporter, spans}, sdktrace.WithMaxQueueSize(spanQueue), sdktrace.WithExportTimeout(exportTimeout))
 	return sdktrace.NewTracerProvider(
 		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(c.TraceRatio))),
-		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "signpost"), attribute.String("service.version", c.Build.Version))),
+		sdktrace.WithResource(c.resource()),
 		sdktrace.WithSpanProcessor(endedSpans{waiting, spans}),
 	)
 }
 
-// end exports waiting spans, for a short time. Spans that cannot be exported are lost,
-// which is counted and no reason to fail.
-func (t traceExport) end(ctx context.Context) {
+// end exports the spans and records that wait, for a short time. If they cannot be exported,
+// they are lost and counted.
+func (e *exports) end(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exportTimeout)
 	defer cancel()
-	_ = t.close(ctx)
+	var closing sync.WaitGroup
+	for _, closeOne := range e.close {
+		closing.Go(func() { _ = closeOne(ctx) })
+	}
+	closing.Wait()
 }
 
 // endedSpans counts spans as they end.
@@ -106,5 +138,61 @@ func (s exportedSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnl
 		outcome = "failed"
 	}
 	s.spans.WithLabelValues(outcome).Add(float64(len(spans)))
+	return err
+}
+
+// Records of changed names wait for their export in a queue. A collector that is away is
+// tried again for retryTime.
+const (
+	recordQueue = 4096
+	retryTime   = time.Minute
+)
+
+// openChanges has changes of host names exported, beside the log.
+func (e *exports) openChanges(ctx context.Context, c Config, metrics prometheus.Registerer) error {
+	exporter, err := otlploggrpc.New(ctx, otlploggrpc.WithEndpointURL(c.OTLPEndpoint), otlploggrpc.WithTimeout(retryTime), otlploggrpc.WithDialOption(shortReplies()...))
+	if err != nil {
+		return fmt.Errorf("--otlp-endpoint: %w", err)
+	}
+	provider := newRecordProvider(c, exporter, metrics)
+	records := otelslog.NewHandler("github.com/signpost-dns/signpost/names", otelslog.WithLoggerProvider(provider))
+	e.changes, e.close = slog.New(slog.NewMultiHandler(e.changes.Handler(), records)), append(e.close, provider.Shutdown)
+	return nil
+}
+
+// newRecordProvider has records counted as they are made, wait, and be counted as they
+// are exported. Its Shutdown exports the records that wait.
+func newRecordProvider(c Config, exporter sdklog.Exporter, metrics prometheus.Registerer) *sdklog.LoggerProvider {
+	records := promauto.With(metrics).NewCounterVec(prometheus.CounterOpts{
+		Name: "signpost_name_history_records_total", Help: "Records of changed host names that were made for OTLP, and those of them that were exported, or could not be.",
+	}, []string{"outcome"})
+	waiting := sdklog.NewBatchProcessor(exportedRecords{exporter, records}, sdklog.WithMaxQueueSize(recordQueue), sdklog.WithExportTimeout(retryTime))
+	return sdklog.NewLoggerProvider(sdklog.WithResource(c.resource()), sdklog.WithProcessor(madeRecords{waiting, records}))
+}
+
+// madeRecords counts records as they are made.
+type madeRecords struct {
+	sdklog.Processor
+	records *prometheus.CounterVec
+}
+
+func (r madeRecords) OnEmit(ctx context.Context, record *sdklog.Record) error {
+	r.records.WithLabelValues("made").Inc()
+	return r.Processor.OnEmit(ctx, record)
+}
+
+// exportedRecords counts records as they are exported.
+type exportedRecords struct {
+	sdklog.Exporter
+	records *prometheus.CounterVec
+}
+
+func (r exportedRecords) Export(ctx context.Context, records []sdklog.Record) error {
+	err := r.Exporter.Export(ctx, records)
+	outcome := "exported"
+	if err != nil {
+		outcome = "failed"
+	}
+	r.records.WithLabelValues(outcome).Add(float64(len(records)))
 	return err
 }

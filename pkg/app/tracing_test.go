@@ -43,7 +43,7 @@ func TestTheLastSpansAreExportedAtTheEnd(t *testing.T) {
 		span.End()
 	}
 	require.Empty(t, to.names, "they wait")
-	traceExport{close: provider.Shutdown}.end(t.Context())
+	(&exports{close: []func(context.Context) error{provider.Shutdown}}).end(t.Context())
 	require.Equal(t, []string{"GET group", "step"}, to.names)
 	require.Equal(t, map[string]float64{"ended": 2, "exported": 2}, outcomes(t, metrics))
 	require.True(t, to.shut, "the exporter is told of the end")

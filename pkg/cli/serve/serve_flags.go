@@ -73,7 +73,7 @@ func keptFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.DurationVar(&c.HistoryAge, "history-age", historyAge, "the `TIME` after which events are deleted; 0 keeps them")
 	flags.IntVar(&c.HistoryCount, "history-count", historyCount, "the `NUMBER` of events to keep for each project and cluster provider; 0 keeps all")
 	flags.IntVar(&c.NameHistoryBytes, "name-history-bytes", nameHistoryBytes, "the `BYTES` of the history of host names to keep for each project; 0 sets no bound")
-	flags.BoolVar(&c.NameHistoryLog, "name-history-log", false, "also write each change of a host name to the log")
+	flags.BoolVar(&c.NameHistoryLog, "name-history-log", false, "also write each change of a host name to the log, and to --otlp-endpoint as a record")
 }
 
 // clusterFlags adds those that say what is beyond: EMCO, clusters, images, DNS.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -81,15 +82,30 @@ func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
 	was, is := targetsOf(before), targetsOf(after)
 	hosts := maps.Clone(was)
 	maps.Copy(hosts, is)
+	if t.release != nil {
+		t.contents.addHosts(hosts)
+	}
 	var out []intent.NameChanges
 	for _, host := range slices.Sorted(maps.Keys(hosts)) {
 		changes := intent.NameChanges{Host: host, Before: was[host].digest(), After: is[host].digest()}
-		if changes.Before != changes.After {
+		switch {
+		case changes.Before != changes.After:
 			changes.Turns = t.turns(host, was[host], is[host])
-			out = append(out, changes)
+		case changes.After == "":
+			changes.Turns = []intent.NameTurn{t.unanswered()}
+		default:
+			continue
 		}
+		out = append(out, changes)
 	}
 	return out
+}
+
+// unanswered is the turn of a host name that a release asks for, while there is nothing to publish.
+func (t turning) unanswered() intent.NameTurn {
+	cause := *t.release
+	cause.Message = cmp.Or(cause.Message, "no address is known yet")
+	return intent.NameTurn{Time: t.now, Project: state.ProjectName(t.owner), Owner: t.owner, Cause: cause, Changes: []intent.TargetChange{}}
 }
 
 // targetsOf is what objects publish, by host name.
@@ -201,6 +217,17 @@ func (b *byCause) only() *intent.Cause {
 		return nil
 	}
 	return &b.order[0].Cause
+}
+
+// addHosts adds the host names that have been asked for.
+func (c *Contents) addHosts(to map[string]targets) {
+	for _, b := range c.bindings {
+		for _, h := range b.Hosts {
+			if _, there := to[h.Name]; !there {
+				to[h.Name] = nil
+			}
+		}
+	}
 }
 
 // choicesOf are the choices for a host name, of all its bindings.

@@ -30,14 +30,15 @@ type document struct {
 }
 
 // add adds the turns of one write, and marks a gap where the last turn of the owner was
-// about something else.
-func (d *document) add(changes intent.NameChanges) {
+// about something else. It returns each turn with its cause, also of those that are joined.
+func (d *document) add(changes intent.NameChanges) (turns []intent.NameTurn) {
 	owner := changes.Turns[0].Owner
 	gap := d.Published[owner] != changes.Before
 	for _, turn := range changes.Turns {
 		turn.Gap, gap = gap, false
 		bound(&turn)
 		d.pair(&turn)
+		turns = append(turns, turn)
 		if !d.join(turn) {
 			d.Turns = append(d.Turns, turn)
 		}
@@ -51,6 +52,7 @@ func (d *document) add(changes intent.NameChanges) {
 	case len(d.Published) < mostOwners || d.Published[owner] != "":
 		d.Published[owner] = changes.After
 	}
+	return turns
 }
 
 // bound leaves out the targets beyond so many.

@@ -27,7 +27,7 @@ type Options struct {
 	// Bytes is how much of each project is kept; 0: no bound.
 	Bytes   int
 	Lost    func()       // is told of each change that is not kept
-	Changes *slog.Logger // gets each change, for those who keep it for longer; nil: nobody
+	Changes *slog.Logger // gets each change and answer as it is kept, for those who keep them for longer; nil: nobody
 	Now     func() time.Time
 	Logger  *slog.Logger
 }
@@ -60,7 +60,6 @@ func New(options Options) *History {
 // Changed notes changes of host names. It never waits.
 func (h *History) Changed(all ...intent.NameChanges) {
 	for _, changes := range all {
-		h.log(changes)
 		h.mu.Lock()
 		at := h.waitingOf(key{changes.Turns[0].Project, changes.Host})
 		if at == nil || len(at.changes) >= mostWaiting {
@@ -91,16 +90,6 @@ func (h *History) waitingOf(name key) *waiting {
 		h.pending[name] = at
 	}
 	return at
-}
-
-// log writes changes to the log that is kept for longer.
-func (h *History) log(changes intent.NameChanges) {
-	if h.Changes == nil {
-		return
-	}
-	for _, turn := range changes.Turns {
-		h.Changes.Info("a host name has changed", "name", changes.Host, "project", turn.Project, "owner", turn.Owner, "cause", turn.Cause, "changes", turn.Changes)
-	}
 }
 
 // Run writes what waits, until ctx ends, and then what is left.
@@ -225,14 +214,17 @@ func (h *History) tryWrite(ctx context.Context, path intent.Path, what *waiting)
 	if err != nil {
 		return err
 	}
-	news := len(what.changes) > 0
+	var turns []intent.NameTurn
 	for _, changes := range what.changes {
-		d.add(changes)
+		turns = append(turns, d.add(changes)...)
 	}
-	for _, heard := range what.heard {
-		news = d.hear(heard) || news
+	var heard []intent.NameHeard
+	for _, answer := range what.heard {
+		if d.hear(answer) {
+			heard = append(heard, answer)
+		}
 	}
-	if !news {
+	if len(turns)+len(heard) == 0 {
 		return nil
 	}
 	write := intent.Write{Path: path, Condition: intent.IfAbsent()}
@@ -243,8 +235,9 @@ func (h *History) tryWrite(ctx context.Context, path intent.Path, what *waiting)
 		return err
 	}
 	if _, err = h.Documents.Put(ctx, write); err == nil {
-		_, project, _ := parse(path)
+		host, project, _ := parse(path)
 		h.grown[project] += len(write.Body) - len(stored.Body)
+		h.log(host, turns, heard)
 	}
 	return err
 }

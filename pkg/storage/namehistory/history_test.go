@@ -341,10 +341,22 @@ func TestNobodySeesAnothersProject(t *testing.T) {
 	require.Empty(t, w.told(www), "it is another team's")
 }
 
-// TestChangesGoToTheLog, for those who keep it for longer.
+// TestChangesGoToTheLog, for those who keep it for longer, and so does the first answer to
+// each.
 func TestChangesGoToTheLog(t *testing.T) {
 	w := newWorld(t)
 	w.turn(www, intent.CauseDrain, "-a", 0)
-	require.Contains(t, w.log.String(), `msg="a host name has changed" name=www.shop.example project=shop owner=projects/shop/names/www.shop.example`)
-	require.Contains(t, w.log.String(), "Drain")
+	w.Flush(t.Context())
+	require.Contains(t, w.log.String(), `msg="a host name has changed" name=www.shop.example project=shop owner=projects/shop/names/www.shop.example gap=false changed=2026-11-01T12:00:00Z cause="map[cluster:dc+one message: reason:Drain]" changes="[map[provider:lab removed:[a] type:A]]"`)
+	w.log.Reset()
+	heard := intent.NameHeard{Project: "shop", Host: www, Type: "A", Right: true, Since: w.now.Add(time.Second)}
+	for range 2 {
+		w.Heard(heard)
+		w.Flush(t.Context())
+	}
+	require.Equal(t, 1, strings.Count(w.log.String(), `msg="the servers answer a host name" name=www.shop.example project=shop type=A right=true since=2026-11-01T12:00:01Z`), w.log.String())
+	w.log.Reset()
+	w.Heard(intent.NameHeard{Project: "shop", Host: www, Type: "A", Message: "192.0.2.99", Since: w.now.Add(time.Minute)})
+	w.Flush(t.Context())
+	require.Contains(t, w.log.String(), `msg="the servers answer a host name" name=www.shop.example project=shop type=A right=false`)
 }

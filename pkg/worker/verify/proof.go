@@ -30,6 +30,7 @@ type proof struct {
 	orphan  bool             // it has gone, and so has the external-dns that published it
 
 	questions []dnsverify.Question // ordered by name and type
+	renewed   map[nameKey]bool     // names whose question has changed since they were asked for
 	began     time.Time            // since when these are asked
 	asked     time.Time            // when they were asked last; zero: not yet
 	done      bool                 // nothing else is expected of the answers
@@ -77,11 +78,33 @@ func (p *proof) updateQuestions(leaving bool, published map[nameKey]sets, now ti
 	if p.leaving == leaving && !p.began.IsZero() && reflect.DeepEqual(p.questions, questions) {
 		return
 	}
+	p.renew(questions)
 	p.leaving, p.questions, p.began, p.asked, p.done, p.gone = leaving, questions, now, time.Time{}, false, time.Time{}
 	if p.answers != nil && !p.answers.Gone.IsZero() {
 		again := *p.answers
 		again.Gone = time.Time{}
 		p.answers = &again
+	}
+}
+
+// renew notes which questions change. An answer that was right before is a new one then, also
+// if the question comes back before it was asked.
+func (p *proof) renew(next []dnsverify.Question) {
+	if p.began.IsZero() {
+		return // the answers that were recalled are about these questions
+	}
+	before := map[nameKey]dnsverify.Question{}
+	for _, q := range p.questions {
+		before[nameKey{q.Name, q.Type}] = q
+	}
+	if p.renewed == nil {
+		p.renewed = map[nameKey]bool{}
+	}
+	for _, q := range next {
+		key := nameKey{q.Name, q.Type}
+		if was, asked := before[key]; !asked || !reflect.DeepEqual(was, q) {
+			p.renewed[key] = true
+		}
 	}
 }
 
@@ -143,7 +166,7 @@ func (p *proof) ask(ctx context.Context, verifier Verifier, clock pace.Clock) {
 	if p.leaving && p.done {
 		found.Gone = p.gone.UTC()
 	}
-	p.answers = found
+	p.answers, p.renewed = found, nil
 }
 
 // since is when something that is so began: before, or else now; zero when it is
@@ -189,7 +212,7 @@ func (p *proof) nameAnswer(q dnsverify.Question, f dnsverify.Finding, now time.T
 			continue
 		}
 		n.Seen = n.Seen || before.Seen
-		if before.Verdict == n.Verdict {
+		if before.Verdict == n.Verdict && !p.renewed[nameKey{n.Name, n.Type}] {
 			n.Since = before.Since
 		}
 	}

@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 func TestQuestionsGetRarer(t *testing.T) {
@@ -48,4 +50,33 @@ func TestNamesOfADNSEndpoint(t *testing.T) {
 	assert.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, names[nameKey{"www.lab.example", "A"}].all())
 	assert.Equal(t, []string{"0 1 80 www.lab.example"}, names[nameKey{"_web._tcp.lab.example", "SRV"}].all(), "as answers are written")
 	assert.Empty(t, namesOf(nil), "a DNSEndpoint that is not Signpost's")
+}
+
+// TestATargetThatComesBackIsAnsweredAnew, though nobody has asked between.
+func TestATargetThatComesBackIsAnsweredAnew(t *testing.T) {
+	t.Parallel()
+	www, other := nameKey{"www.lab.example", "A"}, nameKey{"api.lab.example", "A"}
+	began := time.Unix(1000, 0).UTC()
+	p := proof{}
+	publish := func(target string, at time.Time) {
+		p.names = map[nameKey]sets{www: {"": {target}}, other: {"": {"203.0.113.9"}}}
+		p.updateQuestions(false, p.names, at)
+	}
+	ask := func(at time.Time) map[string]time.Time {
+		found, since := &observed.Answers{}, map[string]time.Time{}
+		for _, q := range p.questions {
+			n := p.nameAnswer(q, dnsverify.Finding{Verdict: dnsverify.Matches}, at)
+			found.Names, since[n.Name] = append(found.Names, n), n.Since
+		}
+		p.answers, p.renewed = found, nil
+		return since
+	}
+	publish("203.0.113.1", began)
+	assert.Equal(t, began, ask(began)[www.name])
+	publish("203.0.113.2", began.Add(time.Second))
+	publish("203.0.113.1", began.Add(2*time.Second))
+	since := ask(began.Add(3 * time.Second))
+	assert.Equal(t, began.Add(3*time.Second), since[www.name])
+	assert.Equal(t, began, since[other.name], "it has not changed")
+	assert.Equal(t, began.Add(3*time.Second), ask(began.Add(time.Minute))[www.name])
 }
