@@ -6,10 +6,10 @@ import "github.com/signpost-dns/signpost/test/simulate/bugs"
 func inDrafts() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "any label", File: "pkg/release/inputs/inputs.go",
+			Name: "any label", File: "pkg/domain/intent/metadata.go",
 			Breaks:      "a cluster with one of the wanted labels is selected",
-			Text:        "		if have[key] != value {\n			return false",
-			Replacement: "		if have[key] == value {\n			return true",
+			Text:        "		if has, ok := labels[key]; !ok || has != value {\n			return false",
+			Replacement: "		if has, ok := labels[key]; ok && has == value {\n			return true",
 		},
 		{
 			Name: "names of other clusters", File: "pkg/release/resolve/bind.go",
