@@ -1,13 +1,18 @@
+// Package operation reads requests as the operations of openapi.yaml: their
+// parameters, bodies and preconditions.
 package operation
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/signpost-dns/signpost/api/limits"
+	"github.com/signpost-dns/signpost/api/response"
 	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -81,3 +86,23 @@ func (op *Operation) Weight(c *Call, sent Received) int64 {
 	}
 	return times*(most+int64(len(sent.raw))) + sent.decoded()
 }
+
+// Call is one request to one operation, validated.
+type Call struct {
+	Path   intent.Path       // the request's path below /v2
+	Vars   map[string]string // the path parameters
+	Query  url.Values
+	Header http.Header
+	Actor  intent.Actor   // who asks
+	Object map[string]any // the body, decoded; nil when the operation takes none
+	Body   []byte         // the body as JSON
+}
+
+// Owner returns the document whose action was called: the path without its last
+// segment. It is empty at the top.
+func (c *Call) Owner() intent.Path {
+	return c.Path[:max(strings.LastIndexByte(string(c.Path), '/'), 0)]
+}
+
+// Handler answers an operation. Its errors become problems.
+type Handler func(ctx context.Context, c *Call) (response.Answer, error)

@@ -28,6 +28,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/admission/projects"
 	"github.com/signpost-dns/signpost/pkg/admission/providers"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/dns/resolvconf"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -185,4 +186,50 @@ func admitResource[Spec any](
 	}
 	err := check(ctx, a, r, &in.Spec, before)
 	return in.Metadata, &in.Spec, err
+}
+
+// View answers a stored document as users see it. Errors: NotFound when the
+// path is no resource's; one without a code when the body cannot be read; what
+// the store answers.
+func (a *Admitter) View(ctx context.Context, doc intent.Document) (review.View, error) {
+	return view(ctx, a.Companions(), doc)
+}
+
+// Views is [Admitter.View] of several documents, in their order.
+func (a *Admitter) Views(ctx context.Context, docs []intent.Document) ([]review.View, error) {
+	views, g := make([]review.View, len(docs)), a.Companions()
+	for i, doc := range docs {
+		var err error
+		if views[i], err = view(ctx, g, doc); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
+}
+
+func view(ctx context.Context, g *review.Companions, doc intent.Document) (review.View, error) {
+	k, ok := checksOf(intent.KindOf(doc.Path))
+	if !ok {
+		return review.View{}, review.ErrNoResource(doc.Path)
+	}
+	return k.view(ctx, g, doc)
+}
+
+// PreviewPodDNS answers the question that a body asks about pods of a deployment intent group;
+// path is where it was asked. Absent fields follow from the app, its clusters, the logical cloud
+// and its DNS CR intents. Errors: NotFound when the parents of the path do not exist; Invalid
+// with every wrong field; the errors of the store.
+func (a *Admitter) PreviewPodDNS(ctx context.Context, path intent.Path, body []byte) (resolvconf.Preview, error) {
+	if err := parents(ctx, a.Checker, path); err != nil {
+		return resolvconf.Preview{}, err
+	}
+	p, err := poddns.ReadPodDNSPreview(body)
+	if err != nil {
+		return resolvconf.Preview{}, err
+	}
+	p.Review.Path = path
+	if err := poddns.CompletePreview(ctx, a.Checker, p); err != nil {
+		return resolvconf.Preview{}, err
+	}
+	return p.Answer()
 }

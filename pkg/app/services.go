@@ -3,9 +3,13 @@ package app
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"slices"
+	"time"
 
 	contracts "github.com/signpost-dns/signpost/api/service"
+	"github.com/signpost-dns/signpost/console"
+	"github.com/signpost-dns/signpost/pkg/access"
 	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/dns/corefile"
@@ -140,4 +144,18 @@ func openLinter(c Config, log *slog.Logger) *linter.Linter {
 		log.Info("Corefiles can be linted", "program", program)
 	}
 	return l
+}
+
+// openConsole makes the handler of the console, whose users sign in as the configuration
+// says.
+func openConsole(c Config) (http.Handler, error) {
+	signIn := console.SignIn{Anonymous: !c.authenticates()}
+	if c.OIDC.Issuer != "" {
+		endpoints, err := access.NewSignInEndpoints(c.OIDC, time.Now)
+		if err != nil {
+			return nil, err
+		}
+		signIn.Issuer, signIn.ClientID, signIn.Audiences, signIn.Endpoints = c.OIDC.Issuer, c.Console, c.OIDC.Audiences, endpoints.Find
+	}
+	return console.New(signIn)
 }

@@ -2,10 +2,13 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -124,4 +127,29 @@ func openNames(c Config, documents intent.Store, changes, log *slog.Logger, metr
 	return namehistory.New(namehistory.Options{
 		Documents: documents, Bytes: c.NameHistoryBytes, Lost: lost.Inc, Changes: changes, Now: time.Now, Logger: log,
 	})
+}
+
+// installation is the identity of one Signpost deployment, generated at its
+// first start and kept in its store. Objects in clusters carry it.
+func installation(ctx context.Context, documents intent.Store) (string, error) {
+	is := struct {
+		ID string `json:"id"`
+	}{strings.ToLower(rand.Text())}
+	path := intent.Join(intent.InstallationCollection, "id")
+	doc, err := documents.Get(ctx, path)
+	if intent.CodeOf(err) == intent.NotFound {
+		var body []byte
+		if body, err = json.Marshal(is); err != nil {
+			return "", err
+		}
+		doc, err = documents.Put(ctx, intent.Write{Path: path, Body: body, Condition: intent.IfAbsent()})
+		if intent.CodeOf(err) == intent.Conflict {
+			doc, err = documents.Get(ctx, path)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	err = json.Unmarshal(doc.Body, &is)
+	return is.ID, err
 }

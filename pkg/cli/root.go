@@ -87,3 +87,16 @@ func report(w io.Writer, command *cobra.Command, err error) {
 		terminal.Printf(w, "See %s --help.\n", command.CommandPath())
 	}
 }
+
+func versionCommand(p terminal.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Show the version of this build",
+		Args:  terminal.Exactly(0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			b := serve.ThisBuild()
+			terminal.Printf(p.Out, "signpost %s (commit %s, %s)\n", b.Version, b.Commit, b.Go)
+			return nil
+		},
+	}
+}

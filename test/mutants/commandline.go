@@ -12,7 +12,7 @@ func inCommandLine() []bugs.Bug {
 			Replacement: "func main() { os.Exit(min(cli.Main(), 0)) }",
 		},
 		{
-			Name: "failure is usage", File: "pkg/cli/exit.go",
+			Name: "failure is usage", File: "pkg/cli/main.go",
 			Breaks:      "a refusal of the server gets the exit code of a wrong command line",
 			Text:        "	return exitFailed",
 			Replacement: "	return exitUsage",

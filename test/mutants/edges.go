@@ -150,7 +150,7 @@ func inRights() []bugs.Bug {
 			Replacement: "",
 		},
 		{
-			Name: "link-local server", File: "pkg/dns/verify/local.go",
+			Name: "link-local server", File: "pkg/dns/verify/client.go",
 			Breaks:      "a DNS server on the machine's own link is asked",
 			Text:        " || address.IsLinkLocalUnicast()",
 			Replacement: "",

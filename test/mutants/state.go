@@ -18,7 +18,7 @@ func inStores() []bugs.Bug {
 			Replacement: "		options.Continue = draft.Cursor(after)\n",
 		},
 		{
-			Name: "cursor of another list", File: "pkg/storage/documents/draft/cursor.go",
+			Name: "cursor of another list", File: "pkg/storage/documents/draft/draft.go",
 			Breaks:      "the cursor of one list is taken by another",
 			Text:        " || !strings.HasPrefix(name, options.NamePrefix)",
 			Replacement: "",
@@ -48,7 +48,7 @@ func inStores() []bugs.Bug {
 func inKeys() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "skipped segment", File: "pkg/storage/kv/segments.go",
+			Name: "skipped segment", File: "pkg/storage/kv/kv.go",
 			Breaks:      "a cluster whose name begins with that of another one is not listed",
 			Text:        `segment + "/\xff"`,
 			Replacement: `segment + "\xff"`,
@@ -144,7 +144,7 @@ func inWork() []bugs.Bug {
 			Replacement: "	case err == nil && (done || message != \"\"):",
 		},
 		{
-			Name: "few is one less", File: "pkg/release/removal/guard/guard.go",
+			Name: "few is one less", File: "pkg/release/removal/guard/account.go",
 			Breaks:      "as many names as may always go are held back",
 			Text:        "gone > Few && ",
 			Replacement: "gone >= Few && ",

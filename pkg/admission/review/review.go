@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -127,4 +128,38 @@ func ErrNoJSON(err error) error {
 		Code: intent.Invalid, Detail: "the body cannot be read",
 		Fields: []intent.Field{{Pointer: at, Detail: err.Error()}},
 	}
+}
+
+// Oddities collects warnings.
+type Oddities struct{ List []intent.Warning }
+
+// Warn adds a warning about a parameter, once.
+func (w *Oddities) Warn(parameter, format string, args ...any) {
+	warning := intent.Warning{Parameter: parameter, Message: fmt.Sprintf(format, args...)}
+	if !slices.Contains(w.List, warning) {
+		w.List = append(w.List, warning)
+	}
+}
+
+// Pointer is a JSON pointer (RFC 6901) into a body.
+type Pointer string
+
+// Spec points to the body's spec.
+const Spec Pointer = "/spec"
+
+// Key points to a member of the object that p points to.
+func (p Pointer) Key(name string) Pointer {
+	return p + "/" + Pointer(strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+}
+
+// Index points to an item of the list that p points to.
+func (p Pointer) Index(i int) Pointer { return p + "/" + Pointer(strconv.Itoa(i)) }
+
+// Quote shows a value in a message, shortened to what a reader needs.
+func Quote(text string) string {
+	const longest = 64
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return strconv.Quote(text)
 }

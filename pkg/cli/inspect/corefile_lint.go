@@ -1,3 +1,5 @@
+// Package inspect answers questions about DNS configuration: Corefiles, and the
+// resolv.conf of pods.
 package inspect
 
 import (
@@ -111,4 +113,16 @@ func place(name string, line int) string {
 		return name
 	}
 	return fmt.Sprintf("%s:%d", name, line)
+}
+
+// CorefileCommand makes `signpost corefile`.
+func CorefileCommand(p terminal.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "corefile",
+		Short: "Check Corefiles, the configuration of CoreDNS",
+		Args:  terminal.Exactly(0, ""),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(lintCommand(p), traceCommand(p))
+	return cmd
 }

@@ -81,3 +81,14 @@ func platforms() []string {
 		"tekton-pipelines", "tigera-operator", "traefik", "vault", "velero",
 	}
 }
+
+// MadeBy says who has made a namespace of a cluster.
+type MadeBy string
+
+// The possible makers of a namespace.
+const (
+	NotKnown MadeBy = ""       // the cluster does not tell
+	Nobody   MadeBy = "nobody" // it is not there
+	Us       MadeBy = "us"     // this installation of Signpost
+	Others   MadeBy = "others"
+)

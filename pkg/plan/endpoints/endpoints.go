@@ -4,6 +4,7 @@ package endpoints
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -91,4 +92,69 @@ func labelsOf(g plan.Group, b plan.Binding) map[string]string {
 	record := plan.Record{Installation: g.Installation, Project: g.Project, Name: b.Record}
 	maps.Copy(all, record.Labels(b.Scope))
 	return all
+}
+
+// Services are the SRV records of a host that asks for them. Each named port of its
+// Services has a name, "_port._protocol." before the host's, as long as the host itself
+// publishes something. If rooted, the host in them has a final dot, as some releases of
+// external-dns need it.
+func Services(host plan.Host, c address.Choice, rooted bool) []address.Set {
+	if !slices.Contains(host.Types, "SRV") || len(Sets(host, c)) == 0 {
+		return nil
+	}
+	at := host.Name
+	if rooted {
+		at += "."
+	}
+	targets := map[string][]string{}
+	var names []string
+	for _, port := range c.Ports {
+		name := strings.ToLower(fmt.Sprintf("_%s._%s.%s", port.Name, port.Protocol, host.Name))
+		target := fmt.Sprintf("0 0 %d %s", port.Number, at)
+		if !slices.Contains(targets[name], target) {
+			targets[name] = append(targets[name], target)
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var out []address.Set
+	for _, name := range slices.Compact(names) {
+		slices.Sort(targets[name])
+		out = append(out, address.Set{Name: name, Type: "SRV", Targets: targets[name]})
+	}
+	return out
+}
+
+// Sets are what a host publishes of a choice: only the types that the host
+// allows. A host is never an alias of itself.
+func Sets(host plan.Host, c address.Choice) []address.Set {
+	var out []address.Set
+	for _, set := range c.Sets {
+		itself := set.Type == "CNAME" && slices.Contains(set.Targets, host.Name)
+		if allows(host, set.Type) && !itself {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+// Records are the sets of a host that have other types than those of addresses.
+func Records(host plan.Host) []address.Set {
+	var out []address.Set
+	for _, r := range host.Records {
+		out = append(out, address.Set{Type: r.Type, Targets: r.Values, TTL: r.TTL})
+	}
+	return out
+}
+
+// allows tells whether a host has records of a type: all but SRV, where it names
+// none. Types other than those of addresses come from the host's own records.
+func allows(host plan.Host, kind string) bool {
+	if slices.ContainsFunc(host.Records, func(r intent.RecordSet) bool { return r.Type == kind }) {
+		return true
+	}
+	if len(host.Types) == 0 {
+		return kind != "SRV"
+	}
+	return slices.Contains(host.Types, kind)
 }

@@ -1,3 +1,4 @@
+// Package clusters drains clusters, and abandons clusters that never come back.
 package clusters
 
 import (
@@ -6,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
@@ -49,4 +51,14 @@ func (s *Operator) UsesOf(ctx context.Context, cluster intent.Path) (map[intent.
 		}
 	}
 	return by, nil
+}
+
+// Operator drains and abandons clusters.
+type Operator struct {
+	*state.Store
+	Resolver *resolve.Resolver
+	Renderer *render.Renderer
+
+	// Refuses judges a drain of one cluster by the safety rules.
+	Refuses func(ctx context.Context, before, after state.DrainedClusters) error
 }

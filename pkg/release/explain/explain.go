@@ -76,3 +76,17 @@ func (e *Explainer) read(ctx context.Context, owner intent.Path, host string) (i
 	explained, gives := ownerOf(snapshot, host, documents)
 	return explained, gives, nil
 }
+
+// Fleet returns how clusters and external-dns do, as far as the index tells, and which
+// clusters are drained.
+func (e *Explainer) Fleet(ctx context.Context, q intent.FleetQuery) (intent.Fleet, error) {
+	drained, err := e.Reader.DrainedClusters(ctx)
+	if err != nil {
+		return intent.Fleet{}, err
+	}
+	q.Drained = map[string]bool{}
+	for name := range drained.Clusters {
+		q.Drained[name] = true
+	}
+	return e.Index.Census(q)
+}

@@ -1,3 +1,5 @@
+// Package follow tells what EMCO has made of its app contexts, and has them name
+// Signpost's contexts as their children.
 package follow
 
 import (
@@ -7,7 +9,10 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
+	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
@@ -156,4 +161,31 @@ func (s *Follower) orchestratedBy(ctx context.Context, id string) (group intent.
 	}
 	l, err := s.StoredLifecycle(ctx, group)
 	return group, err == nil && l.ToSync()
+}
+
+// Reports answers what EMCO's monitor has written of the apps of a group, as far as the
+// group has names there.
+func (s *Follower) Reports(ctx context.Context, g plan.Group) ([]render.Report, error) {
+	c := &emco.Context{ID: g.Orchestrated.AppContext, Meta: emco.Meta{Namespace: g.Orchestrated.Namespace}}
+	for _, app := range g.Apps {
+		watched := emco.App{Name: app.Name}
+		for _, cluster := range app.Clusters {
+			watched.Clusters = append(watched.Clusters, emco.Cluster{Name: cluster})
+		}
+		c.Apps = append(c.Apps, watched)
+	}
+	seen, err := s.EMCO.Observed(ctx, c)
+	reports := make([]render.Report, len(seen))
+	for n, o := range seen {
+		reports[n] = render.Report{App: o.App, Cluster: o.Cluster, Revision: o.Revision, Err: o.Err, Service: o.Service}
+	}
+	return reports, err
+}
+
+// Follower reads the states of EMCO's app contexts and writes their metas.
+type Follower struct {
+	*state.Store
+	EMCO     *emco.Store
+	Inputs   *inputs.Reader
+	Resolver *resolve.Resolver
 }

@@ -1,3 +1,5 @@
+// Package offers relates what logical clouds offer to pods, the autopath of
+// their DNS, to the groups that rely on it.
 package offers
 
 import (
@@ -265,3 +267,6 @@ func (s *Keeper) SweepOffers(ctx context.Context, age time.Duration) error {
 		return nil
 	})
 }
+
+// Keeper makes offers known, and lets nobody withdraw one in use.
+type Keeper struct{ *state.Store }

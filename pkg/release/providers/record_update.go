@@ -1,3 +1,5 @@
+// Package providers plans and makes the changes of providers, and brings each
+// external-dns to its cluster.
 package providers
 
 import (
@@ -7,16 +9,20 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/ownership"
+	"github.com/signpost-dns/signpost/pkg/release/removal"
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/tenancy"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
@@ -353,4 +359,16 @@ func followRecord(ctx context.Context, s *Updater, record intent.Path, l state.R
 		s.lastFollowed.Store(record, is)
 	}
 	return err
+}
+
+// Updater updates providers.
+type Updater struct {
+	*state.Store
+	Tenancy   *tenancy.Keeper
+	Resolver  *resolve.Resolver
+	Ownership *ownership.Registry
+	Removal   *removal.Guard
+	Renderer  *render.Renderer
+
+	lastFollowed sync.Map // of records, by path: the state that their users have last been woken for
 }

@@ -1,3 +1,4 @@
+// Package query reads what has become of releases.
 package query
 
 import (
@@ -14,9 +15,13 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/follow"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/sharing"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/tenancy"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -343,4 +348,38 @@ func (snap *Snapshot) keepTargets() {
 			snap.Choices[n][h].Sets = held[host.Name]
 		}
 	}
+}
+
+// Undeployed returns the documents that differ from the release of a snapshot, ordered by
+// path. It returns none if nothing is deployed. It also returns none for names, which are
+// released as they are written, and for documents and apps of an orchestrator.
+func (s *Reader) Undeployed(ctx context.Context, snap *Snapshot) ([]intent.UndeployedDocument, error) {
+	owner := intent.Path(snap.Owner)
+	orchestrated := snap.Lifecycle.Orchestrated() || s.Inputs.ExternallyManaged != nil && s.Inputs.ExternallyManaged(owner) != nil
+	if !snap.Lifecycle.Deployed() || orchestrated || intent.IsName(owner) {
+		return nil, nil
+	}
+	return state.RetryOnConflict(owner, func() ([]intent.UndeployedDocument, error) {
+		return s.Inputs.Undeployed(ctx, owner, snap.Inputs, snap.Group.Project.Namespace)
+	})
+}
+
+// undeployedRecord returns a provider that differs from what is deployed of it.
+func undeployedRecord(doc intent.Document, l state.RecordLifecycle) ([]intent.UndeployedDocument, error) {
+	same, err := l.Deploys(doc)
+	if err != nil || same || !l.Deployed {
+		return nil, err
+	}
+	return []intent.UndeployedDocument{{Path: doc.Path, Change: intent.InputChanged, Revision: l.Record.Revision, Current: doc.Revision}}, nil
+}
+
+// Reader takes snapshots.
+type Reader struct {
+	*state.Store
+	Inputs   *inputs.Reader
+	Tenancy  *tenancy.Keeper
+	Resolver *resolve.Resolver
+	Sharing  *sharing.Judge
+	Renderer *render.Renderer
+	Follower *follow.Follower
 }

@@ -4,6 +4,9 @@
 package resolve
 
 import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/grant"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -16,4 +19,28 @@ type Resolver struct {
 
 	OrchestratedNamespaces grant.Namespaces // in which app contexts may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
 	Live                   inputs.LiveState // for plans; nil: none
+}
+
+// LookLive answers an observation, or looks at the live Service when there is none.
+func (s *Resolver) LookLive(ctx context.Context, service address.Service) (*address.Observation, error) {
+	seen, err := s.observation(ctx, service)
+	if err != nil || seen != nil || s.Live == nil {
+		return seen, err
+	}
+	seen, err = s.Live.ReadService(ctx, service)
+	if err != nil {
+		s.Logger.DebugContext(ctx, "a cluster did not answer a plan", "cluster", service.Cluster, "error", err)
+		return nil, nil
+	}
+	return seen, nil
+}
+
+// observation answers what a Service was last seen to offer, by the worker of
+// its cluster.
+func (s *Resolver) observation(ctx context.Context, service address.Service) (*address.Observation, error) {
+	seen, err := s.Observed.Service(ctx, service)
+	if err != nil || seen == nil {
+		return nil, err
+	}
+	return &seen.Observation, nil
 }

@@ -5,6 +5,8 @@ package kv
 import (
 	"context"
 	"errors"
+	"iter"
+	"strings"
 )
 
 // ErrCompacted is the error of Range when the requested revision is no longer kept: the
@@ -136,4 +138,81 @@ type Lease interface {
 	ID() int64
 	Lost() <-chan struct{}
 	Release(ctx context.Context) error
+}
+
+// Batches groups operations so that each group fits into a transaction.
+func Batches(ops iter.Seq[Op]) iter.Seq[[]Op] {
+	return func(yield func([]Op) bool) {
+		var batch []Op
+		size := 0
+		for op := range ops {
+			more := len(op.Key) + len(op.Value)
+			if len(batch) == MaxOps || len(batch) > 0 && size+more > MaxBytes {
+				if !yield(batch) {
+					return
+				}
+				batch, size = nil, 0
+			}
+			batch, size = append(batch, op), size+more
+		}
+		if len(batch) > 0 {
+			yield(batch)
+		}
+	}
+}
+
+// Map delivers what a function makes of the batches of a watch, until ctx ends, when
+// the channel closes.
+func Map[T any](ctx context.Context, batches <-chan Batch, of func(Batch) T) <-chan T {
+	out := make(chan T)
+	go func() {
+		defer close(out)
+		for batch := range batches {
+			select {
+			case out <- of(batch):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// pageSize is how many items, and pageBytes how many bytes, Each reads at a time.
+const (
+	pageSize  = 1000
+	pageBytes = 4 << 20
+)
+
+// Each visits the items below a prefix, in order, page by page. Each
+// page is as it was when it was read.
+func Each(ctx context.Context, store KV, prefix string, visit func(Item)) error {
+	after := ""
+	for {
+		items, _, err := store.Range(ctx, Range{Prefix: prefix, After: after, Limit: pageSize, Bytes: pageBytes})
+		if err != nil || len(items) == 0 {
+			return err
+		}
+		for _, item := range items {
+			visit(item)
+		}
+		after = items[len(items)-1].Key
+	}
+}
+
+// Segments answers what comes between prefix, which ends in a slash, and the
+// next slash, in all keys below prefix: each once, in order. It reads one key
+// of each.
+func Segments(ctx context.Context, store KV, prefix string) ([]string, error) {
+	var segments []string
+	after := ""
+	for {
+		items, _, err := store.Range(ctx, Range{Prefix: prefix, After: after, Limit: 1, KeysOnly: true})
+		if err != nil || len(items) == 0 {
+			return segments, err
+		}
+		segment, _, _ := strings.Cut(strings.TrimPrefix(items[0].Key, prefix), "/")
+		segments = append(segments, segment)
+		after = prefix + segment + "/\xff"
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -69,3 +70,18 @@ func publisherKind() cluster.Kind {
 }
 
 func daemonSetKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "DaemonSet"} }
+
+// Findings are what the probes have found.
+type Findings struct {
+	Trouble     map[string]string             // what keeps pods from running, by Deployment
+	Sync        map[string]*observed.Sync     // by Deployment
+	Endpoints   map[string]bool               // the DNSEndpoints ("namespace/name") that are to be published
+	Published   map[string]observed.Published // the DNSEndpoints that were seen to be published
+	Nameservers map[string]Finding            // by DaemonSet
+}
+
+// Finding is what a probe has found about a nameserver.
+type Finding struct {
+	Trouble string        // what keeps a pod from running
+	DNS     *observed.DNS // nil: not known
+}

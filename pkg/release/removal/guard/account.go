@@ -1,3 +1,5 @@
+// Package guard says when more of a record's names would go at once than anybody
+// may have meant.
 package guard
 
 import (
@@ -156,3 +158,14 @@ func has(ordered []string, name string) bool {
 	_, found := slices.BinarySearch(ordered, name)
 	return found
 }
+
+// Few is how many names may always go.
+const Few = 5
+
+// Default is the share of a record's names that may go at once, in percent,
+// where the record says nothing.
+const Default = 25
+
+// Over says whether it is too much that so many names go of all that there were,
+// where percent of them may.
+func Over(gone, all, percent int) bool { return gone > Few && gone*100 > all*percent }

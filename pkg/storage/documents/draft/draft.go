@@ -5,6 +5,7 @@ package draft
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -123,4 +124,66 @@ func Diff(previous, next []intent.Path) (added, removed []intent.Path) {
 		}
 	}
 	return added, removed
+}
+
+// MissingReference says that from may not be stored because of to.
+func MissingReference(from, to intent.Path) error {
+	return &intent.Error{
+		Code:   intent.Conflict,
+		Detail: string(from) + " cannot be stored",
+		Err:    &intent.MissingReference{From: from, To: to},
+	}
+}
+
+// Referenced says that path may not be deleted because of by.
+func Referenced(path intent.Path, by []intent.Path) error {
+	return &intent.Error{
+		Code:   intent.Conflict,
+		Detail: string(path) + " cannot be deleted",
+		Err:    &intent.Referenced{Path: path, By: by},
+	}
+}
+
+// Unknown says that the outcome of a write to path could not be found out.
+func Unknown(path intent.Path, cause error) error {
+	return &intent.Error{
+		Code:   intent.Unavailable,
+		Detail: "it is not known whether " + string(path) + " was written: read it again",
+		Err:    cause,
+	}
+}
+
+// cursorVersion begins a cursor, before the last name of a page, so that the form of
+// cursors can change.
+const cursorVersion = "1"
+
+// Cursor is the Continue of a page that ends with name.
+func Cursor(name string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(cursorVersion + name))
+}
+
+// After is the name after which a page begins, empty for the first one.
+// Invalid when Continue is not one that Cursor made for this list.
+func After(options intent.ListOptions) (string, error) {
+	if options.Limit < 0 {
+		return "", &intent.Error{Code: intent.Invalid, Detail: "the limit of a list is not negative"}
+	}
+	if options.Collection == "" || hasEmptySegment(options.Collection) {
+		return "", &intent.Error{Code: intent.Invalid, Detail: "a list needs a collection"}
+	}
+	if options.Continue == "" {
+		return options.After, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(options.Continue)
+	name, _ := strings.CutPrefix(string(raw), cursorVersion)
+	if err != nil || name == "" || Cursor(name) != options.Continue || !strings.HasPrefix(name, options.NamePrefix) || !utf8.ValidString(name) {
+		return "", &intent.Error{Code: intent.Invalid, Detail: "continue is not one that this list has answered: leave it out to begin again"}
+	}
+	return name, nil
+}
+
+// Full tells whether a page with so many items takes no further one, with which
+// they would have so many bytes.
+func Full(options intent.ListOptions, items int, bytes int64) bool {
+	return items > 0 && (items == options.Limit || options.Bytes > 0 && bytes > int64(options.Bytes))
 }

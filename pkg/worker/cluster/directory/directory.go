@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -450,4 +451,35 @@ func (d *Directory) changed(at string) {
 	for w := range d.watchers {
 		w.refresh(at)
 	}
+}
+
+// Share implements Target: the file would be edited by two.
+func (d *Directory) Share(_ context.Context, o bundle.Object) (cluster.Live, error) {
+	return cluster.Live{}, cluster.Refuse(o.ID.String() + " is somebody else's file: in a directory of manifests its keys cannot be shared")
+}
+
+// Unshare implements Target: nothing was ever shared.
+func (d *Directory) Unshare(context.Context, bundle.ID) error { return nil }
+
+// Preflight checks that the directory is there and can be written to.
+func (d *Directory) Preflight(ctx context.Context) intent.Preflight {
+	const there, writable = "has its directory", "can write to its directory"
+	if _, err := d.Identity(ctx); err != nil {
+		return intent.Preflight{Checks: []intent.Check{cluster.Checked(there, false, err.Error())}}
+	}
+	report := intent.Preflight{Reachable: true, Checks: []intent.Check{cluster.Checked(there, true, "")}}
+	const probe = ".signpost-preflight"
+	file, err := d.dir().Create(probe)
+	if err == nil {
+		err = file.Close()
+	}
+	if err == nil {
+		err = d.dir().Remove(probe)
+	}
+	if err != nil {
+		report.Checks = append(report.Checks, cluster.Checked(writable, false, fileError("write a file", err).Error()))
+		return report
+	}
+	report.Checks = append(report.Checks, cluster.Checked(writable, true, ""))
+	return report
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // answersIn is a transport to an API server that obeys the budget. It follows no
@@ -54,3 +55,19 @@ func accepted(header string) string {
 	}
 	return strings.Join(forms, ",")
 }
+
+// traced is a transport whose requests say which trace they belong to, as W3C's
+// trace context has it. An API server that traces goes on with it.
+type traced struct{ http.RoundTripper }
+
+func (t traced) RoundTrip(request *http.Request) (*http.Response, error) {
+	if parent := tracing.Parent(request.Context()); parent != "" {
+		request = request.Clone(request.Context())
+		request.Header.Set("traceparent", parent)
+	}
+	return t.RoundTripper.RoundTrip(request)
+}
+
+// WrappedRoundTripper implements net.RoundTripperWrapper of Kubernetes: by it, Close
+// finds the connections that are to be closed.
+func (t traced) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -75,4 +76,20 @@ func innate(at schema.GroupVersionResource, name string) bool {
 		return name == "kube-root-ca.crt" || name == "openshift-service-ca.crt"
 	}
 	return false
+}
+
+// Foreign answers those of the objects that are there and that this installation
+// has not made.
+func (k *Kubernetes) Foreign(ctx context.Context, ids []bundle.ID) ([]bundle.ID, error) {
+	var foreign []bundle.ID
+	for _, id := range ids {
+		live, err := k.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if live != nil && !live.Ours(k.options.Installation) {
+			foreign = append(foreign, id)
+		}
+	}
+	return foreign, nil
 }
