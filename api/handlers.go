@@ -2,6 +2,7 @@ package api
 
 import (
 	"maps"
+	"time"
 
 	"github.com/signpost-dns/signpost/api/actions"
 	"github.com/signpost-dns/signpost/api/drafts"
@@ -20,8 +21,10 @@ func (o Options) resources() *resources.Handlers {
 
 // handlers maps each operation of openapi.yaml to its handler.
 func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers) map[string]operation.Handler {
-	lifecycle := actions.Lifecycle{Service: o.Lifecycle}
+	statuses := &operation.Remembered{Record: o.Lifecycle.Record, Now: time.Now}
+	lifecycle := actions.Lifecycle{Service: o.Lifecycle, Statuses: statuses}
 	providers := o.providers()
+	providers.Statuses = statuses
 	corefiles := actions.Corefiles{Service: o.Corefiles}
 	all := map[string]operation.Handler{
 		"listDNSUpdateRecordUsers": providers.Users,

@@ -373,6 +373,8 @@ func (l *lifecycle) Terminate(ctx context.Context, owner intent.Path, force bool
 	return reply[intent.Accepted](ctx, l, owner, "accepted", "terminate", fmt.Sprint(force), confirm, actor)
 }
 
+func (l *lifecycle) Record(ctx context.Context) (context.Context, service.Reads) { return ctx, nil }
+
 func (l *lifecycle) Status(ctx context.Context, owner intent.Path) (intent.Status, error) {
 	status, err := reply[intent.Status](ctx, l, owner, "status", "status")
 	status.State = cmp.Or(l.state, status.State)

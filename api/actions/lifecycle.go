@@ -14,7 +14,10 @@ import (
 )
 
 // Lifecycle answers what is asked of deployment intent groups and logical clouds.
-type Lifecycle struct{ Service service.Lifecycle }
+type Lifecycle struct {
+	Service  service.Lifecycle
+	Statuses *operation.Remembered
+}
 
 // Instantiate begins to deploy an owner.
 func (l Lifecycle) Instantiate(ctx context.Context, c *operation.Call) (response.Answer, error) {
@@ -118,10 +121,21 @@ func (l Lifecycle) planTakeover(ctx context.Context, c *operation.Call, action i
 	return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
 }
 
-// Status answers what was observed of a deployment intent group or a logical cloud.
+// Status answers what was observed of a deployment intent group or a logical cloud: a page
+// of it, or a summary.
 func (l Lifecycle) Status(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	status, err := l.Service.Status(ctx, c.Owner())
-	return response.Answer{Status: http.StatusOK, Body: wholeStatus(status)}, err
+	return l.Statuses.Answer(ctx, c, func(ctx context.Context) (any, error) {
+		status, err := l.Service.Status(ctx, c.Owner())
+		if err != nil {
+			return nil, err
+		}
+		status.Counts = status.Counted()
+		if c.Query.Get("view") == "summary" {
+			return wholeStatus(summary(status)), nil
+		}
+		status, err = statusPage(status, c)
+		return wholeStatus(status), err
+	})
 }
 
 // Events lists what happened to a deployment intent group or a logical cloud.

@@ -15,6 +15,7 @@ type Providers struct {
 	Store     intent.Store
 	Admitter  service.Admitter
 	Lifecycle service.Lifecycle
+	Statuses  *operation.Remembered
 }
 
 // Plan answers what rolling out a provider would do.
@@ -58,16 +59,21 @@ func (p Providers) Users(ctx context.Context, c *operation.Call) (response.Answe
 // Status answers what is known of a provider's deployments, and what is odd about its
 // document.
 func (p Providers) Status(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	doc, err := p.Store.Get(ctx, c.Owner())
-	if err != nil {
-		return response.Answer{}, err
-	}
-	view, err := p.Admitter.View(ctx, doc)
-	if err != nil {
-		return response.Answer{}, err
-	}
-	status, err := p.Lifecycle.RecordStatus(ctx, doc.Path)
-	status.Providers, status.Deployments = orEmpty(status.Providers), orEmpty(status.Deployments)
-	status.Warnings = append(view.Status.Warnings, status.Warnings...)
-	return response.Answer{Status: http.StatusOK, Body: status}, err
+	return p.Statuses.Answer(ctx, c, func(ctx context.Context) (any, error) {
+		doc, err := p.Store.Get(ctx, c.Owner())
+		if err != nil {
+			return nil, err
+		}
+		view, err := p.Admitter.View(ctx, doc)
+		if err != nil {
+			return nil, err
+		}
+		status, err := p.Lifecycle.RecordStatus(ctx, doc.Path)
+		if err != nil {
+			return nil, err
+		}
+		status.Warnings = append(view.Status.Warnings, status.Warnings...)
+		status, err = providerPage(status, c)
+		return status, err
+	})
 }

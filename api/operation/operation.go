@@ -53,7 +53,7 @@ func New(doc *openapi3.T, route, method string, handle Handler) (*Operation, err
 		for _, ref := range list {
 			if ref.Value.In != openapi3.ParameterInHeader {
 				op.parameters = append(op.parameters, ref.Value)
-				op.pages = op.pages || ref.Value.Name == "limit"
+				op.pages = op.pages || ref.Value.Name == "limit" && !strings.HasSuffix(route, "/status") // which is no larger than a document
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,18 +48,17 @@ func (p Precondition) Check(path intent.Path, doc *intent.Document) error {
 }
 
 func matches(tags []string, doc *intent.Document, weakly bool) bool {
-	if doc == nil {
-		return false
-	}
-	for _, tag := range tags {
+	return doc != nil && tagged(tags, ETag(doc.Revision), weakly)
+}
+
+// tagged tells whether one of the tags of a request is this one.
+func tagged(tags []string, tag string, weakly bool) bool {
+	return slices.ContainsFunc(tags, func(asked string) bool {
 		if weakly {
-			tag = strings.TrimPrefix(tag, "W/")
+			asked = strings.TrimPrefix(asked, "W/")
 		}
-		if tag == "*" || tag == ETag(doc.Revision) {
-			return true
-		}
-	}
-	return false
+		return asked == "*" || asked == tag
+	})
 }
 
 // ETag returns a revision as an entity tag.

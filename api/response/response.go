@@ -73,7 +73,7 @@ func (out Writer) Problem(w http.ResponseWriter, r *http.Request, p Problem) {
 	if unauthenticated(p.Status) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(refusalTimeout)) // tests' recorders have none
 	}
-	body, err := encode(p)
+	body, err := Encode(p)
 	if err != nil { // no field of a problem can fail
 		body = nil
 	}
@@ -83,8 +83,8 @@ func (out Writer) Problem(w http.ResponseWriter, r *http.Request, p Problem) {
 	_, _ = w.Write(body)
 }
 
-// encode is a line of JSON, in which <, > and & are as people read them.
-func encode(value any) ([]byte, error) {
+// Encode returns a line of JSON, in which <, > and & are as people read them.
+func Encode(value any) ([]byte, error) {
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
 	encoder.SetEscapeHTML(false)
@@ -103,7 +103,7 @@ func (out Writer) Answer(w http.ResponseWriter, r *http.Request, a Answer, memor
 	body := a.Text
 	if a.Body != nil {
 		var err error
-		if body, err = encode(a.Body); err != nil {
+		if body, err = Encode(a.Body); err != nil {
 			out.Error(w, r, err)
 			return
 		}
@@ -112,7 +112,7 @@ func (out Writer) Answer(w http.ResponseWriter, r *http.Request, a Answer, memor
 	}
 	maps.Copy(w.Header(), a.Header)
 	memory.Shrink(int64(cap(body)))
-	if a.Status != http.StatusNoContent {
+	if a.Status != http.StatusNoContent && a.Status != http.StatusNotModified {
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	w.WriteHeader(a.Status)
@@ -127,7 +127,7 @@ func (out Writer) page(w http.ResponseWriter, status int, list Page) {
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, `{"items":[`)
 	for n, item := range list.Items {
-		text, err := encode(item)
+		text, err := Encode(item)
 		if err != nil {
 			out.Log.Error("a document cannot be written", "error", err)
 			panic(http.ErrAbortHandler)
@@ -143,6 +143,6 @@ func (out Writer) page(w http.ResponseWriter, status int, list Page) {
 		_, _ = io.WriteString(w, "]}\n")
 		return
 	}
-	next, _ := encode(list.Continue) // a text can be encoded
+	next, _ := Encode(list.Continue) // a text can be encoded
 	_, _ = fmt.Fprintf(w, "],\"continue\":%s}\n", bytes.TrimSpace(next))
 }

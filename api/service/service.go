@@ -71,6 +71,8 @@ type Lifecycle interface {
 	TakeOver(ctx context.Context, owner intent.Path, action intent.Action, from, confirm, actor string) (intent.Accepted, error)
 	Rollback(ctx context.Context, owner intent.Path, to int64, confirm, actor string) (intent.Accepted, error)
 	Terminate(ctx context.Context, owner intent.Path, force bool, confirm, actor string) (intent.Accepted, error)
+	// Record returns a context whose reads are noted. The reads are nil if they cannot be.
+	Record(ctx context.Context) (context.Context, Reads)
 	// Status answers what was observed of an owner.
 	Status(ctx context.Context, owner intent.Path) (intent.Status, error)
 	// Events lists what happened to it and to what is below it, oldest first.
@@ -95,6 +97,12 @@ type Lifecycle interface {
 	NameWarnings(ctx context.Context, dnsIntent intent.Path) ([]intent.Warning, error)
 	// Users lists who publishes through a record.
 	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)
+}
+
+// Reads are what an answer followed from.
+type Reads interface {
+	Unchanged(ctx context.Context) (bool, error) // whether the same reads would give the same now
+	Size() int                                   // how many keys were read
 }
 
 // Names publishes names. Its errors are *intent.Error values, as those of Lifecycle;

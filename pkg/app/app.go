@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/api"
+	contracts "github.com/signpost-dns/signpost/api/service"
 	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/app/publishers"
@@ -140,7 +141,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	s.edge, err = openEdge(ctx, c, api.Options{
 		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
-		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index, s.explainer(), drafts(documents, rules, releases)}, History: pasts{past, feed, pastNames},
+		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index, s.explainer(), drafts(documents, rules, releases), c.recording(stores)}, History: pasts{past, feed, pastNames},
 		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
 		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: to.tracer,
 	}, releases)
@@ -171,6 +172,15 @@ func (c Config) watching(from *stores) func(ctx context.Context, from int64) <-c
 		return nil
 	}
 	return from.watchAll
+}
+
+// recording returns what notes the reads of a context. It notes none if an orchestrator or
+// MongoDB keeps some documents.
+func (c Config) recording(of *stores) func(ctx context.Context) (context.Context, contracts.Reads) {
+	if c.watching(of) == nil {
+		return func(ctx context.Context) (context.Context, contracts.Reads) { return ctx, nil }
+	}
+	return func(ctx context.Context) (context.Context, contracts.Reads) { return of.reads.Record(ctx) }
 }
 
 // rules are what documents are judged by.

@@ -34,7 +34,13 @@ type lifecycle struct {
 	idle    func() bool // whether no worker is running, as far as is known
 	*nameindex.Index
 	*explain.Explainer
-	draft func() contracts.Draft
+	draft  func() contracts.Draft
+	record func(ctx context.Context) (context.Context, contracts.Reads)
+}
+
+// Record returns a context whose reads are noted, as far as they can be.
+func (l lifecycle) Record(ctx context.Context) (context.Context, contracts.Reads) {
+	return l.record(ctx)
 }
 
 // explainer explains host names.

@@ -30,6 +30,7 @@ import (
 // contexts, ledgers and observations.
 type stores struct {
 	kv        kv.KV
+	reads     *kv.Recorder // of kv
 	documents *quota.Store
 	watchAll  func(ctx context.Context, from int64) <-chan intent.Changed                    // the same of all collections
 	watch     func(ctx context.Context, collection string, from int64) <-chan intent.Changed // of documents; nil where they are in MongoDB
@@ -68,7 +69,8 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 		s.embedded, s.kv, s.closers = embedded, embedded.KV(), append(s.closers, embedded.Close)
 		s.size = func(context.Context) (etcd.Size, error) { return embedded.Size(), nil }
 	}
-	s.kv = measure.KV(s.kv, s.took, "etcd")
+	s.reads = &kv.Recorder{KV: measure.KV(s.kv, s.took, "etcd")}
+	s.kv = s.reads
 	s.checks["etcd"] = s.kv.Ping
 	return nil
 }

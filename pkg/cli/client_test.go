@@ -150,7 +150,7 @@ func clientAwaits(t *testing.T, c *client.Client, wanted client.StatusState) *cl
 	t.Helper()
 	var status *client.Status
 	require.Eventually(t, func() bool {
-		answer, err := c.GetDeploymentIntentGroupStatusWithResponse(t.Context(), "shop", "store", "v1", "prod")
+		answer, err := c.GetDeploymentIntentGroupStatusWithResponse(t.Context(), "shop", "store", "v1", "prod", nil)
 		if err != nil {
 			return false
 		}

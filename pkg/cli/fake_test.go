@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/openapi"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // canned is one answer of the fake server.
@@ -74,9 +75,16 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		f.reads++
 	}
+	whole, summary := strings.CutSuffix(request, "/status?view=summary")
+	if summary {
+		request = whole + "/status"
+	}
 	if answers := f.answers[request]; len(answers) > 0 {
 		if len(answers) > 1 {
 			f.answers[request] = answers[1:]
+		}
+		if summary {
+			answers[0].body = counted(f.t, answers[0].body)
 		}
 		respond(w, answers[0])
 		return
@@ -89,6 +97,18 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		respond(w, notFound(path))
 	}
+}
+
+// counted is a status with its counts.
+func counted(t *testing.T, body string) string {
+	var status intent.Status
+	if json.Unmarshal([]byte(body), &status) != nil || status.State == "" {
+		return body // a problem
+	}
+	status.Counts = status.Counted()
+	text, err := json.Marshal(status)
+	require.NoError(t, err)
+	return string(text)
 }
 
 func respond(w http.ResponseWriter, answer canned) {

@@ -1102,6 +1102,24 @@ func (e PlanRecordFor) Valid() bool {
 	}
 }
 
+// Defines values for StatusView.
+const (
+	StatusViewFull    StatusView = "full"
+	StatusViewSummary StatusView = "summary"
+)
+
+// Valid indicates whether the value is a known member of the StatusView enum.
+func (e StatusView) Valid() bool {
+	switch e {
+	case StatusViewFull:
+		return true
+	case StatusViewSummary:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FindNamesParamsState.
 const (
 	FindNamesParamsStateCreated       FindNamesParamsState = "Created"
@@ -1150,6 +1168,24 @@ func (e FindNamesParamsSort) Valid() bool {
 	}
 }
 
+// Defines values for GetDeploymentIntentGroupStatusParamsView.
+const (
+	GetDeploymentIntentGroupStatusParamsViewFull    GetDeploymentIntentGroupStatusParamsView = "full"
+	GetDeploymentIntentGroupStatusParamsViewSummary GetDeploymentIntentGroupStatusParamsView = "summary"
+)
+
+// Valid indicates whether the value is a known member of the GetDeploymentIntentGroupStatusParamsView enum.
+func (e GetDeploymentIntentGroupStatusParamsView) Valid() bool {
+	switch e {
+	case GetDeploymentIntentGroupStatusParamsViewFull:
+		return true
+	case GetDeploymentIntentGroupStatusParamsViewSummary:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PlanDNSUpdateRecordParamsFor.
 const (
 	PlanDNSUpdateRecordParamsForDeploy PlanDNSUpdateRecordParamsFor = "deploy"
@@ -1162,6 +1198,24 @@ func (e PlanDNSUpdateRecordParamsFor) Valid() bool {
 	case PlanDNSUpdateRecordParamsForDeploy:
 		return true
 	case PlanDNSUpdateRecordParamsForUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetLogicalCloudStatusParamsView.
+const (
+	GetLogicalCloudStatusParamsViewFull    GetLogicalCloudStatusParamsView = "full"
+	GetLogicalCloudStatusParamsViewSummary GetLogicalCloudStatusParamsView = "summary"
+)
+
+// Valid indicates whether the value is a known member of the GetLogicalCloudStatusParamsView enum.
+func (e GetLogicalCloudStatusParamsView) Valid() bool {
+	switch e {
+	case GetLogicalCloudStatusParamsViewFull:
+		return true
+	case GetLogicalCloudStatusParamsViewSummary:
 		return true
 	default:
 		return false
@@ -4384,6 +4438,9 @@ type RecordStatus struct {
 	// Adoption The taking over of names that another external-dns has marked as its own. Absent when none is under way.
 	Adoption Adoption `json:"adoption,omitempty,omitzero"`
 
+	// Continue The place of the next page; absent on the last one.
+	Continue string `json:"continue,omitempty,omitzero"`
+
 	// Deployments Each external-dns as planned.
 	Deployments []Deployment `json:"deployments"`
 
@@ -4603,6 +4660,12 @@ type Status struct {
 	// Example: 4242424242424242
 	ContextID string `json:"contextID"`
 
+	// Continue The place of the next page; absent on the last one.
+	Continue string `json:"continue,omitempty,omitzero"`
+
+	// Counts The sums of a whole status, on each of its pages.
+	Counts StatusCounts `json:"counts,omitempty,omitzero"`
+
 	// DNS Of a logical cloud: CoreDNS, cluster by cluster.
 	DNS []DNSStatus `json:"dns,omitempty,omitzero"`
 
@@ -4633,6 +4696,55 @@ type Status struct {
 
 // StatusState Its place. Failed is an accepted release that could not be committed; it is retried.
 type StatusState string
+
+// StatusCounts The sums of a whole status, on each of its pages.
+type StatusCounts struct {
+	// Clusters How many clusters there are.
+	//
+	// Example: 2
+	Clusters int `json:"clusters"`
+
+	// Leftovers How many names stayed behind.
+	//
+	// Example: 0
+	Leftovers int `json:"leftovers"`
+
+	// Names How many names there are, by host name and type.
+	//
+	// Example: 100
+	Names int `json:"names"`
+
+	// Objects How many objects there are in all clusters.
+	//
+	// Example: 12
+	Objects int `json:"objects"`
+
+	// Published How many of the names are published.
+	//
+	// Example: 100
+	Published int `json:"published"`
+
+	// Settled How many of the objects are as they shall be: applied, or deleted.
+	//
+	// Example: 12
+	Settled int `json:"settled"`
+
+	// Unaddressed The first five names without a target; absent if there is none.
+	Unaddressed []string `json:"unaddressed,omitempty,omitzero"`
+
+	// Undeployed How many documents differ from the release.
+	//
+	// Example: 0
+	Undeployed int `json:"undeployed"`
+
+	// Unreachable The first five clusters that cannot be reached while objects there are not settled; absent if there is none.
+	Unreachable []string `json:"unreachable,omitempty,omitzero"`
+
+	// Verified How many of the names are verified.
+	//
+	// Example: 99
+	Verified int `json:"verified"`
+}
 
 // TargetFilter Which addresses may be published.
 type TargetFilter struct {
@@ -5036,6 +5148,20 @@ type RollbackTo = int64
 //
 // Example: lab
 type SetName = Name
+
+// StatusCluster A cluster as provider/cluster.
+//
+// Example: dc/one
+type StatusCluster = ClusterPath
+
+// StatusLimit defines model for statusLimit.
+type StatusLimit = int
+
+// StatusNoneMatch defines model for statusNoneMatch.
+type StatusNoneMatch = string
+
+// StatusView defines model for statusView.
+type StatusView string
 
 // Takeover defines model for takeover.
 type Takeover = string
@@ -5462,6 +5588,36 @@ type RollbackDeploymentIntentGroupParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// GetDeploymentIntentGroupStatusParams defines parameters for GetDeploymentIntentGroupStatus.
+type GetDeploymentIntentGroupStatusParams struct {
+	// View summary: the state, the conditions and the counts alone, for those who poll.
+	View *GetDeploymentIntentGroupStatusParamsView `form:"view,omitempty" json:"view,omitempty"`
+
+	// Name A host name, in which * stands for any text.
+	Name *NamePattern `form:"name,omitempty" json:"name,omitempty"`
+
+	// Cluster Only what concerns this cluster, as provider/cluster.
+	Cluster *StatusCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// Published Only names of which that is known.
+	Published *OfPublished `form:"published,omitempty" json:"published,omitempty"`
+
+	// Verified Only names of which that is known.
+	Verified *OfVerified `form:"verified,omitempty" json:"verified,omitempty"`
+
+	// Limit The most names and objects, or external-dns of a provider, that a page may hold.
+	Limit *StatusLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *IndexContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// IfNoneMatch The ETag of an earlier answer to this request: 304 if the answer is still the same.
+	IfNoneMatch *StatusNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetDeploymentIntentGroupStatusParamsView defines parameters for GetDeploymentIntentGroupStatus.
+type GetDeploymentIntentGroupStatusParamsView string
+
 // TerminateDeploymentIntentGroupParams defines parameters for TerminateDeploymentIntentGroup.
 type TerminateDeploymentIntentGroupParams struct {
 	// Force Terminate even what EMCO's orchestrator has in the clusters, for when EMCO is gone.
@@ -5635,6 +5791,21 @@ type PlanDNSUpdateRecordParams struct {
 
 // PlanDNSUpdateRecordParamsFor defines parameters for PlanDNSUpdateRecord.
 type PlanDNSUpdateRecordParamsFor string
+
+// GetDNSUpdateRecordStatusParams defines parameters for GetDNSUpdateRecordStatus.
+type GetDNSUpdateRecordStatusParams struct {
+	// Cluster Only what concerns this cluster, as provider/cluster.
+	Cluster *StatusCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// Limit The most names and objects, or external-dns of a provider, that a page may hold.
+	Limit *StatusLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *IndexContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// IfNoneMatch The ETag of an earlier answer to this request: 304 if the answer is still the same.
+	IfNoneMatch *StatusNoneMatch `json:"If-None-Match,omitempty"`
+}
 
 // UpdateDNSUpdateRecordParams defines parameters for UpdateDNSUpdateRecord.
 type UpdateDNSUpdateRecordParams struct {
@@ -5827,6 +5998,36 @@ type RollbackLogicalCloudParams struct {
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
+
+// GetLogicalCloudStatusParams defines parameters for GetLogicalCloudStatus.
+type GetLogicalCloudStatusParams struct {
+	// View summary: the state, the conditions and the counts alone, for those who poll.
+	View *GetLogicalCloudStatusParamsView `form:"view,omitempty" json:"view,omitempty"`
+
+	// Name A host name, in which * stands for any text.
+	Name *NamePattern `form:"name,omitempty" json:"name,omitempty"`
+
+	// Cluster Only what concerns this cluster, as provider/cluster.
+	Cluster *StatusCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// Published Only names of which that is known.
+	Published *OfPublished `form:"published,omitempty" json:"published,omitempty"`
+
+	// Verified Only names of which that is known.
+	Verified *OfVerified `form:"verified,omitempty" json:"verified,omitempty"`
+
+	// Limit The most names and objects, or external-dns of a provider, that a page may hold.
+	Limit *StatusLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *IndexContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// IfNoneMatch The ETag of an earlier answer to this request: 304 if the answer is still the same.
+	IfNoneMatch *StatusNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// GetLogicalCloudStatusParamsView defines parameters for GetLogicalCloudStatus.
+type GetLogicalCloudStatusParamsView string
 
 // TerminateLogicalCloudParams defines parameters for TerminateLogicalCloud.
 type TerminateLogicalCloudParams struct {
@@ -7035,10 +7236,10 @@ type ClientInterface interface {
 
 	// GetDeploymentIntentGroupStatus Read the status of a deployment intent group
 	//
-	// The observed state, cluster by cluster and name by name.
+	// The observed state, cluster by cluster and name by name. A page holds names first, then objects; `counts` sums up the whole status. A filter of names leaves the objects out.
 	//
 	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/status (the `GetDeploymentIntentGroupStatus` operationId).
-	GetDeploymentIntentGroupStatus(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetDeploymentIntentGroupStatus(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *GetDeploymentIntentGroupStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TerminateDeploymentIntentGroup Terminate a deployment intent group
 	//
@@ -7319,7 +7520,7 @@ type ClientInterface interface {
 	// The state of the provider's external-dns, wherever they run.
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
-	GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName, record RecordName, params *GetDNSUpdateRecordStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateDNSUpdateRecord Roll out a provider
 	//
@@ -7625,10 +7826,10 @@ type ClientInterface interface {
 
 	// GetLogicalCloudStatus Read the status of the cluster DNS of a logical cloud
 	//
-	// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams.
+	// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams. A page holds some objects; `counts` sums up the whole status.
 	//
 	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
-	GetLogicalCloudStatus(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetLogicalCloudStatus(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *GetLogicalCloudStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TerminateLogicalCloud Terminate the cluster DNS of a logical cloud
 	//
@@ -9194,11 +9395,11 @@ func (c *API) RollbackDeploymentIntentGroup(ctx context.Context, project Project
 
 // GetDeploymentIntentGroupStatus Read the status of a deployment intent group
 //
-// The observed state, cluster by cluster and name by name.
+// The observed state, cluster by cluster and name by name. A page holds names first, then objects; `counts` sums up the whole status. A filter of names leaves the objects out.
 //
 // Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/status (the `GetDeploymentIntentGroupStatus` operationId).
-func (c *API) GetDeploymentIntentGroupStatus(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetDeploymentIntentGroupStatusRequest(c.Server, project, compositeApp, version, deploymentIntentGroup)
+func (c *API) GetDeploymentIntentGroupStatus(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *GetDeploymentIntentGroupStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDeploymentIntentGroupStatusRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9828,8 +10029,8 @@ func (c *API) PlanDNSUpdateRecord(ctx context.Context, project ProjectName, reco
 // The state of the provider's external-dns, wherever they run.
 //
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
-func (c *API) GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetDNSUpdateRecordStatusRequest(c.Server, project, record)
+func (c *API) GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName, record RecordName, params *GetDNSUpdateRecordStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDNSUpdateRecordStatusRequest(c.Server, project, record, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10524,11 +10725,11 @@ func (c *API) RollbackLogicalCloud(ctx context.Context, project ProjectName, log
 
 // GetLogicalCloudStatus Read the status of the cluster DNS of a logical cloud
 //
-// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams.
+// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams. A page holds some objects; `counts` sums up the whole status.
 //
 // Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
-func (c *API) GetLogicalCloudStatus(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetLogicalCloudStatusRequest(c.Server, project, logicalCloud)
+func (c *API) GetLogicalCloudStatus(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *GetLogicalCloudStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetLogicalCloudStatusRequest(c.Server, project, logicalCloud, params)
 	if err != nil {
 		return nil, err
 	}
@@ -15094,7 +15295,7 @@ func NewRollbackDeploymentIntentGroupRequest(server string, project ProjectName,
 }
 
 // NewGetDeploymentIntentGroupStatusRequest constructs an http.Request for the GetDeploymentIntentGroupStatus method
-func NewGetDeploymentIntentGroupStatusRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName) (*http.Request, error) {
+func NewGetDeploymentIntentGroupStatusRequest(server string, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *GetDeploymentIntentGroupStatusParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -15140,9 +15341,123 @@ func NewGetDeploymentIntentGroupStatusRequest(server string, project ProjectName
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.View != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "view", *params.View, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cluster", *params.Cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Published != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "published", *params.Published, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Verified != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "verified", *params.Verified, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -17309,7 +17624,7 @@ func NewPlanDNSUpdateRecordRequest(server string, project ProjectName, record Re
 }
 
 // NewGetDNSUpdateRecordStatusRequest constructs an http.Request for the GetDNSUpdateRecordStatus method
-func NewGetDNSUpdateRecordStatusRequest(server string, project ProjectName, record RecordName) (*http.Request, error) {
+func NewGetDNSUpdateRecordStatusRequest(server string, project ProjectName, record RecordName, params *GetDNSUpdateRecordStatusParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -17341,9 +17656,75 @@ func NewGetDNSUpdateRecordStatusRequest(server string, project ProjectName, reco
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cluster", *params.Cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -19441,7 +19822,7 @@ func NewRollbackLogicalCloudRequest(server string, project ProjectName, logicalC
 }
 
 // NewGetLogicalCloudStatusRequest constructs an http.Request for the GetLogicalCloudStatus method
-func NewGetLogicalCloudStatusRequest(server string, project ProjectName, logicalCloud LogicalCloudName) (*http.Request, error) {
+func NewGetLogicalCloudStatusRequest(server string, project ProjectName, logicalCloud LogicalCloudName, params *GetLogicalCloudStatusParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -19473,9 +19854,123 @@ func NewGetLogicalCloudStatusRequest(server string, project ProjectName, logical
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.View != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "view", *params.View, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Name != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "name", *params.Name, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cluster", *params.Cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Published != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "published", *params.Published, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Verified != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "verified", *params.Verified, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -21359,12 +21854,12 @@ type ClientWithResponsesInterface interface {
 
 	// GetDeploymentIntentGroupStatusWithResponse Read the status of a deployment intent group
 	//
-	// The observed state, cluster by cluster and name by name.
+	// The observed state, cluster by cluster and name by name. A page holds names first, then objects; `counts` sums up the whole status. A filter of names leaves the objects out.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/status (the `GetDeploymentIntentGroupStatus` operationId).
-	GetDeploymentIntentGroupStatusWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, reqEditors ...RequestEditorFn) (*GetDeploymentIntentGroupStatusResponse, error)
+	GetDeploymentIntentGroupStatusWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *GetDeploymentIntentGroupStatusParams, reqEditors ...RequestEditorFn) (*GetDeploymentIntentGroupStatusResponse, error)
 
 	// TerminateDeploymentIntentGroupWithResponse Terminate a deployment intent group
 	//
@@ -21679,7 +22174,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
-	GetDNSUpdateRecordStatusWithResponse(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*GetDNSUpdateRecordStatusResponse, error)
+	GetDNSUpdateRecordStatusWithResponse(ctx context.Context, project ProjectName, record RecordName, params *GetDNSUpdateRecordStatusParams, reqEditors ...RequestEditorFn) (*GetDNSUpdateRecordStatusResponse, error)
 
 	// UpdateDNSUpdateRecordWithResponse Roll out a provider
 	//
@@ -22025,12 +22520,12 @@ type ClientWithResponsesInterface interface {
 
 	// GetLogicalCloudStatusWithResponse Read the status of the cluster DNS of a logical cloud
 	//
-	// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams.
+	// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams. A page holds some objects; `counts` sums up the whole status.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
-	GetLogicalCloudStatusWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*GetLogicalCloudStatusResponse, error)
+	GetLogicalCloudStatusWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *GetLogicalCloudStatusParams, reqEditors ...RequestEditorFn) (*GetLogicalCloudStatusResponse, error)
 
 	// TerminateLogicalCloudWithResponse Terminate the cluster DNS of a logical cloud
 	//
@@ -23841,11 +24336,25 @@ func (r RollbackDeploymentIntentGroupResponse) StatusCode() int {
 	return 0
 }
 
+// GetDeploymentIntentGroupStatusResponse200Headers the declared response headers of an HTTP 200 response for GetDeploymentIntentGroupStatus
+type GetDeploymentIntentGroupStatusResponse200Headers struct {
+	ETag string
+}
+
+// GetDeploymentIntentGroupStatusResponse304Headers the declared response headers of an HTTP 304 response for GetDeploymentIntentGroupStatus
+type GetDeploymentIntentGroupStatusResponse304Headers struct {
+	ETag string
+}
+
 type GetDeploymentIntentGroupStatusResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Status
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDeploymentIntentGroupStatusResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetDeploymentIntentGroupStatusResponse304Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -24561,11 +25070,25 @@ func (r PlanDNSUpdateRecordResponse) StatusCode() int {
 	return 0
 }
 
+// GetDNSUpdateRecordStatusResponse200Headers the declared response headers of an HTTP 200 response for GetDNSUpdateRecordStatus
+type GetDNSUpdateRecordStatusResponse200Headers struct {
+	ETag string
+}
+
+// GetDNSUpdateRecordStatusResponse304Headers the declared response headers of an HTTP 304 response for GetDNSUpdateRecordStatus
+type GetDNSUpdateRecordStatusResponse304Headers struct {
+	ETag string
+}
+
 type GetDNSUpdateRecordStatusResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *RecordStatus
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDNSUpdateRecordStatusResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetDNSUpdateRecordStatusResponse304Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -25373,11 +25896,25 @@ func (r RollbackLogicalCloudResponse) StatusCode() int {
 	return 0
 }
 
+// GetLogicalCloudStatusResponse200Headers the declared response headers of an HTTP 200 response for GetLogicalCloudStatus
+type GetLogicalCloudStatusResponse200Headers struct {
+	ETag string
+}
+
+// GetLogicalCloudStatusResponse304Headers the declared response headers of an HTTP 304 response for GetLogicalCloudStatus
+type GetLogicalCloudStatusResponse304Headers struct {
+	ETag string
+}
+
 type GetLogicalCloudStatusResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *Status
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetLogicalCloudStatusResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *GetLogicalCloudStatusResponse304Headers
 }
 
 // Status returns HTTPResponse.Status
@@ -27035,13 +27572,13 @@ func (c *ClientWithResponses) RollbackDeploymentIntentGroupWithResponse(ctx cont
 
 // GetDeploymentIntentGroupStatusWithResponse Read the status of a deployment intent group
 //
-// The observed state, cluster by cluster and name by name.
+// The observed state, cluster by cluster and name by name. A page holds names first, then objects; `counts` sums up the whole status. A filter of names leaves the objects out.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/status (the `GetDeploymentIntentGroupStatus` operationId).
-func (c *ClientWithResponses) GetDeploymentIntentGroupStatusWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, reqEditors ...RequestEditorFn) (*GetDeploymentIntentGroupStatusResponse, error) {
-	rsp, err := c.GetDeploymentIntentGroupStatus(ctx, project, compositeApp, version, deploymentIntentGroup, reqEditors...)
+func (c *ClientWithResponses) GetDeploymentIntentGroupStatusWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *GetDeploymentIntentGroupStatusParams, reqEditors ...RequestEditorFn) (*GetDeploymentIntentGroupStatusResponse, error) {
+	rsp, err := c.GetDeploymentIntentGroupStatus(ctx, project, compositeApp, version, deploymentIntentGroup, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -27565,8 +28102,8 @@ func (c *ClientWithResponses) PlanDNSUpdateRecordWithResponse(ctx context.Contex
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
-func (c *ClientWithResponses) GetDNSUpdateRecordStatusWithResponse(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*GetDNSUpdateRecordStatusResponse, error) {
-	rsp, err := c.GetDNSUpdateRecordStatus(ctx, project, record, reqEditors...)
+func (c *ClientWithResponses) GetDNSUpdateRecordStatusWithResponse(ctx context.Context, project ProjectName, record RecordName, params *GetDNSUpdateRecordStatusParams, reqEditors ...RequestEditorFn) (*GetDNSUpdateRecordStatusResponse, error) {
+	rsp, err := c.GetDNSUpdateRecordStatus(ctx, project, record, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -28145,13 +28682,13 @@ func (c *ClientWithResponses) RollbackLogicalCloudWithResponse(ctx context.Conte
 
 // GetLogicalCloudStatusWithResponse Read the status of the cluster DNS of a logical cloud
 //
-// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams.
+// The observed state, cluster by cluster, with the placement of the DNS pods and their upstreams. A page holds some objects; `counts` sums up the whole status.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/projects/{project}/logical-clouds/{logicalCloud}/status (the `GetLogicalCloudStatus` operationId).
-func (c *ClientWithResponses) GetLogicalCloudStatusWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, reqEditors ...RequestEditorFn) (*GetLogicalCloudStatusResponse, error) {
-	rsp, err := c.GetLogicalCloudStatus(ctx, project, logicalCloud, reqEditors...)
+func (c *ClientWithResponses) GetLogicalCloudStatusWithResponse(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *GetLogicalCloudStatusParams, reqEditors ...RequestEditorFn) (*GetLogicalCloudStatusResponse, error) {
+	rsp, err := c.GetLogicalCloudStatus(ctx, project, logicalCloud, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -30521,6 +31058,32 @@ func ParseGetDeploymentIntentGroupStatusResponse(rsp *http.Response) (*GetDeploy
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDeploymentIntentGroupStatusResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetDeploymentIntentGroupStatusResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil
@@ -31444,6 +32007,32 @@ func ParseGetDNSUpdateRecordStatusResponse(rsp *http.Response) (*GetDNSUpdateRec
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDNSUpdateRecordStatusResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetDNSUpdateRecordStatusResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil
@@ -32471,6 +33060,32 @@ func ParseGetLogicalCloudStatusResponse(rsp *http.Response) (*GetLogicalCloudSta
 		}
 		response.JSON200 = &dest
 
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetLogicalCloudStatusResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers GetLogicalCloudStatusResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil

@@ -94,7 +94,8 @@ func TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider(t *testing.T) {
 	for _, others := range []int{30, 120} {
 		w := newCrowdedShop(t, others)
 		store := &costing{KV: w.fake}
-		w.restartOn(store)
+		recorder := &kv.Recorder{KV: store}
+		w.restartOn(recorder)
 		costs[others] = map[string]storeCost{}
 		measure := func(what string, do func() error) { costs[others][what] = store.of(t, what, do) }
 		step := func() error { return w.step(prod) }
@@ -104,9 +105,16 @@ func TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider(t *testing.T) {
 		w.settle(prod)
 		measure("step at rest", step)
 		measure("status", func() error { _, err := w.service.Snapshot(t.Context(), prod); return err })
-		snap := w.snapshot(prod)
-		measure("changes that are not deployed", func() error { _, err := w.service.Undeployed(t.Context(), &snap); return err })
+		recorded, reads := recorder.Record(t.Context())
+		snap, err := w.service.Snapshot(recorded, prod)
+		require.NoError(t, err)
+		measure("changes that are not deployed", func() error { _, err := w.service.Undeployed(recorded, &snap); return err })
+		measure("status that has not changed", func() error { same, err := reads.Unchanged(t.Context()); require.True(t, same); return err })
+		require.Equal(t, storeCost{Writes: 1}, costs[others]["status that has not changed"], "a transaction of compares alone")
 		w.observe(paris, "shop/web", "198.51.100.7")
+		same, err := reads.Unchanged(t.Context())
+		require.NoError(t, err)
+		require.False(t, same)
 		measure("change of an address", func() error { _, err := w.service.ReconcileService(t.Context(), prod, "shop/web"); return err })
 		measure("status of the provider", func() error { _, err := w.service.RecordSnapshot(t.Context(), lab); return err })
 		measure("terminate", func() error { _, err := w.try(intent.Terminate, prod, ""); return err })

@@ -46,7 +46,14 @@ async function namesNow(owner: string, signal: AbortSignal): Promise<NameStatus[
     const name = await request<NameExplanation>('GET', `/v2/names/${encodeURIComponent(owner.split('/')[3]!)}`, { signal })
     return name.owners.find((o) => o.owner === owner)?.records
   }
-  return kind === 'provider' ? undefined : (await request<Status>('GET', apiPath(owner, '/status'), { signal })).names
+  if (kind === 'provider') return undefined
+  const names: NameStatus[] = []
+  for (let after: string | undefined, more = true; more; more = after !== undefined) {
+    const page = await request<Status>('GET', apiPath(owner, '/status'), { signal, query: { name: '*', limit: '1000', continue: after } })
+    names.push(...page.names)
+    after = page.continue
+  }
+  return names
 }
 
 /** PlanScreen shows what an action would do, and does exactly that by one button. */
@@ -145,7 +152,7 @@ function Result({ owner }: { owner: string }) {
     queryFn: async ({ signal }) => {
       if (kindOf(owner) === 'provider') return { state: 'Accepted', message: '' }
       try {
-        return isName ? ((await request<DNSName>('GET', apiPath(owner), { signal })).status ?? { state: '', message: '' }) : await request<Status>('GET', apiPath(owner, '/status'), { signal })
+        return isName ? ((await request<DNSName>('GET', apiPath(owner), { signal })).status ?? { state: '', message: '' }) : await request<Status>('GET', apiPath(owner, '/status'), { signal, query: { view: 'summary' } })
       } catch (error) {
         if (error instanceof Refusal && error.status === 404) return { state: 'Terminated', message: isName ? 'The name is out of DNS, and its document is deleted.' : 'The document is deleted.' }
         throw error

@@ -55,7 +55,7 @@ func ends(documents []document.Document, path intent.Path) bool {
 // can.
 func deployed(ctx context.Context, api *client.Client, owner intent.Path) (string, error) {
 	var status client.Status
-	if err := getIfAny(ctx, api, owner+"/status", &status); err != nil {
+	if err := getIfAny(ctx, api, owner+"/status?view=summary", &status); err != nil {
 		return "", err
 	}
 	switch intent.State(status.State) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
-	"github.com/signpost-dns/signpost/pkg/cli/show"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -64,10 +63,10 @@ func (w Waiter) ended(ctx, limited context.Context, err error, timeout time.Dura
 	return err
 }
 
-// look reads the status.
+// look reads the summary of the status.
 func (w Waiter) look(ctx context.Context) (client.Status, error) {
 	var status client.Status
-	_, err := connect.Ask(ctx, w.API, http.MethodGet, string(w.Owner)+"/status", nil, &status)
+	_, err := connect.Ask(ctx, w.API, http.MethodGet, string(w.Owner)+"/status?view=summary", nil, &status)
 	return status, err
 }
 
@@ -76,19 +75,10 @@ func progressLine(status client.Status, err error, goal Goal) string {
 	if err != nil {
 		return "waiting for the server: " + strings.ReplaceAll(connect.Describe(err), "\n", " ")
 	}
-	settled, total := 0, 0
+	settled, total := status.Counts.Settled, status.Counts.Objects
 	parts := []string{string(status.State)}
-	for _, cluster := range status.Clusters {
-		before := settled
-		for _, resource := range cluster.Resources {
-			if isSettled(status.State, resource) {
-				settled++
-			}
-		}
-		total += len(cluster.Resources)
-		if !cluster.Reachable && settled-before < len(cluster.Resources) {
-			parts = append(parts, show.ClusterName(cluster)+" cannot be reached")
-		}
+	for _, cluster := range status.Counts.Unreachable {
+		parts = append(parts, terminal.Plain(cluster)+" cannot be reached")
 	}
 	if total > 0 {
 		parts[0] = fmt.Sprintf("%s: %d of %s done", status.State, settled, terminal.Count(total, "object"))
@@ -121,20 +111,11 @@ func unsynced(status client.Status) []string {
 // unaddressed are the first names of what is instantiated that have no address: nobody
 // is served by them.
 func unaddressed(status client.Status) []string {
-	const some = 5
 	var names []string
-	for _, name := range status.Names {
-		if status.State == client.StatusState(intent.Instantiated) && len(name.Targets) == 0 && len(names) < some {
-			names = append(names, terminal.Plain(name.Name))
+	for _, name := range status.Counts.Unaddressed {
+		if status.State == client.StatusState(intent.Instantiated) {
+			names = append(names, terminal.Plain(name))
 		}
 	}
 	return names
-}
-
-// isSettled tells whether an object is as it shall be.
-func isSettled(state client.StatusState, resource client.ResourceStatus) bool {
-	if resource.Status == "Deleted" {
-		return true
-	}
-	return resource.Status == "Applied" && state != client.StatusState(intent.Terminating)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,19 +27,23 @@ const statusHelp = `Shows the observed state of a deployment intent group:
 For a provider, given by its path projects/…/dns-update-records/…, it shows each external-dns.
 For a logical cloud it shows the cluster DNS with its addresses, and the nodes for DNS pods with the
 reasons that exclude others. It also shows the health of forwarding servers and of the caches on the
-nodes.`
+nodes.
+
+For large groups, --summary shows the state, the conditions and the counts alone. --name and --cluster
+show what concerns some names or one cluster.`
 
 // StatusCommand makes `signpost status`.
 func StatusCommand(p terminal.Program) *cobra.Command {
 	var server connect.Connection
 	var output terminal.Format
 	var watch bool
+	var part statusPart
 	cmd := &cobra.Command{
 		Use:   "status GROUP",
 		Short: "Show the observed state",
 		Long:  statusHelp,
 		Example: "  signpost status shop/store/v1/prod --watch\n  signpost status projects/shop/dns-update-records/lab\n" +
-			"  signpost status shop/eu",
+			"  signpost status shop/eu\n  signpost status shop/store/v1/prod --summary\n  signpost status shop/store/v1/prod --name 'www.*'",
 		Args: terminal.Exactly(1, "one deployment intent group, logical cloud or provider"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			owner, err := document.UpdatedPath(args[0])
@@ -51,16 +54,21 @@ func StatusCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if watch {
-				return watchStatus(cmd.Context(), p, api, owner, output)
+			if err := part.refuse(owner); err != nil {
+				return err
 			}
-			body, err := statusOf(cmd.Context(), api, owner)
+			from := statusReader{api: api, owner: owner, query: part.query()}
+			if watch {
+				return watchStatus(cmd.Context(), p, &from, output)
+			}
+			body, err := from.read(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return printStatus(p.Out, owner, body, output)
 		},
 	}
+	part.flags(cmd.Flags())
 	cmd.Flags().BoolVar(&watch, "watch", false, "show the status again after each change, until interrupted")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
@@ -68,21 +76,13 @@ func StatusCommand(p terminal.Program) *cobra.Command {
 	return cmd
 }
 
-func statusOf(ctx context.Context, api *client.Client, owner intent.Path) ([]byte, error) {
-	response, err := api.Do(ctx, http.MethodGet, string(owner)+"/status", nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	return response.Body, nil
-}
-
 // watchStatus prints the status at first and whenever it changed. It ends
 // without an error when ctx ends. A server that does not answer may come back,
 // but for the first time.
-func watchStatus(ctx context.Context, p terminal.Program, api *client.Client, owner intent.Path, output terminal.Format) error {
+func watchStatus(ctx context.Context, p terminal.Program, from *statusReader, output terminal.Format) error {
 	shown := ""
 	for first := true; first || terminal.Sleep(ctx, p.Poll); first = false {
-		next, err := showChange(ctx, p, api, owner, output, shown)
+		next, err := showChange(ctx, p, from, output, shown)
 		if err != nil && ctx.Err() == nil && (first || !connect.IsUnreachable(err)) {
 			return err
 		}
@@ -93,15 +93,15 @@ func watchStatus(ctx context.Context, p terminal.Program, api *client.Client, ow
 
 // showChange prints the status when it is not what is shown already, and
 // answers what is shown then.
-func showChange(ctx context.Context, p terminal.Program, api *client.Client, owner intent.Path, output terminal.Format, shown string) (string, error) {
-	body, err := statusOf(ctx, api, owner)
+func showChange(ctx context.Context, p terminal.Program, from *statusReader, output terminal.Format, shown string) (string, error) {
+	body, err := from.read(ctx)
 	if err != nil || string(body) == shown {
 		return shown, err
 	}
 	if shown != "" {
 		terminal.Printf(p.Out, "\n")
 	}
-	return string(body), printStatus(p.Out, owner, body, output)
+	return string(body), printStatus(p.Out, from.owner, body, output)
 }
 
 func printStatus(w io.Writer, owner intent.Path, body []byte, output terminal.Format) error {
@@ -130,7 +130,10 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 	if status.Message != "" {
 		terminal.Printf(w, "%s\n", terminal.Plain(status.Message))
 	}
-	printUndeployed(w, owner, status.Undeployed)
+	printUndeployed(w, owner, max(len(status.Undeployed), status.Counts.Undeployed))
+	if len(status.Names) < status.Counts.Names {
+		printCounts(w, status.Counts)
+	}
 	return terminal.WriteTables(w,
 		undeployedTable(status.Undeployed),
 		conditionTable(status.Conditions),
@@ -150,8 +153,8 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 }
 
 // printUndeployed counts the documents that differ from the release.
-func printUndeployed(w io.Writer, owner intent.Path, changes []client.UndeployedDocument) {
-	switch n := len(changes); n {
+func printUndeployed(w io.Writer, owner intent.Path, n int) {
+	switch n {
 	case 0:
 	case 1:
 		terminal.Printf(w, "1 change is not deployed: signpost deploy %s\n", document.ShortOwner(owner))
@@ -170,7 +173,7 @@ func printRecordStatus(w io.Writer, owner intent.Path, body []byte) error {
 		inUse = fmt.Sprintf("is in use (release %d)", status.Revision)
 	}
 	terminal.Printf(w, "%s %s\n", owner, inUse)
-	printUndeployed(w, owner, status.Undeployed)
+	printUndeployed(w, owner, len(status.Undeployed))
 	for _, warning := range status.Warnings {
 		terminal.Printf(w, "warning: %s %s\n", terminal.Plain(warning.Parameter), terminal.Plain(warning.Message))
 	}

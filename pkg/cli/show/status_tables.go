@@ -116,7 +116,7 @@ func clusterTable(clusters []client.ClusterStatus) *terminal.Table {
 		for _, r := range c.Resources {
 			counts[string(r.Status)]++
 		}
-		t.Add(ClusterName(c), Yes(c.Reachable), fmt.Sprint(counts["Applied"]), fmt.Sprint(counts["Pending"]),
+		t.Add(clusterName(c), Yes(c.Reachable), fmt.Sprint(counts["Applied"]), fmt.Sprint(counts["Pending"]),
 			fmt.Sprint(counts["Retrying"]), fmt.Sprint(counts["Failed"]), fmt.Sprint(counts["Deleted"]), c.Message)
 	}
 	return t
@@ -129,7 +129,7 @@ func objectTable(clusters []client.ClusterStatus, wide bool) *terminal.Table {
 	for _, c := range clusters {
 		for _, r := range c.Resources {
 			if wide || r.Message != "" || (r.Status != "Applied" && r.Status != "Deleted") {
-				t.Add(r.Kind+"/"+r.Name, r.Namespace, ClusterName(c), string(r.Status), r.Message)
+				t.Add(r.Kind+"/"+r.Name, r.Namespace, clusterName(c), string(r.Status), r.Message)
 			}
 		}
 	}
@@ -152,8 +152,8 @@ func availableCell(available *bool) string {
 	return Yes(*available)
 }
 
-// ClusterName is a cluster as tables have it.
-func ClusterName(c client.ClusterStatus) string {
+// clusterName is a cluster as tables have it.
+func clusterName(c client.ClusterStatus) string {
 	return fmt.Sprintf("%s+%s", c.ClusterProvider, c.Cluster)
 }
 

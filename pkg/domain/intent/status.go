@@ -1,6 +1,9 @@
 package intent
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status is what is known of a deployment intent group, or of the cluster DNS
 // of a logical cloud. It never claims what was not observed (I6).
@@ -19,6 +22,60 @@ type Status struct {
 	AppContext *AppContextStatus `json:"appContext,omitempty"` // absent if no orchestrator has ever deployed the group
 
 	Undeployed []UndeployedDocument `json:"undeployed,omitempty"` // ordered by path
+
+	Counts   StatusCounts `json:"counts"`             // of all names and objects, those of other pages included
+	Continue string       `json:"continue,omitempty"` // of the next page; empty on the last one
+}
+
+// StatusCounts sums a status up.
+type StatusCounts struct {
+	Names       int      `json:"names"` // by host name and type
+	Published   int      `json:"published"`
+	Verified    int      `json:"verified"`
+	Unaddressed []string `json:"unaddressed,omitempty"` // the first host names without a target
+	Objects     int      `json:"objects"`
+	Settled     int      `json:"settled"` // objects that are as they shall be
+	Clusters    int      `json:"clusters"`
+	Unreachable []string `json:"unreachable,omitempty"` // the first clusters that are not reached while objects there are not settled
+	Undeployed  int      `json:"undeployed"`
+	Leftovers   int      `json:"leftovers"`
+}
+
+// mentioned is how many names and clusters the counts mention.
+const mentioned = 5
+
+// Counted returns the sums of a status.
+func (s Status) Counted() StatusCounts {
+	c := StatusCounts{Names: len(s.Names), Clusters: len(s.Clusters), Undeployed: len(s.Undeployed), Leftovers: len(s.Leftovers)}
+	for _, n := range s.Names {
+		if Holds(n.Conditions, "Published", "True") {
+			c.Published++
+		}
+		if Holds(n.Conditions, "Verified", "True") {
+			c.Verified++
+		}
+		if len(n.Targets) == 0 && len(c.Unaddressed) < mentioned {
+			c.Unaddressed = append(c.Unaddressed, n.Name)
+		}
+	}
+	for _, cluster := range s.Clusters {
+		c.Objects += len(cluster.Resources)
+		before := c.Settled
+		for _, r := range cluster.Resources {
+			if r.Status == "Deleted" || r.Status == "Applied" && s.State != Terminating {
+				c.Settled++
+			}
+		}
+		if !cluster.Reachable && c.Settled-before < len(cluster.Resources) && len(c.Unreachable) < mentioned {
+			c.Unreachable = append(c.Unreachable, cluster.ClusterRef.String())
+		}
+	}
+	return c
+}
+
+// Holds reports whether a condition of a kind has a status.
+func Holds(conditions []StatusCondition, kind, status string) bool {
+	return slices.ContainsFunc(conditions, func(c StatusCondition) bool { return c.Type == kind && c.Status == status })
 }
 
 // UndeployedDocument is a document that differs from a release.
@@ -159,6 +216,8 @@ type RecordStatus struct {
 	Adoption    *Adoption        `json:"adoption,omitempty"` // under way; absent: none is
 
 	Undeployed []UndeployedDocument `json:"undeployed,omitempty"` // the record itself, if it differs from its release
+
+	Continue string `json:"continue,omitempty"` // of the next page of Providers and Deployments; empty on the last one
 }
 
 // Adoption is the taking over of names that another external-dns has marked as

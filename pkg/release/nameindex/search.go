@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -163,25 +164,7 @@ func (s *search) matches(r *row) bool {
 		s.Cluster != "" && !r.touches(s.Cluster):
 		return false
 	}
-	return s.Pattern == "" || s.fits(r.host)
-}
-
-// fits tells whether a host name, which begins as the pattern does, has the other texts of
-// the pattern, in their order.
-func (s *search) fits(host string) bool {
-	last := len(s.pattern) - 1
-	if last == 0 {
-		return host == s.pattern[0]
-	}
-	rest := host[len(s.pattern[0]):]
-	for _, text := range s.pattern[1:last] {
-		at := strings.Index(rest, text)
-		if at < 0 {
-			return false
-		}
-		rest = rest[at+len(text):]
-	}
-	return strings.HasSuffix(rest, s.pattern[last])
+	return s.Pattern == "" || hostname.Fits(r.host, s.pattern)
 }
 
 // touches tells whether a cluster gives addresses to the name, or has its external-dns.
