@@ -18,9 +18,6 @@ import (
 // atOnce is how many requests of one Writer are on their way at a time.
 const atOnce = 8
 
-// Providers are the kinds of providers that can be opened.
-func Providers() []string { return []string{"coredns", "rfc2136", "skydns", "webhook"} }
-
 // Writer opens the Writer of a provider. It connects to no server yet.
 func Writer(s publisher.Settings, metrics *Metrics) (publisher.Writer, error) {
 	inner, err := kind(s)
