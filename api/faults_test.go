@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/api/probes"
 	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -208,6 +209,18 @@ func TestReadinessNamesEachDependency(t *testing.T) {
 		answer.Body.String())
 	require.NotEmpty(t, answer.Header().Get("Retry-After"))
 	newWorld(t).send("GET", "/readyz/", nil).want(http.StatusOK)
+}
+
+// TestReadinessTellsOfWhatIsBeingLoaded: it makes nobody unready.
+func TestReadinessTellsOfWhatIsBeingLoaded(t *testing.T) {
+	t.Parallel()
+	loading := []probes.Loading{{Name: "names", Done: 100}, {Name: "owners", Done: 7, Total: 120}}
+	w := newWorld(t, func(o *api.Options) { o.Loading = func() []probes.Loading { return loading } })
+	answer := w.send("GET", "/readyz", nil).want(http.StatusOK)
+	require.JSONEq(t, `{"status":"ready","checks":[{"name":"store","ok":true,"message":""}],"loading":[{"name":"names","done":100},{"name":"owners","done":7,"total":120}]}`,
+		answer.Body.String())
+	loading = nil
+	require.NotContains(t, w.send("GET", "/readyz", nil).want(http.StatusOK).Body.String(), "loading")
 }
 
 // TestDependenciesAreAskedOnceInASecond: however many ask, and whoever hangs up.

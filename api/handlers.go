@@ -81,10 +81,10 @@ func (o Options) failovers() map[string]operation.Handler {
 
 // probes maps the operations that any process answers to their handlers.
 func (o Options) probes() map[string]operation.Handler {
-	of := &probes.Handlers{Checks: o.Checks, Build: o.Build, Metrics: o.Metrics, Log: o.Log}
+	of := &probes.Handlers{Readiness: o.Readiness, Build: o.Build, Metrics: o.Metrics, Log: o.Log}
 	return map[string]operation.Handler{
 		"getHealth":    of.Health,
-		"getReadiness": of.Readiness,
+		"getReadiness": of.Ready,
 		"getVersion":   of.Version,
 		"getMetrics":   of.Measurements,
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"log/slog"
 
@@ -32,9 +31,7 @@ type Options struct {
 	// by another name than the machine's own are refused then.
 	Local bool
 
-	// Checks are the dependencies for /readyz, by name. Each must end with
-	// its context.
-	Checks map[string]func(context.Context) error
+	probes.Readiness // what /readyz tells of
 
 	// NearlyFull tells that the store has little room left: documents can be
 	// deleted then, and not written. nil: it never has.

@@ -64,7 +64,7 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 		Lifecycle: w.lifecycle,
 		Clusters:  w.lifecycle,
 		Corefiles: &w.corefiles,
-		Checks:    map[string]func(context.Context) error{"store": store.Ping},
+		Readiness: probes.Readiness{Checks: map[string]func(context.Context) error{"store": store.Ping}},
 		Build:     probes.Build{Version: "v0.1.0", Commit: "0a1b2c3d", Go: "go1.26"},
 		Log:       slog.New(slog.DiscardHandler),
 	}

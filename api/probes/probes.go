@@ -28,9 +28,22 @@ type Build struct {
 	Go      string `json:"go"`
 }
 
+// Loading is a part of the process that has not read all it needs since it began.
+type Loading struct {
+	Name  string `json:"name"`
+	Done  int    `json:"done"`
+	Total int    `json:"total,omitempty"` // 0: not known yet
+}
+
+// Readiness is what /readyz tells of.
+type Readiness struct {
+	Checks  map[string]func(context.Context) error // the dependencies, by name; each ends with its context
+	Loading func() []Loading                       // the parts that are being loaded; nil: none ever is
+}
+
 // Handlers answer the probes.
 type Handlers struct {
-	Checks  map[string]func(context.Context) error // the dependencies for /readyz, by name; each ends with its context
+	Readiness
 	Build   Build
 	Metrics *prometheus.Registry
 	Log     *slog.Logger
@@ -50,6 +63,13 @@ type check struct {
 	Message string `json:"message"`
 }
 
+// readiness is the answer to /readyz.
+type readiness struct {
+	Status  string    `json:"status"`
+	Checks  []check   `json:"checks"`
+	Loading []Loading `json:"loading,omitempty"`
+}
+
 // lately is what dependencies have answered last.
 type lately struct {
 	mu     sync.Mutex // held while they are asked
@@ -57,10 +77,11 @@ type lately struct {
 	checks []check
 }
 
-// Readiness tells whether every dependency answers. Everybody may ask, as often as they
+// Ready tells whether every dependency answers, and which parts are being loaded. A part that
+// is being loaded makes nobody unready: requests that need it are 503 on their own. Everybody may ask, as often as they
 // like. So dependencies are asked once in a second, and only the log tells why one
 // fails.
-func (h *Handlers) Readiness(ctx context.Context, _ *operation.Call) (response.Answer, error) {
+func (h *Handlers) Ready(ctx context.Context, _ *operation.Call) (response.Answer, error) {
 	const fresh = time.Second
 	h.ready.mu.Lock()
 	defer h.ready.mu.Unlock()
@@ -73,7 +94,11 @@ func (h *Handlers) Readiness(ctx context.Context, _ *operation.Call) (response.A
 		status, word = http.StatusServiceUnavailable, "unready"
 		header.Set("Retry-After", "1")
 	}
-	return response.Answer{Status: status, Header: header, Body: map[string]any{"status": word, "checks": h.ready.checks}}, nil
+	body := readiness{Status: word, Checks: h.ready.checks}
+	if h.Loading != nil {
+		body.Loading = h.Loading()
+	}
+	return response.Answer{Status: status, Header: header, Body: body}, nil
 }
 
 // askAll asks every dependency, all at once.

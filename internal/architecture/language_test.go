@@ -239,7 +239,7 @@ func page(file, name string, visit func(prose)) error {
 		case strings.HasPrefix(bare, "```"):
 			end()
 			code = !code
-		case code, bare == "":
+		case code, bare == "", strings.HasPrefix(bare, "<!--"):
 			end()
 		case bare[0] == '#':
 			end()

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/api"
+	"github.com/signpost-dns/signpost/api/probes"
 	contracts "github.com/signpost-dns/signpost/api/service"
 	"github.com/signpost-dns/signpost/pkg/admission"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
@@ -20,6 +21,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	emcodocuments "github.com/signpost-dns/signpost/pkg/emco/documents"
 	"github.com/signpost-dns/signpost/pkg/release"
+	"github.com/signpost-dns/signpost/pkg/release/controller"
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/backup"
@@ -77,13 +79,15 @@ type service struct {
 	edge     *edge
 	releases *release.Service
 	worker   *syncer.Worker
-	gc       *gc
-	renewer  *renewal.Renewer
-	clusters *connections.Pool
-	replicas *replicas.Registry
-	index    *nameindex.Feed
-	names    *namehistory.History
-	feed     *eventfeed.Feed
+
+	controller *controller.Controller // nil: this process does not work
+	gc         *gc
+	renewer    *renewal.Renewer
+	clusters   *connections.Pool
+	replicas   *replicas.Registry
+	index      *nameindex.Feed
+	names      *namehistory.History
+	feed       *eventfeed.Feed
 }
 
 // assemble builds the service that a configuration asks for, over open stores.
@@ -137,21 +141,25 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
 	c.measureReleases(releases, s.index.Index, metrics)
-	s.worker = s.newWorker(syncer.Options{Member: self.ID, Contexts: contexts, Rsync: handed, Verifier: verifier, Installation: id, Metrics: metrics})
+	s.prepareWork(syncer.Options{Member: self.ID, Contexts: contexts, Rsync: handed, Verifier: verifier, Installation: id, Metrics: metrics})
 	s.edge, err = openEdge(ctx, c, api.Options{
 		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
 		Lifecycle: lifecycle{releases, past, registry.Idle, s.index.Index, s.explainer(), drafts(documents, rules, releases), c.recording(stores)}, History: pasts{past, feed, pastNames},
 		Clusters: clusters{releases, pool}, Corefiles: corefiles{openLinter(c, log), releases},
-		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Checks: stores.checks, Build: c.Build, Metrics: metrics, Log: log, Tracer: to.tracer,
+		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Readiness: probes.Readiness{Checks: stores.checks, Loading: s.loading}, Build: c.Build, Metrics: metrics, Log: log, Tracer: to.tracer,
 	}, releases)
 	return s, err
 }
 
-// newWorker is the worker of a service, which connects to clusters as the service does.
-func (s *service) newWorker(o syncer.Options) *syncer.Worker {
+// prepareWork makes the worker of a service, which connects to clusters as the service does, and its
+// controller.
+func (s *service) prepareWork(o syncer.Options) {
 	o.KV, o.Connections, o.MayUse, o.Logger, o.Tracer = s.stores.kv, s.clusters, s.releases.NamespaceRefused, s.log, s.exports.tracer
-	return syncer.New(o)
+	s.worker = syncer.New(o)
+	if s.config.works() {
+		s.controller = release.NewController(s.releases)
+	}
 }
 
 // openDocuments opens the vault of what is secret, and all documents, EMCO's among

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signpost-dns/signpost/api/probes"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/replicas"
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
@@ -90,10 +91,31 @@ func (s *service) parts() map[string]func(context.Context) error {
 		return parts
 	}
 	parts["worker"] = s.worker.Run
-	parts["controller"] = release.NewController(s.releases).Run
+	parts["controller"] = s.controller.Run
 	parts["history of names"] = s.names.Run
 	parts["garbage collection"] = s.gc.run
 	parts["clusters"] = s.clusters.Run
 	parts["tokens of clusters"] = s.renewer.Run
 	return parts
+}
+
+// loading are the parts that have not read all they need since the process began.
+func (s *service) loading() []probes.Loading {
+	var all []probes.Loading
+	note := func(name string, done, total int, is bool) {
+		if is {
+			all = append(all, probes.Loading{Name: name, Done: done, Total: total})
+		}
+	}
+	if s.config.accepts() {
+		read, filling := s.index.Index.Filling()
+		note("names", read, 0, filling)
+	}
+	if s.config.works() {
+		done, total, is := s.controller.Looking()
+		note("owners", done, total, is)
+		done, total, is = s.worker.Loading()
+		note("clusters", done, total, is)
+	}
+	return all
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -122,8 +123,11 @@ func TestSignpostStartsAnswersEndsAndStartsAgain(t *testing.T) {
 
 	before := installationOf(t, dir)
 	second := serve(t, dir)
-	code, _ := second.get("/readyz")
-	require.Equal(t, http.StatusOK, code)
+	require.Eventually(t, func() bool {
+		code, body := second.get("/readyz")
+		require.Equal(t, http.StatusOK, code, "what is being loaded makes it not unready")
+		return !strings.Contains(body, "loading")
+	}, time.Minute, time.Second/50, "all is loaded")
 	second.stop()
 	require.Equal(t, before, installationOf(t, dir), "the installation stays who it is")
 	again, err := os.ReadFile(filepath.Join(dir, "secret.key"))

@@ -739,6 +739,27 @@ func (e IntentHealthWhenAllUnhealthy) Valid() bool {
 	}
 }
 
+// Defines values for LoadingName.
+const (
+	Clusters LoadingName = "clusters"
+	Names    LoadingName = "names"
+	Owners   LoadingName = "owners"
+)
+
+// Valid indicates whether the value is a known member of the LoadingName enum.
+func (e LoadingName) Valid() bool {
+	switch e {
+	case Clusters:
+		return true
+	case Names:
+		return true
+	case Owners:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MovedNameLeft.
 const (
 	MovedNameLeftNone      MovedNameLeft = "none"
@@ -3392,6 +3413,29 @@ type Leftover struct {
 	Type string `json:"type"`
 }
 
+// Loading A part of the server that has not read all it needs since it began.
+type Loading struct {
+	// Done How many are loaded.
+	//
+	// Example: 1200
+	Done int `json:"done"`
+
+	// Name It is `names` for the index of names, or `owners` for the first look at all groups, names, logical clouds and providers. It is `clusters` for the clusters that this server serves.
+	//
+	// Example: owners
+	Name LoadingName `json:"name"`
+
+	// Total Of how many. Absent while that is not known.
+	//
+	// Example: 10000
+	Total int `json:"total,omitempty,omitzero"`
+}
+
+// LoadingName It is `names` for the index of names, or `owners` for the first look at all groups, names, logical clouds and providers. It is `clusters` for the clusters that this server serves.
+//
+// Example: owners
+type LoadingName string
+
 // LogicalCloud A set of clusters with a namespace: the clusters that it lists, and those of its cluster references.
 type LogicalCloud struct {
 	// Metadata Names and describes a document.
@@ -4425,6 +4469,9 @@ type Quotas struct {
 type Readiness struct {
 	// Checks Each dependency, by name.
 	Checks []Check `json:"checks"`
+
+	// Loading The parts that are being loaded. Absent if none is.
+	Loading []Loading `json:"loading,omitempty,omitzero"`
 
 	// Status Whether all do.
 	Status ReadinessStatus `json:"status"`
@@ -6636,7 +6683,7 @@ type ClientInterface interface {
 
 	// GetReadiness Is the service ready
 	//
-	// Each dependency by name. Needs no token.
+	// Each dependency by name, and the parts that are still being loaded after a start. A part that is being loaded does not make a server unready. Requests that need it are 503 with Retry-After. Needs no token.
 	//
 	// Corresponds with GET /readyz (the `GetReadiness` operationId).
 	GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8035,7 +8082,7 @@ func (c *API) GetMetrics(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 
 // GetReadiness Is the service ready
 //
-// Each dependency by name. Needs no token.
+// Each dependency by name, and the parts that are still being loaded after a start. A part that is being loaded does not make a server unready. Requests that need it are 503 with Retry-After. Needs no token.
 //
 // Corresponds with GET /readyz (the `GetReadiness` operationId).
 func (c *API) GetReadiness(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -21170,7 +21217,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetReadinessWithResponse Is the service ready
 	//
-	// Each dependency by name. Needs no token.
+	// Each dependency by name, and the parts that are still being loaded after a start. A part that is being loaded does not make a server unready. Requests that need it are 503 with Retry-After. Needs no token.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -26432,7 +26479,7 @@ func (c *ClientWithResponses) GetMetricsWithResponse(ctx context.Context, reqEdi
 
 // GetReadinessWithResponse Is the service ready
 //
-// Each dependency by name. Needs no token.
+// Each dependency by name, and the parts that are still being loaded after a start. A part that is being loaded does not make a server unready. Requests that need it are 503 with Retry-After. Needs no token.
 //
 // Returns a wrapper object for the known response body format(s).
 //

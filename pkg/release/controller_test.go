@@ -58,6 +58,26 @@ func (w *world) control(t *testing.T) {
 	})
 }
 
+// TestTheControllerTellsHowFarItsFirstLookIs: until each owner has had its turn.
+func TestTheControllerTellsHowFarItsFirstLookIs(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.do(intent.Instantiate, prod)
+	ctx, end := context.WithCancel(t.Context())
+	ended, controller := make(chan error, 1), release.NewController(w.service)
+	_, _, looking := controller.Looking()
+	require.True(t, looking, "it has not begun")
+	go func() { ended <- controller.Run(ctx) }()
+	until(t, "all owners have had their turn", func() bool {
+		done, total, looking := controller.Looking()
+		require.LessOrEqual(t, done, total)
+		return !looking && total > 0
+	})
+	until(t, "the owner was stepped", func() bool { return w.publishes(prod, "203.0.113.10") })
+	end()
+	require.NoError(t, <-ended)
+}
+
 // TestTheControllerDoesWhatRequestsAskFor: without anybody stepping, and
 // follows addresses as they are observed.
 func TestTheControllerDoesWhatRequestsAskFor(t *testing.T) {

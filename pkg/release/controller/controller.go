@@ -108,6 +108,7 @@ func (c *Controller) work(ctx context.Context) {
 			c.queue.AddRateLimited(todo)
 		}
 		c.queue.Done(todo)
+		c.seeThrough()
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 type resync struct {
 	mu     sync.Mutex
 	owners int                  // at the last look at all of them
+	begun  bool                 // there was such a look
+	looked bool                 // all owners of a look at all of them have had their turn
 	missed bool                 // that look failed
 	next   string               // where the next look begins
 	asked  map[intent.Path]bool // owners that nobody but the round has asked for
@@ -64,13 +66,21 @@ func (c *Controller) scan(ctx context.Context) {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
-	c.resync.begin(len(page.Items))
 	for _, records := range []bool{true, false} { // records wake their users, which then wait in the queue already
 		for _, doc := range page.Items {
 			if owner := state.OwnerOf(doc.Path); state.IsRecord(owner) == records {
 				c.queue.Add(work{owner: owner})
 			}
 		}
+	}
+	c.resync.begin(len(page.Items))
+	c.seeThrough()
+}
+
+// seeThrough notes when all owners of a look have had their turn.
+func (c *Controller) seeThrough() {
+	if c.queue.Len() == 0 {
+		c.resync.through()
 	}
 }
 
@@ -99,7 +109,23 @@ func (c *Controller) lookOn(ctx context.Context) {
 func (r *resync) begin(owners int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.owners, r.next, r.missed = owners, "", false
+	r.owners, r.next, r.missed, r.begun = owners, "", false, true
+}
+
+// through notes that nobody is due any more.
+func (r *resync) through() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.looked = r.looked || r.begun
+}
+
+// Looking tells whether the first look at all owners goes on: how many have had their turn, of how
+// many. It is for people: an owner that is due again counts as one that has not had its turn.
+func (c *Controller) Looking() (done, total int, looking bool) {
+	c.resync.mu.Lock()
+	defer c.resync.mu.Unlock()
+	total = c.resync.owners
+	return max(0, total-c.queue.Len()), total, !c.resync.looked
 }
 
 // miss notes that a look at all owners failed.

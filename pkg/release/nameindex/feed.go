@@ -79,6 +79,7 @@ func (f *Feed) follow(ctx context.Context) error {
 // fill reads everything, page by page.
 func (f *Feed) fill(ctx context.Context) (*tables, error) {
 	t := newTables()
+	f.Index.fills(0)
 	if err := f.Observed.EachSighting(ctx, t.see); err != nil {
 		return nil, err
 	}
@@ -86,11 +87,14 @@ func (f *Feed) fill(ctx context.Context) (*tables, error) {
 		return nil, err
 	}
 	f.revisions = map[intent.Path]int64{}
+	read := 0
 	err := f.eachPage(ctx, func(docs []intent.Document) error {
 		owners, err := f.read(ctx, docs)
 		for _, o := range owners {
 			o.apply(t)
 		}
+		read += len(docs)
+		f.Index.fills(read)
 		return err
 	})
 	t.settle()

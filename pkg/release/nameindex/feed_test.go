@@ -2,6 +2,7 @@ package nameindex
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -207,5 +208,32 @@ func TestADamagedObservationCountsAsNone(t *testing.T) {
 		w.damage()
 		w.run()
 		require.Equal(t, []string{"www.lab.example prod lab Instantiated Unknown Unknown"}, w.find(intent.NameQuery{}))
+	})
+}
+
+// TestAnIndexTellsHowFarItIsFilled: while the Feed reads, and until it has read everything.
+func TestAnIndexTellsHowFarItIsFilled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		const owners = 150 // more than a page
+		for n := range owners {
+			owner := nameOwner("shop", fmt.Sprintf("n%d.lab.example", n))
+			w.put(groupOf(owner, "lab", nil, owner.Name()), deployed())
+		}
+		most := 0
+		before := w.fake.Before
+		w.fake.Before = func(op, key string) error {
+			read, filling := w.index.Filling()
+			if filling {
+				most = max(most, read)
+			}
+			return before(op, key)
+		}
+		_, filling := w.index.Filling()
+		require.True(t, filling, "nothing is read yet")
+		w.run()
+		_, filling = w.index.Filling()
+		require.False(t, filling)
+		require.Equal(t, 100, most, "the first page was counted while the second one was read")
 	})
 }

@@ -27,6 +27,8 @@ type Index struct {
 	tables   *tables
 	revision int64
 	heard    time.Time // when every source last answered; zero: the Index was never full
+	filling  bool      // a Feed reads everything
+	read     int       // owners that it has read so far
 }
 
 // New makes an empty Index, which a Feed has to fill.
@@ -202,7 +204,21 @@ func (t *tables) settle() {
 func (x *Index) replace(t *tables, revision int64, heard time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.tables, x.revision, x.heard = t, revision, heard
+	x.tables, x.revision, x.heard, x.filling = t, revision, heard, false
+}
+
+// fills notes that a Feed reads everything, and has read so many owners.
+func (x *Index) fills(read int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.filling, x.read = true, read
+}
+
+// Filling tells whether a Feed still reads everything, and how many owners it has read.
+func (x *Index) Filling() (read int, filling bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.read, x.filling || x.heard.IsZero()
 }
 
 // change changes the tables.

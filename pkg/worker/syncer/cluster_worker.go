@@ -30,7 +30,8 @@ type clusterWorker struct {
 	verifier *verify.Names
 
 	loaded bool
-	unused bool // the last step found nothing left to serve
+	unused bool        // the last step found nothing left to serve
+	began  atomic.Bool // there was a step: what is wanted and what is there have been compared, or the cluster does not answer
 
 	settledAt atomic.Int64 // the index's count of moves up to which nothing is left to do, -1 for none
 }
@@ -123,6 +124,7 @@ func (t *clusterWorker) step(ctx context.Context) (time.Duration, error) {
 		moves = -1
 	}
 	t.settledAt.Store(moves)
+	t.began.Store(true)
 	return wait, nil
 }
 

@@ -115,6 +115,14 @@ func TestATakeoverThatHangsHoldsUpNoOtherCluster(t *testing.T) {
 			return false
 		}
 	})
+	loading := func(wantDone, wantTotal int, want bool) func() bool {
+		return func() bool {
+			done, total, is := w.Loading()
+			return done == wantDone && total == wantTotal && is == want
+		}
+	}
+	s.until("one cluster of two is loaded", loading(1, 2, true))
 	close(answered)
 	s.settled(w, namespace(t, berlin))
+	s.until("both are loaded", loading(2, 2, false))
 }

@@ -434,6 +434,23 @@ func closed() <-chan time.Time {
 	return c
 }
 
+// loaded counts the clusters that fall to this worker, and those of them whose worker has begun.
+func (t *leaseSession) loaded() (done, total int) {
+	names := t.index.Names()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, name := range names {
+		if t.others[name] {
+			continue
+		}
+		total++
+		if r := t.workers[name]; r != nil && r.worker.began.Load() {
+			done++
+		}
+	}
+	return done, total
+}
+
 // idle tells whether nothing is left to do in the clusters that fall to this
 // worker.
 func (t *leaseSession) idle() bool {

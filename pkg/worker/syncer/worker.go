@@ -165,3 +165,16 @@ func (w *Worker) Idle() bool {
 	w.mu.Unlock()
 	return t != nil && t.idle()
 }
+
+// Loading tells whether there are clusters of this worker that it has not begun to serve: how many it
+// serves, of how many.
+func (w *Worker) Loading() (done, total int, loading bool) {
+	w.mu.Lock()
+	t := w.session
+	w.mu.Unlock()
+	if t == nil {
+		return 0, 0, true
+	}
+	done, total = t.loaded()
+	return done, total, done < total
+}

@@ -77,6 +77,15 @@ func Table(all []Figure) string {
 	return sides(all)
 }
 
+// Only keeps the figures of rows that a regular expression matches.
+func Only(all []Figure, rows string) ([]Figure, error) {
+	wanted, err := regexp.Compile(rows)
+	if err != nil {
+		return nil, fmt.Errorf("rows: %w", err)
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(f Figure) bool { return !wanted.MatchString(seriesOf(f)) }), nil
+}
+
 // table is cells by row and column, in the order in which they came.
 type table struct {
 	rows, columns []string
@@ -139,11 +148,16 @@ func growth(all []Figure) string {
 		}
 	}
 	return t.markdown([]string{"largest to smallest"}, func(row string) []string {
-		first, last := t.cells[[2]string{row, t.columns[0]}], t.cells[[2]string{row, t.columns[len(t.columns)-1]}]
-		if first == 0 || last == 0 {
+		var cells []float64
+		for _, column := range t.columns {
+			if value, ok := t.cells[[2]string{row, column}]; ok {
+				cells = append(cells, value)
+			}
+		}
+		if len(cells) < 2 || cells[0] == 0 {
 			return []string{""}
 		}
-		return []string{Number(last / first)}
+		return []string{Number(cells[len(cells)-1] / cells[0])}
 	})
 }
 

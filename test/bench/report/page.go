@@ -22,6 +22,7 @@ type Region struct {
 	Package string   `json:"package"`          // within the module
 	Args    []string `json:"args,omitempty"`   // further arguments of go test
 	Sources []string `json:"sources"`          // patterns of the files that the figures depend on, from the root
+	Rows    string   `json:"rows,omitempty"`   // a regular expression of the rows to show, of all that are measured
 	Chart   string   `json:"chart,omitempty"`  // a picture of the growth, beside the page
 	Series  []string `json:"series,omitempty"` // the rows in that picture
 

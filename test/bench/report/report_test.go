@@ -57,6 +57,10 @@ func TestFiguresAreLaidOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "| | p50, ms | requests | ratio |\n|---|---:|---:|---:|\n| embedded: commit | 10.2 | 11 |  |\n| embedded: puts/commit |  |  | 15.2 |\n", Table(sides))
 
+	few, err := Only(sides, "requests$")
+	require.NoError(t, err)
+	require.Equal(t, "| | requests |\n|---|---:|\n| embedded: commit | 11 |\n", Table(few))
+
 	grown, err := Parse("BenchmarkScale/groups/names=100-2 1 0 ns/op 20 idle:_store_reads-/minute\nBenchmarkScale/groups/names=10000-2 1 0 ns/op 30 idle:_store_reads-/minute\n")
 	require.NoError(t, err)
 	require.Equal(t, "| | 100 names | 10,000 names | largest to smallest |\n|---|---:|---:|---:|\n| groups: idle: store reads, /minute | 20 | 30 | 1.5 |\n", Table(grown))

@@ -98,7 +98,11 @@ func measure(root string, r report.Region, output string) (report.Region, string
 	if r.Digest, err = r.SourceDigest(root); err != nil {
 		return r, "", err
 	}
-	content := report.Table(figures)
+	shown, err := report.Only(figures, r.Rows)
+	if err != nil {
+		return r, "", err
+	}
+	content := report.Table(shown)
 	if r.Chart != "" {
 		picture := filepath.Join(root, filepath.Dir(report.Page), r.Chart)
 		if err := os.WriteFile(picture, []byte(report.Chart(figures, r.Series)), 0o644); err != nil { //nolint:gosec // a picture
