@@ -106,6 +106,10 @@ func TestTheFleetIsWhatTheCallerMayRead(t *testing.T) {
 	require.Len(t, fleet.json()["items"], 1)
 	require.Equal(t, "edge/hub", fleet.json()["items"].([]any)[0].(map[string]any)["cluster"])
 	require.NotContains(t, fleet.Body.String(), "bakery")
+	troubles := w.send("GET", "/v2/troubles?limit=3", nil).want(http.StatusOK)
+	require.Contains(t, troubles.Body.String(), `"cluster":"edge/hub"`)
+	require.NotContains(t, troubles.Body.String(), "bakery")
 	w.lifecycle.err = &intent.Error{Code: intent.Invalid, Detail: "no such page"}
+	require.Contains(t, w.send("GET", "/v2/troubles?continue=x", nil).want(http.StatusBadRequest).Body.String(), "continue of the last page")
 	require.Contains(t, w.send("GET", "/v2/fleet?continue=x", nil).want(http.StatusBadRequest).Body.String(), "continue of the last page")
 }

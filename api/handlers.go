@@ -32,7 +32,8 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 
 		"planDocuments": planned.Plan,
 
-		"preflightCluster": actions.Clusters{Service: o.Clusters}.Preflight,
+		"preflightCluster":    actions.Clusters{Service: o.Clusters}.Preflight,
+		"listClusterServices": actions.Clusters{Service: o.Clusters}.Services,
 
 		"lintCorefile":     corefiles.Lint,
 		"traceDNSCRIntent": corefiles.Trace,
@@ -58,7 +59,7 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 	published := names.Handlers{Handlers: documents, Names: o.Lifecycle}
 	maps.Copy(all, map[string]operation.Handler{
 		"createName": published.Create, "getName": published.Get, "putName": published.Put, "deleteName": published.Delete,
-		"listNameEvents": lifecycle.Events, "findNames": published.Search, "explainName": published.Explain, "getFleet": published.Fleet,
+		"listNameEvents": lifecycle.Events, "findNames": published.Search, "explainName": published.Explain, "getFleet": published.Fleet, "listTroubles": published.Troubles,
 	})
 	return all
 }

@@ -422,6 +422,10 @@ func (l *lifecycle) Preflight(ctx context.Context, cluster intent.Path) (intent.
 	return reply[intent.Preflight](ctx, l, cluster, "preflight", "preflight")
 }
 
+func (l *lifecycle) Services(ctx context.Context, cluster intent.Path, q intent.ServiceQuery) (intent.ServicePage, error) {
+	return reply[intent.ServicePage](ctx, l, cluster, "servicePage", "services", q.Namespace, fmt.Sprint(q.Limit), q.After)
+}
+
 func (l *lifecycle) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
 	_, err := reply[struct{}](ctx, l, cluster, "", "drain", fmt.Sprint(force), actor)
 	if err == nil {
@@ -537,6 +541,17 @@ func (l *lifecycle) ExplainName(_ context.Context, host string, sees func(projec
 			})
 		default:
 			out.Others = true
+		}
+	}
+	return out, l.err
+}
+
+func (l *lifecycle) Troubles(q intent.TroubleQuery) (intent.TroublePage, error) {
+	out := intent.TroublePage{Items: []intent.Trouble{}, Counts: map[string]int{}}
+	for _, name := range l.found {
+		if q.Sees(name.Project) {
+			out.Counts[intent.TroubleLeftover]++
+			out.Items = append(out.Items, intent.Trouble{Kind: intent.TroubleLeftover, Project: name.Project, Owner: name.Owner, Cluster: name.Home[0], Name: name.Name, Type: "A", Record: name.Provider})
 		}
 	}
 	return out, l.err

@@ -20,6 +20,12 @@ func (k Clusters) Preflight(ctx context.Context, c *operation.Call) (response.An
 	return response.Answer{Status: http.StatusOK, Body: report}, err
 }
 
+// Services answers a page of the Services of a cluster.
+func (k Clusters) Services(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	page, err := k.Service.Services(ctx, c.Owner(), intent.ServiceQuery{Namespace: c.Query.Get("namespace"), Limit: c.Limit(), After: c.Query.Get("continue")})
+	return response.Answer{Status: http.StatusOK, Body: page}, operation.ContinueError(err)
+}
+
 // Drain keeps a cluster's addresses out of public names.
 func (k Clusters) Drain(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	if err := k.Service.Drain(ctx, c.Owner(), c.Query.Get("force") == "true", c.Actor.Subject); err != nil {

@@ -59,3 +59,15 @@ func (h *Handlers) Fleet(ctx context.Context, c *operation.Call) (response.Answe
 	}
 	return response.Answer{Status: http.StatusOK, Body: fleet}, nil
 }
+
+// Troubles answers what the caller may read of what is not as it should be.
+func (h *Handlers) Troubles(_ context.Context, c *operation.Call) (response.Answer, error) {
+	page, err := h.Names.Troubles(intent.TroubleQuery{Limit: c.Limit(), After: c.Query.Get("continue"), Sees: c.Actor.Sees})
+	if err != nil {
+		return response.Answer{}, operation.ContinueError(err)
+	}
+	for n := range page.Items {
+		page.Items[n].Cluster = strings.Replace(page.Items[n].Cluster, "+", "/", 1)
+	}
+	return response.Answer{Status: http.StatusOK, Body: page}, nil
+}

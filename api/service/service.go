@@ -119,6 +119,9 @@ type Names interface {
 	// Fleet returns how clusters and external-dns do, and the sums of names. Its errors are
 	// those of FindNames.
 	Fleet(ctx context.Context, query intent.FleetQuery) (intent.Fleet, error)
+	// Troubles returns what keeps names and objects from being as they are wanted. Its errors
+	// are those of FindNames.
+	Troubles(query intent.TroubleQuery) (intent.TroublePage, error)
 	// FindNames returns names of all owners and projects. Its errors: Invalid for an After
 	// that no page had, Unavailable while it is not known which names there are.
 	FindNames(query intent.NameQuery) (intent.NamePage, error)
@@ -160,6 +163,9 @@ type Clusters interface {
 	// Preflight tells whether the cluster could be managed, and changes
 	// nothing. That it cannot be reached is an answer.
 	Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error)
+	// Services returns a page of the Services that the cluster has now. Invalid for an
+	// After that no recent page had, Unavailable if the cluster does not answer.
+	Services(ctx context.Context, cluster intent.Path, q intent.ServiceQuery) (intent.ServicePage, error)
 	// Drain keeps the cluster's addresses out of public names, Undrain lets
 	// them in again; both are idempotent. Drain is a Conflict when a name
 	// would be left without any address, unless forced. actor is who asks.

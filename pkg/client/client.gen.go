@@ -1036,6 +1036,30 @@ func (e StatusState) Valid() bool {
 	}
 }
 
+// Defines values for TroubleKind.
+const (
+	TroubleKindConflict TroubleKind = "conflict"
+	TroubleKindHeld     TroubleKind = "held"
+	TroubleKindLeftover TroubleKind = "leftover"
+	TroubleKindPending  TroubleKind = "pending"
+)
+
+// Valid indicates whether the value is a known member of the TroubleKind enum.
+func (e TroubleKind) Valid() bool {
+	switch e {
+	case TroubleKindConflict:
+		return true
+	case TroubleKindHeld:
+		return true
+	case TroubleKindLeftover:
+		return true
+	case TroubleKindPending:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UndeployedDocumentChange.
 const (
 	Added   UndeployedDocumentChange = "added"
@@ -1585,6 +1609,27 @@ type ClusterSelector struct {
 	//
 	// Example: {"region":"eu"}
 	Selector map[string]string `json:"selector"`
+}
+
+// ClusterService A Service as its cluster has it.
+type ClusterService struct {
+	// Name Its name.
+	//
+	// Example: frontend
+	Name string `json:"name"`
+
+	// Namespace Its namespace.
+	//
+	// Example: web
+	Namespace string `json:"namespace"`
+
+	// Targets The addresses and host names of its load balancer, and its external IPs. Ingresses, Gateways and nodes may lead to it besides.
+	Targets []string `json:"targets"`
+
+	// Type Its type, as in Kubernetes.
+	//
+	// Example: LoadBalancer
+	Type string `json:"type"`
 }
 
 // ClusterSpec How a cluster is reached - a kubeconfig, or a directory of manifests, or neither (inventory only).
@@ -3657,6 +3702,9 @@ type NameChange struct {
 	// Example: 6s
 	AnsweredWithin string `json:"answeredWithin,omitempty,omitzero"`
 
+	// Before The targets that are published until then; absent if there are none.
+	Before []string `json:"before,omitempty,omitzero"`
+
 	// ClientsWithin How soon clients follow a change of the name's addresses, at most, as a duration. It is the sum of a second to decide, `answeredWithin`, and the TTL. Absent if `answeredWithin` is.
 	//
 	// Example: 1m7s
@@ -3672,7 +3720,7 @@ type NameChange struct {
 	// Example: lab
 	Record string `json:"record"`
 
-	// Targets The targets afterwards.
+	// Targets The targets afterwards; of a name that is deleted, those until then.
 	Targets []string `json:"targets"`
 
 	// Type The record type.
@@ -4641,6 +4689,22 @@ type SecretRef struct {
 	Name string `json:"name"`
 }
 
+// ServicePage A page of the Services of a cluster.
+type ServicePage struct {
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items By namespace and name.
+	Items []ClusterService `json:"items"`
+
+	// Message Why the cluster can show none.
+	//
+	// Example: the cluster has no kubeconfig, so its Services cannot be listed
+	Message string `json:"message,omitempty,omitzero"`
+}
+
 // SetStatus A set among several sets of targets of a name and type.
 type SetStatus struct {
 	// SetIdentifier A cluster as one word, provider+cluster.
@@ -4870,6 +4934,88 @@ type TransportTLS struct {
 	//
 	// Example: dns.foo.com
 	ServerName string `json:"serverName,omitempty,omitzero"`
+}
+
+// Trouble An object or a name that is not as it is wanted.
+type Trouble struct {
+	// Cluster The cluster of an object, as provider/cluster.
+	//
+	// Example: edge/berlin
+	Cluster string `json:"cluster,omitempty,omitzero"`
+
+	// Kind * conflict: the cluster refuses an object, or an object of others is in its place.
+	// * pending: the cluster does not have an object as it is wanted yet.
+	// * leftover: a name stayed behind after terminate.
+	// * held: names stay published, because too many would go at once.
+	Kind TroubleKind `json:"kind"`
+
+	// Message The reason, in the words of the cluster, or why a name stayed.
+	//
+	// Example: a Service of others is in its place
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Name The host name that stayed behind.
+	//
+	// Example: www.lab.example
+	Name string `json:"name,omitempty,omitzero"`
+
+	// Names How many names are held.
+	//
+	// Example: 12
+	Names int `json:"names,omitempty,omitzero"`
+
+	// Object Kind, namespace and name of an object.
+	//
+	// Example: Service shop/web
+	Object string `json:"object,omitempty,omitzero"`
+
+	// Owner The path of the document that the object or the name is of.
+	//
+	// Example: projects/shop/composite-apps/store/v1/deployment-intent-groups/prod
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// Project The project; absent for an object that all projects share.
+	//
+	// Example: shop
+	Project string `json:"project,omitempty,omitzero"`
+
+	// Provider The provider of a name.
+	//
+	// Example: lab
+	Provider string `json:"provider,omitempty,omitzero"`
+
+	// Since Since when it is so, if that is known.
+	Since time.Time `json:"since,omitempty,omitzero"`
+
+	// Type The record type that stayed behind.
+	//
+	// Example: A
+	Type string `json:"type,omitempty,omitzero"`
+}
+
+// TroubleKind * conflict: the cluster refuses an object, or an object of others is in its place.
+// * pending: the cluster does not have an object as it is wanted yet.
+// * leftover: a name stayed behind after terminate.
+// * held: names stay published, because too many would go at once.
+type TroubleKind string
+
+// TroublePage A page of what is not as it should be.
+type TroublePage struct {
+	// AsOf How far an index has come. Later changes may be missing.
+	AsOf AsOf `json:"asOf"`
+
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Counts How many there are of each kind.
+	//
+	// Example: {"conflict":1}
+	Counts map[string]int `json:"counts"`
+
+	// Items By kind, cluster and object, or owner.
+	Items []Trouble `json:"items"`
 }
 
 // Truth Whether something was observed to be so.
@@ -5342,6 +5488,18 @@ type PutClusterKVPairsParams struct {
 
 	// IfNoneMatch Only if the document is at none of these revisions, or `*` for only if it does not exist; else 412.
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListClusterServicesParams defines parameters for ListClusterServices.
+type ListClusterServicesParams struct {
+	// Namespace Only the Services of this namespace.
+	Namespace Namespace `form:"namespace,omitempty" json:"namespace,omitempty,omitzero"`
+
+	// Limit The most items that a page may hold.
+	Limit *IndexLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 }
 
 // UndrainClusterParams defines parameters for UndrainCluster.
@@ -6193,6 +6351,15 @@ type PutDocumentSetParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ListTroublesParams defines parameters for ListTroubles.
+type ListTroublesParams struct {
+	// Limit The most items that a page may hold.
+	Limit *IndexLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *FleetContinue `form:"continue,omitempty" json:"continue,omitempty"`
+}
+
 // CreateClusterProviderJSONRequestBody defines body for CreateClusterProvider for application/json ContentType.
 type CreateClusterProviderJSONRequestBody = ClusterProvider
 
@@ -6886,6 +7053,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 	PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListClusterServices List the Services of a cluster
+	//
+	// A page of the Services that the cluster has now, by namespace and name, with what leads to them. A name may follow any of them, but for those in namespaces of other projects. A cluster without a kubeconfig shows none, and `message` says so. 503 if the cluster does not answer.
+	//
+	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/services (the `ListClusterServices` operationId).
+	ListClusterServices(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *ListClusterServicesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UndrainCluster Publish a cluster's addresses again
 	//
@@ -8038,6 +8212,13 @@ type ClientInterface interface {
 	// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
 	ReplaceSafetyRules(ctx context.Context, body ReplaceSafetyRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListTroubles List what is not as it should be
+	//
+	// A page of objects that clusters do not have as they are wanted, names that stayed behind after terminate, and removals that `maxRemoval` holds back. It has those of all projects that the caller may read. `GET /v2/names` finds names that are not published or not answered, and `GET /v2/fleet` clusters and external-dns that fail. It comes from the index of `GET /v2/names`; 503 while that is being filled. The role viewer in any project is enough.
+	//
+	// Corresponds with GET /v2/troubles (the `ListTroubles` operationId).
+	ListTroubles(ctx context.Context, params *ListTroublesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetVersion Which build this is
 	//
 	// Version, commit and Go release. Needs no token.
@@ -8536,6 +8717,23 @@ func (c *API) PutClusterKVPairs(ctx context.Context, clusterProvider ClusterProv
 // Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 func (c *API) PreflightCluster(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPreflightClusterRequest(c.Server, clusterProvider, cluster)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListClusterServices List the Services of a cluster
+//
+// A page of the Services that the cluster has now, by namespace and name, with what leads to them. A name may follow any of them, but for those in namespaces of other projects. A cluster without a kubeconfig shows none, and `message` says so. 503 if the cluster does not answer.
+//
+// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/services (the `ListClusterServices` operationId).
+func (c *API) ListClusterServices(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *ListClusterServicesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListClusterServicesRequest(c.Server, clusterProvider, cluster, params)
 	if err != nil {
 		return nil, err
 	}
@@ -11147,6 +11345,23 @@ func (c *API) ReplaceSafetyRules(ctx context.Context, body ReplaceSafetyRulesJSO
 	return c.Client.Do(req)
 }
 
+// ListTroubles List what is not as it should be
+//
+// A page of objects that clusters do not have as they are wanted, names that stayed behind after terminate, and removals that `maxRemoval` holds back. It has those of all projects that the caller may read. `GET /v2/names` finds names that are not published or not answered, and `GET /v2/fleet` clusters and external-dns that fail. It comes from the index of `GET /v2/names`; 503 while that is being filled. The role viewer in any project is enough.
+//
+// Corresponds with GET /v2/troubles (the `ListTroubles` operationId).
+func (c *API) ListTroubles(ctx context.Context, params *ListTroublesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTroublesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetVersion Which build this is
 //
 // Version, commit and Go release. Needs no token.
@@ -12456,6 +12671,94 @@ func NewPreflightClusterRequest(server string, clusterProvider ClusterProviderNa
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListClusterServicesRequest constructs an http.Request for the ListClusterServices method
+func NewListClusterServicesRequest(server string, clusterProvider ClusterProviderName, cluster ClusterName, params *ListClusterServicesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "clusterProvider", clusterProvider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "cluster", cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/cluster-providers/%s/clusters/%s/services", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "namespace", params.Namespace, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -21126,6 +21429,72 @@ func NewReplaceSafetyRulesRequestWithBody(server string, contentType string, bod
 	return req, nil
 }
 
+// NewListTroublesRequest constructs an http.Request for the ListTroubles method
+func NewListTroublesRequest(server string, params *ListTroublesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/troubles")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string) (*http.Request, error) {
 	var err error
@@ -21448,6 +21817,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/preflight (the `PreflightCluster` operationId).
 	PreflightClusterWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, reqEditors ...RequestEditorFn) (*PreflightClusterResponse, error)
+
+	// ListClusterServicesWithResponse List the Services of a cluster
+	//
+	// A page of the Services that the cluster has now, by namespace and name, with what leads to them. A name may follow any of them, but for those in namespaces of other projects. A cluster without a kubeconfig shows none, and `message` says so. 503 if the cluster does not answer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/services (the `ListClusterServices` operationId).
+	ListClusterServicesWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *ListClusterServicesParams, reqEditors ...RequestEditorFn) (*ListClusterServicesResponse, error)
 
 	// UndrainClusterWithResponse Publish a cluster's addresses again
 	//
@@ -22754,6 +23132,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PUT /v2/safety-rules (the `ReplaceSafetyRules` operationId).
 	ReplaceSafetyRulesWithResponse(ctx context.Context, body ReplaceSafetyRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*ReplaceSafetyRulesResponse, error)
 
+	// ListTroublesWithResponse List what is not as it should be
+	//
+	// A page of objects that clusters do not have as they are wanted, names that stayed behind after terminate, and removals that `maxRemoval` holds back. It has those of all projects that the caller may read. `GET /v2/names` finds names that are not published or not answered, and `GET /v2/fleet` clusters and external-dns that fail. It comes from the index of `GET /v2/names`; 503 while that is being filled. The role viewer in any project is enough.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/troubles (the `ListTroubles` operationId).
+	ListTroublesWithResponse(ctx context.Context, params *ListTroublesParams, reqEditors ...RequestEditorFn) (*ListTroublesResponse, error)
+
 	// GetVersionWithResponse Which build this is
 	//
 	// Version, commit and Go release. Needs no token.
@@ -23352,6 +23739,29 @@ func (r PreflightClusterResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r PreflightClusterResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListClusterServicesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ServicePage
+}
+
+// Status returns HTTPResponse.Status
+func (r ListClusterServicesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListClusterServicesResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -26424,6 +26834,29 @@ func (r ReplaceSafetyRulesResponse) StatusCode() int {
 	return 0
 }
 
+type ListTroublesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TroublePage
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTroublesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTroublesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
 type GetVersionResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -26865,6 +27298,21 @@ func (c *ClientWithResponses) PreflightClusterWithResponse(ctx context.Context, 
 		return nil, err
 	}
 	return ParsePreflightClusterResponse(rsp)
+}
+
+// ListClusterServicesWithResponse List the Services of a cluster
+//
+// A page of the Services that the cluster has now, by namespace and name, with what leads to them. A name may follow any of them, but for those in namespaces of other projects. A cluster without a kubeconfig shows none, and `message` says so. 503 if the cluster does not answer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/cluster-providers/{clusterProvider}/clusters/{cluster}/services (the `ListClusterServices` operationId).
+func (c *ClientWithResponses) ListClusterServicesWithResponse(ctx context.Context, clusterProvider ClusterProviderName, cluster ClusterName, params *ListClusterServicesParams, reqEditors ...RequestEditorFn) (*ListClusterServicesResponse, error) {
+	rsp, err := c.ListClusterServices(ctx, clusterProvider, cluster, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListClusterServicesResponse(rsp)
 }
 
 // UndrainClusterWithResponse Publish a cluster's addresses again
@@ -29042,6 +29490,21 @@ func (c *ClientWithResponses) ReplaceSafetyRulesWithResponse(ctx context.Context
 	return ParseReplaceSafetyRulesResponse(rsp)
 }
 
+// ListTroublesWithResponse List what is not as it should be
+//
+// A page of objects that clusters do not have as they are wanted, names that stayed behind after terminate, and removals that `maxRemoval` holds back. It has those of all projects that the caller may read. `GET /v2/names` finds names that are not published or not answered, and `GET /v2/fleet` clusters and external-dns that fail. It comes from the index of `GET /v2/names`; 503 while that is being filled. The role viewer in any project is enough.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/troubles (the `ListTroubles` operationId).
+func (c *ClientWithResponses) ListTroublesWithResponse(ctx context.Context, params *ListTroublesParams, reqEditors ...RequestEditorFn) (*ListTroublesResponse, error) {
+	rsp, err := c.ListTroubles(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTroublesResponse(rsp)
+}
+
 // GetVersionWithResponse Which build this is
 //
 // Version, commit and Go release. Needs no token.
@@ -29789,6 +30252,32 @@ func ParsePreflightClusterResponse(rsp *http.Response) (*PreflightClusterRespons
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Preflight
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListClusterServicesResponse parses an HTTP response from a ListClusterServicesWithResponse call
+func ParseListClusterServicesResponse(rsp *http.Response) (*ListClusterServicesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListClusterServicesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ServicePage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -33726,6 +34215,32 @@ func ParseReplaceSafetyRulesResponse(rsp *http.Response) (*ReplaceSafetyRulesRes
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest SafetyRules
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListTroublesResponse parses an HTTP response from a ListTroublesWithResponse call
+func ParseListTroublesResponse(rsp *http.Response) (*ListTroublesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTroublesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TroublePage
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -196,7 +196,7 @@ func TestThePlanOfAMove(t *testing.T) {
 	plan, err := w.service.PlanRecord(t.Context(), lab)
 	require.NoError(t, err)
 	require.Empty(t, plan.Errors)
-	require.Equal(t, []intent.NameChange{{Name: "www.lab.example", Type: "A", Record: "lab", Action: "unchanged", Targets: []string{"203.0.113.10", "203.0.113.20"}}}, plan.Names)
+	require.Equal(t, []intent.NameChange{{Name: "www.lab.example", Type: "A", Record: "lab", Action: "unchanged", Targets: []string{"203.0.113.10", "203.0.113.20"}, Before: []string{"203.0.113.10", "203.0.113.20"}}}, plan.Names)
 	told := strings.Join(actions(plan), "\n")
 	for _, line := range []string{
 		"delete edge+hub Deployment external-dns-lab", "create edge+paris Deployment external-dns-lab",

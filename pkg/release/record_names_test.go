@@ -19,10 +19,10 @@ func TestTheRecordsPlanTellsNameByName(t *testing.T) {
 		warns          string
 	}{
 		{"one address", `{"deny":["203.0.113.10/32"]}`, []intent.NameChange{
-			{Name: "www.lab.example", Type: "A", Record: "lab", Action: "update", Targets: []string{"203.0.113.20"}, AnsweredWithin: "6s", ClientsWithin: "5m7s"},
+			{Name: "www.lab.example", Type: "A", Record: "lab", Action: "update", Targets: []string{"203.0.113.20"}, Before: []string{"203.0.113.10", "203.0.113.20"}, AnsweredWithin: "6s", ClientsWithin: "5m7s"},
 		}, ""},
 		{"all addresses", `{"deny":["0.0.0.0/0","::/0"]}`, []intent.NameChange{
-			{Name: "www.lab.example", Type: "A", Record: "lab", Action: "delete", Targets: []string{"203.0.113.10", "203.0.113.20"}},
+			{Name: "www.lab.example", Type: "A", Record: "lab", Action: "delete", Targets: []string{"203.0.113.10", "203.0.113.20"}, Before: []string{"203.0.113.10", "203.0.113.20"}},
 		}, "no address of www.lab.example A"},
 		{"none", `{"deny":["192.0.2.0/24"]}`, []intent.NameChange{}, ""},
 	} {

@@ -76,10 +76,10 @@ func TestAPlanOfATakeoverChangesNames(t *testing.T) {
 		plan.Names[0].AnsweredWithin, plan.Names[0].ClientsWithin = "", ""
 		return plan.Names[0]
 	}
-	was := intent.NameChange{Name: wwwName, Type: "A", Record: "lab", Action: "unchanged", Targets: []string{"203.0.113.10", "203.0.113.20"}}
+	was := intent.NameChange{Name: wwwName, Type: "A", Record: "lab", Action: "unchanged", Targets: []string{"203.0.113.10", "203.0.113.20"}, Before: []string{"203.0.113.10", "203.0.113.20"}}
 	require.Equal(t, was, change(), "the other group goes on while this one has no address")
 	w.observe(berlin, "shop/api", "203.0.113.30")
-	require.Equal(t, intent.NameChange{Name: wwwName, Type: "A", Record: "lab", Action: "update", Targets: []string{"203.0.113.30"}}, change())
+	require.Equal(t, intent.NameChange{Name: wwwName, Type: "A", Record: "lab", Action: "update", Targets: []string{"203.0.113.30"}, Before: []string{"203.0.113.10", "203.0.113.20"}}, change())
 }
 
 // TestATakeoverNeedsObjectsOfItsOwn: where the other group has one with other

@@ -1,6 +1,7 @@
 // A Signpost with the quickstart, and a browser.
 import { execFileSync, spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
+import { createServer } from 'node:http'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -81,6 +82,21 @@ export class Server {
     writeFileSync(file, text)
     return file
   }
+}
+
+/** apiServer plays a Kubernetes API server that has some Services and nothing else; Signpost reaches it by the kubeconfig. */
+export async function apiServer(services) {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url, 'http://localhost')
+    const namespace = /^\/api\/v1\/namespaces\/([^/]+)\/services$/.exec(pathname)?.[1]
+    const json = (status, value) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value))
+    if (pathname === '/api/v1/namespaces/kube-system') return json(200, { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'kube-system', uid: 'the-cluster' } })
+    if (pathname === '/api/v1/services' || namespace) return json(200, { kind: 'ServiceList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items: services.filter((s) => !namespace || s.metadata.namespace === namespace) })
+    json(404, { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 })
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const config = { apiVersion: 'v1', kind: 'Config', 'current-context': 'c', clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${server.address().port}` } }], contexts: [{ name: 'c', context: { cluster: 'c' } }] }
+  return { kubeconfig: Buffer.from(JSON.stringify(config)).toString('base64'), close: () => (server.closeAllConnections(), server.close()) }
 }
 
 /** nameserver plays external-dns and its DNS server: it answers what the DNSEndpoints of a directory say. */

@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { request } from './client'
-import type { Cluster, Provider } from './types'
+import { offeredBy, type Offered } from '../lib/services'
+import type { Cluster, Provider, ServicePage } from './types'
 
 interface Page<T> {
   items: T[]
@@ -53,3 +54,27 @@ export const useClusters = () =>
       return found
     },
   })
+
+const mostAsked = 8 // clusters that are asked for their Services
+
+/** useServices lists the Services of some clusters, in a namespace or all. It tells whether there may be more. */
+export function useServices(clusters: string[], namespace: string): { offered: Offered[]; more: boolean; silent: string[] } {
+  const asked = clusters.slice(0, mostAsked)
+  const pages = useQueries({
+    queries: asked.map((cluster) => ({
+      queryKey: ['services', cluster, namespace],
+      staleTime: 60_000,
+      retry: false,
+      meta: { live: false },
+      queryFn: ({ signal }: { signal: AbortSignal }) => {
+        const [provider, name] = cluster.split('/')
+        return request<ServicePage>('GET', `/v2/cluster-providers/${encodeURIComponent(provider ?? '')}/clusters/${encodeURIComponent(name ?? '')}/services`, { query: { namespace, limit: '1000' }, signal })
+      },
+    })),
+  })
+  return {
+    offered: offeredBy(asked.map((cluster, n) => ({ cluster, items: pages[n]?.data?.items ?? [] }))),
+    more: clusters.length > mostAsked || pages.some((p) => p.data?.continue),
+    silent: asked.filter((_, n) => pages[n]?.error || pages[n]?.data?.message),
+  }
+}

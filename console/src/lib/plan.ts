@@ -1,25 +1,10 @@
-import type { NameChange, NameStatus, Plan } from '../api/types'
+import type { NameChange, Plan } from '../api/types'
 import { plural } from './text'
-
-/** Move is a name of a plan, with its targets before and after. */
-export interface Move {
-  change: NameChange
-  before: string[] | undefined // not known
-}
-
-const key = (n: { name: string; type: string; record: string }) => `${n.name}\n${n.type}\n${n.record}`
 
 const ranks = { delete: 0, update: 1, create: 2, unchanged: 3 } as const
 
 /** movesOf are the names of a plan that change, removals first. */
-export function movesOf(plan: Plan, now: NameStatus[] | undefined): Move[] {
-  const known = new Map<string, string[]>()
-  for (const status of now ?? []) known.set(key(status), [...(known.get(key(status)) ?? []), ...status.targets])
-  return plan.names
-    .filter((n) => n.action !== 'unchanged')
-    .map((change) => ({ change, before: change.action === 'create' ? [] : now ? known.get(key(change)) : undefined }))
-    .sort((a, b) => ranks[a.change.action] - ranks[b.change.action] || (a.change.name < b.change.name ? -1 : 1))
-}
+export const movesOf = (plan: Plan): NameChange[] => plan.names.filter((n) => n.action !== 'unchanged').sort((a, b) => ranks[a.action] - ranks[b.action] || (a.name < b.name ? -1 : 1))
 
 /** Removal is how many names of a provider a plan removes. */
 export interface Removal {

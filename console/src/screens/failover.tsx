@@ -4,7 +4,7 @@ import { Refusal, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import { curl } from '../lib/commands'
-import { danger, progress, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
+import { danger, progress, rulesOf, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, Section, Table, Text, Time, type Tone } from '../ui/basics'
@@ -24,16 +24,18 @@ function Desk() {
   const verb = q.get('undrain') ? 'undrain' : 'drain'
   const given = q.get(verb)
   const [choice, setChoice] = useState<Choice>({ clusters: given ? [given] : [], labels: '', verb, reason: '' })
+  const [override, setOverride] = useState('')
   const set = (change: Partial<Choice>) => {
     preview.reset()
+    setOverride('')
     setChoice((old) => ({ ...old, ...change }))
   }
   const clusters = useClusters()
   const spec = specOf(choice)
-  const preview = useMutation({ mutationFn: () => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true' }, body: spec }) })
+  const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true', override: rules }, body: spec }), onMutate: setOverride })
   const client = useQueryClient()
   const act = useMutation({
-    mutationFn: (token: string) => request<Failover>('POST', '/v2/failovers', { query: { confirm: token }, body: spec }),
+    mutationFn: (token: string) => request<Failover>('POST', '/v2/failovers', { query: { confirm: token, override }, body: spec }),
     onSuccess: (made) => {
       void client.invalidateQueries()
       go(link(['failover', made.id]))
@@ -62,7 +64,7 @@ function Desk() {
           aria-label="Failover"
           onSubmit={(e) => {
             e.preventDefault()
-            if (spec) preview.mutate()
+            if (spec) preview.mutate('')
           }}
         >
           <fieldset>
@@ -106,7 +108,7 @@ function Desk() {
           {preview.error && <NoFailovers error={preview.error} />}
         </form>
       )}
-      {preview.data && <PreviewView preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} confirm={() => act.mutate(preview.data.token)} again={() => (act.reset(), preview.mutate())} />}
+      {preview.data && <PreviewView preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} override={override} confirm={() => act.mutate(preview.data.token)} look={(rules) => (act.reset(), preview.mutate(rules))} />}
       <Recent />
     </>
   )
@@ -123,8 +125,19 @@ function NoFailovers({ error }: { error: unknown }) {
   return <Fault error={error} />
 }
 
-function PreviewView({ preview, busy, error, label, confirm, again }: { preview: Preview; busy: boolean; error: unknown; label: string; confirm: () => void; again: () => void }) {
+interface PreviewProps {
+  preview: Preview
+  busy: boolean
+  error: unknown
+  label: string
+  override: string // the safety rules that do not count, with commas between
+  confirm: () => void
+  look: (override: string) => void
+}
+
+function PreviewView({ preview, busy, error, label, override, confirm, look }: PreviewProps) {
   const { counts } = preview
+  const rules = rulesOf(preview.refusals)
   return (
     <div class="card" role="region" aria-label="Preview">
       <h2>Preview</h2>
@@ -152,8 +165,16 @@ function PreviewView({ preview, busy, error, label, confirm, again }: { preview:
               </li>
             ))}
           </ul>
+          {rules.length > 0 && may(caller.value, 'admin') && (
+            <p>
+              <button type="button" onClick={() => look(rules.join(','))}>
+                Preview without {rules.length === 1 ? 'the rule' : 'the rules'} {rules.join(' and ')}
+              </button>
+            </p>
+          )}
         </div>
       )}
+      {override && <p class="notice">Without the safety {override.includes(',') ? 'rules' : 'rule'} {override.replaceAll(',', ' and ')}, which you override as an administrator. The record keeps it.</p>}
       {preview.warnings.map((w, i) => (
         <p key={i} class="notice">
           <Text>{w}</Text>
@@ -162,7 +183,7 @@ function PreviewView({ preview, busy, error, label, confirm, again }: { preview:
       <Moves names={preview.names} left={preview.namesLeftOut} followed={false} />
       {error ? (
         <Fault error={error}>
-          <button type="button" onClick={again}>
+          <button type="button" onClick={() => look(override)}>
             Preview again
           </button>
         </Fault>
@@ -237,9 +258,10 @@ function RecordScreen({ id }: { id: string }) {
     refetchInterval: (query: { state: { data: Failover | undefined } }) => (query.state.data?.state === 'Moving' ? 1000 : 10_000),
     queryFn: ({ signal }: { signal: AbortSignal }): Promise<Failover> => request<Failover>('GET', path, { signal }),
   })
-  const preview = useMutation({ mutationFn: () => request<Preview>('POST', `${path}/revert`, { query: { dryRun: 'true' } }) })
+  const [override, setOverride] = useState('')
+  const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', `${path}/revert`, { query: { dryRun: 'true', override: rules } }), onMutate: setOverride })
   const act = useMutation({
-    mutationFn: (token: string) => request<Failover>('POST', `${path}/revert`, { query: { confirm: token } }),
+    mutationFn: (token: string) => request<Failover>('POST', `${path}/revert`, { query: { confirm: token, override } }),
     onSuccess: (made) => {
       void client.invalidateQueries()
       go(link(['failover', made.id]))
@@ -255,7 +277,7 @@ function RecordScreen({ id }: { id: string }) {
         <Badge tone={states[r.state]}>{r.state}</Badge>
         <Copy curl={curl('GET', path, undefined, settings.value.anonymous)} />
         {may(caller.value, 'operator') && !r.revertedBy && (
-          <button type="button" disabled={preview.isPending} onClick={() => preview.mutate()}>
+          <button type="button" disabled={preview.isPending} onClick={() => preview.mutate('')}>
             Preview undoing it
           </button>
         )}
@@ -292,7 +314,7 @@ function RecordScreen({ id }: { id: string }) {
         )}
       </p>
       {preview.error && <Fault error={preview.error} />}
-      {preview.data && <PreviewView preview={preview.data} busy={act.isPending} error={act.error} label="Undo" confirm={() => act.mutate(preview.data.token)} again={() => (act.reset(), preview.mutate())} />}
+      {preview.data && <PreviewView preview={preview.data} busy={act.isPending} error={act.error} label="Undo" override={override} confirm={() => act.mutate(preview.data.token)} look={(rules) => (act.reset(), preview.mutate(rules))} />}
       <div class="card">
         <Section title="Names" id="moves">
           {r.names.length > 0 ? <Moves names={r.names} left={r.namesLeftOut} followed={true} /> : <p class="muted">No name moves.</p>}

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
+import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import type { Cluster, Fleet, FleetItem, FoundNamePage } from '../api/types'
 import { apiPath, cli, curl } from '../lib/commands'
@@ -27,6 +28,7 @@ export function useFleet() {
 
 export function FleetScreen() {
   const fleet = useFleet()
+  const clusters = useClusters()
   const [only, setOnly] = useState('')
   if (!fleet.data) return fleet.error ? <Fault error={fleet.error} /> : <Loading what="the fleet" />
   const first = fleet.data.pages[0]!
@@ -120,7 +122,25 @@ export function FleetScreen() {
           </div>
         </>
       )}
+      <WithoutNames clusters={(clusters.data ?? []).map((c) => c.path).filter((path) => !grid.rows.some((r) => r.cluster === path))} />
     </>
+  )
+}
+
+/** WithoutNames lists the clusters that are registered, and that no name has to do with yet. */
+function WithoutNames({ clusters }: { clusters: string[] }) {
+  if (clusters.length === 0) return null
+  return (
+    <Section title={`${plural(clusters.length, 'cluster')} without names`} id="unused">
+      <p class="muted">No name takes addresses from them, and no external-dns runs there.</p>
+      <ul class="plain">
+        {clusters.slice(0, 300).map((path) => (
+          <li key={path}>
+            <a href={link(['fleet', ...path.split('/')])}>{path}</a>
+          </li>
+        ))}
+      </ul>
+    </Section>
   )
 }
 

@@ -12,7 +12,9 @@ import { NamesTabs } from '../ui/subject'
 
 type Filters = Record<'q' | 'project' | 'provider' | 'cluster' | 'state' | 'published' | 'verified' | 'sort', string>
 const keys: (keyof Filters)[] = ['q', 'project', 'provider', 'cluster', 'state', 'published', 'verified', 'sort']
+const first = 60 // the rows of a screen: a search is answered by as little as possible
 const page = 200
+const pause = 40 // milliseconds between keys that still are one search
 
 /** pattern is what a user types as the server wants it: without a star, any name that has the text. */
 export function pattern(typed: string): string | undefined {
@@ -45,7 +47,7 @@ export function NamesScreen() {
     setSeen(next.q)
     go(link(['names'], next), true)
   }
-  const searched = useDelayed(typed, 120)
+  const searched = useDelayed(typed, pause)
   useEffect(() => {
     if (searched !== filters.q) set({ q: searched })
   }, [searched])
@@ -57,7 +59,7 @@ export function NamesScreen() {
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ pageParam, signal }) =>
-      ask(api.GET('/v2/names', { params: { query: { ...asked, limit: page, ...(pageParam ? { continue: pageParam } : {}) } as never }, signal })),
+      ask(api.GET('/v2/names', { params: { query: { ...asked, limit: pageParam ? page : first, ...(pageParam ? { continue: pageParam } : {}) } as never }, signal })),
     getNextPageParam: (last) => last.continue,
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) < 3 ? 10_000 : false),
   })
@@ -154,7 +156,7 @@ function List({ rows, total, more }: { rows: FoundName[]; total: number; more: (
   const shown = virtual.getVirtualItems()
   const end = shown.at(-1)?.index ?? 0
   useEffect(() => {
-    if (end >= rows.length - 50 && rows.length < total) more()
+    if (end >= rows.length - 20 && rows.length < total) more()
   }, [end, rows.length, total])
   return (
     <div class="list" role="table" aria-label="Names" aria-rowcount={total + 1}>

@@ -2,11 +2,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { caller, may, settings } from '../api/session'
-import type { DNSName, NameExplanation, NameStatus, Plan, Status } from '../api/types'
+import type { DNSName, Plan, Status } from '../api/types'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
 import { effect } from '../lib/plan'
 import { link } from '../lib/route'
-import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Text } from '../ui/basics'
+import { plural } from '../lib/text'
+import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text } from '../ui/basics'
 import { PlanView } from '../ui/planview'
 
 /** Step is a request that plans, and the one that does it. */
@@ -39,23 +40,6 @@ export function stepOf(owner: string, action: string, to: string | undefined): S
   }
 }
 
-/** namesNow reads what an owner publishes, to show where a plan leads from. */
-async function namesNow(owner: string, signal: AbortSignal): Promise<NameStatus[] | undefined> {
-  const kind = kindOf(owner)
-  if (kind === 'name') {
-    const name = await request<NameExplanation>('GET', `/v2/names/${encodeURIComponent(owner.split('/')[3]!)}`, { signal })
-    return name.owners.find((o) => o.owner === owner)?.records
-  }
-  if (kind === 'provider') return undefined
-  const names: NameStatus[] = []
-  for (let after: string | undefined, more = true; more; more = after !== undefined) {
-    const page = await request<Status>('GET', apiPath(owner, '/status'), { signal, query: { name: '*', limit: '1000', continue: after } })
-    names.push(...page.names)
-    after = page.continue
-  }
-  return names
-}
-
 /** PlanScreen shows what an action would do, and does exactly that by one button. */
 export function PlanScreen({ owner, action, to }: { owner: string; action: string; to: string | undefined }) {
   const step = stepOf(owner, action, to)
@@ -72,7 +56,6 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
     refetchOnWindowFocus: false,
     queryFn: ({ signal }) => request<Plan>(step!.plan.method, step!.plan.path, { query: step!.plan.query, signal }),
   })
-  const now = useQuery({ queryKey: ['now', owner], enabled: Boolean(step && allowed), retry: false, queryFn: async ({ signal }) => (await namesNow(owner, signal)) ?? null })
   const act = useMutation({
     mutationFn: (token: string) => request<unknown>(step!.act.method, step!.act.path, { query: { ...step!.act.query, ...(token ? { confirm: token } : {}) } }),
     onSuccess: () => {
@@ -120,8 +103,9 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
             </Fault>
           )}
           <p class="verdict">{shown.errors.length > 0 ? 'Nothing can be done: see below.' : `If you confirm: ${effect(shown)}.`} Nothing has happened yet.</p>
+          {['deploy', 'update'].includes(action) && <Undeployed owner={owner} />}
           <div class="card">
-            <PlanView plan={shown} now={now.data ?? undefined} project={project} />
+            <PlanView plan={shown} project={project} />
           </div>
           {shown.errors.length === 0 && !act.error && (
             <div class="bar">
@@ -141,6 +125,33 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
 }
 
 const backOf = (owner: string) => (kindOf(owner) === 'name' ? link(['names', owner.split('/')[3]!]) : link(['names'], { project: projectOf(owner) }))
+
+const changed = { added: 'new', changed: 'changed', removed: 'gone' } as const
+
+/** Undeployed lists the documents that the plan takes up, because they have changed since the last release. */
+function Undeployed({ owner }: { owner: string }) {
+  const status = useQuery({ queryKey: ['undeployed', owner], retry: false, enabled: kindOf(owner) !== 'name', queryFn: ({ signal }) => request<Pick<Status, 'undeployed'>>('GET', apiPath(owner, '/status'), { signal }) })
+  const all = status.data?.undeployed ?? []
+  if (all.length === 0) return null
+  return (
+    <div class="card">
+      <Section title={`${plural(all.length, 'document')} changed since the last release`} id="undeployed">
+        <Table label="Documents that differ from the release" head={['Document', 'Change', 'Deployed', 'Now']}>
+          {all.map((d) => (
+            <tr key={d.path}>
+              <td>
+                <Text>{d.path}</Text>
+              </td>
+              <td>{changed[d.change]}</td>
+              <td>{d.revision ? `revision ${d.revision}` : '–'}</td>
+              <td>{d.current ? `revision ${d.current}` : '–'}</td>
+            </tr>
+          ))}
+        </Table>
+      </Section>
+    </div>
+  )
+}
 
 /** Result follows an accepted request to its end. */
 function Result({ owner }: { owner: string }) {

@@ -1,12 +1,13 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request, requestWhole } from '../api/client'
-import { useClusters, useProjects, useProviders } from '../api/lists'
+import { useClusters, useProjects, useProviders, useServices } from '../api/lists'
 import { caller, may, settings } from '../api/session'
-import type { DNSName, NameExplanation, Plan } from '../api/types'
+import type { DNSName, Plan } from '../api/types'
 import { cli, curl } from '../lib/commands'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, words, type NameForm } from '../lib/form'
 import { effect } from '../lib/plan'
+import { labelOf, namespaceOf } from '../lib/services'
 import { go, link, route } from '../lib/route'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Text, useDelayed } from '../ui/basics'
 import { Field } from '../ui/field'
@@ -107,12 +108,6 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
     gcTime: 0,
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => request<Plan>('PUT', path, { query: { dryRun: 'true' }, body: document, headers: match, signal }),
-  })
-  const now = useQuery({
-    queryKey: ['now', path],
-    enabled: Boolean(stored),
-    retry: false,
-    queryFn: async ({ signal }) => (await request<NameExplanation>('GET', `/v2/names/${encodeURIComponent(document.metadata.name)}`, { signal })).owners.find((o) => o.owner.endsWith(`/names/${document.metadata.name}`))?.records ?? null,
   })
   const publish = useMutation({
     mutationFn: (token: string) => requestWhole<DNSName>('PUT', path, { query: { confirm: token }, body: document, headers: match }),
@@ -230,7 +225,7 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
                 Planning…
               </p>
             )}
-            <PlanView plan={plan.data} now={now.data ?? undefined} project={late.project} />
+            <PlanView plan={plan.data} project={late.project} />
           </>
         ) : (
           <Loading what="the plan" />
@@ -261,9 +256,7 @@ function ServiceFields({ form, set, faults, clusters }: { form: NameForm; set: (
   const listed = [...new Set([...(clusters ?? []), ...form.clusters])].sort()
   return (
     <>
-      <Field label="Service" hint="As namespace/name." faults={faults.of('/spec/service')}>
-        {(p) => <input {...p} value={form.service} autocomplete="off" spellcheck={false} placeholder="web/frontend" onInput={(e) => set({ service: e.currentTarget.value })} />}
-      </Field>
+      <Service form={form} set={set} faults={faults} clusters={clusters ?? []} />
       {clusters && listed.length > 0 && listed.length <= 60 ? (
         <fieldset>
           <legend>Clusters in which the Service is</legend>
@@ -305,6 +298,41 @@ function ServiceFields({ form, set, faults, clusters }: { form: NameForm; set: (
       )}
       {form.policy === 'weighted' && (
         <Field label="Weights">{(p) => <input {...p} value={form.weights} spellcheck={false} placeholder="dc/one=90, dc/two=10" onInput={(e) => set({ weights: e.currentTarget.value })} />}</Field>
+      )}
+    </>
+  )
+}
+
+/** Service offers the Services of the chosen clusters, or of all, and the clusters that have the one that is typed. */
+function Service({ form, set, faults, clusters }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; clusters: string[] }) {
+  const namespace = useDelayed(namespaceOf(form.service), 300)
+  const { offered, more, silent } = useServices(form.clusters.length > 0 ? form.clusters : clusters, namespace)
+  const typed = offered.find((o) => o.service === form.service.trim())
+  const chosen = form.clusters.length > 0 || form.selector.trim() !== ''
+  const hint = [
+    offered.length > 0 ? `As namespace/name; ${offered.length.toLocaleString('en')} to choose from${more ? ', and more: type a namespace and /' : ''}.` : 'As namespace/name.',
+    silent.length > 0 && `${silent.join(', ')} cannot list Services.`,
+  ].filter(Boolean).join(' ')
+  return (
+    <>
+      <Field label="Service" hint={hint} faults={faults.of('/spec/service')}>
+        {(p) => (
+          <>
+            <input {...p} list={`${p.id}-offered`} value={form.service} autocomplete="off" spellcheck={false} placeholder="web/frontend" onInput={(e) => set({ service: e.currentTarget.value })} />
+            <datalist id={`${p.id}-offered`}>
+              {offered.slice(0, 500).map((o) => (
+                <option key={o.service} value={o.service}>
+                  {labelOf(o)}
+                </option>
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      {typed && !chosen && (
+        <button type="button" onClick={() => set({ clusters: typed.clusters })}>
+          Use it in {typed.clusters.join(', ')}
+        </button>
       )}
     </>
   )

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ComponentChildren } from 'preact'
 import { request } from '../api/client'
 import { settings } from '../api/session'
-import type { Event, FoundNamePage, NameExplanation } from '../api/types'
+import type { Event, FoundNamePage, NameExplanation, Trouble, TroublePage } from '../api/types'
 import { cli, curl, kindOf, ownerWord } from '../lib/commands'
 import { builtIn } from '../lib/chain'
 import { link } from '../lib/route'
@@ -13,6 +13,7 @@ import { Subject } from '../ui/subject'
 import { useFleet } from './fleet'
 
 const shown = 10
+const most = 50 // of a kind in one list
 
 /** Kind is a kind of trouble that names have, and what to do about it. */
 interface Kind {
@@ -40,10 +41,11 @@ export function TroubleScreen() {
         <Copy curl={curl('GET', '/v2/names?sort=worst', undefined, settings.value.anonymous)} cli={cli('find', '--worst')} />
       </div>
       <Machines />
-      <Held />
+      <Things />
       {kinds.map((kind) => (
         <Names key={kind.key} kind={kind} />
       ))}
+      <Refused />
     </>
   )
 }
@@ -114,7 +116,6 @@ function Machines() {
   if (!fleet.data) return fleet.error ? <Fault error={fleet.error} /> : <Loading what="the fleet" />
   const items = fleet.data.pages.flatMap((p) => p.items)
   const lost = items.filter((i) => i.kind === 'cluster' && i.healthy === 'False')
-  const behind = items.filter((i) => i.kind === 'cluster' && i.healthy !== 'False' && i.pending > 0)
   const dead = items.filter((i) => i.kind === 'externalDNS' && i.healthy === 'False')
   const cluster = (path: string) => <a href={link(['fleet', ...path.split('/')])}>{path}</a>
   return (
@@ -140,45 +141,104 @@ function Machines() {
           ))}
         </ul>
       </Part>
-      <Part title="Objects that are not as wanted" n={behind.length} tone="wait" id="pending" advice="If this lasts, an object of somebody else is in the way (a conflict), or a right is missing. The preflight of the cluster and the status of the owner name it.">
-        <ul class="plain">
-          {behind.map((i) => (
-            <li key={i.cluster}>
-              {cluster(i.cluster)}: {plural(i.pending, 'object')}, the oldest waits since <Time at={i.pendingSince} />
-            </li>
-          ))}
-        </ul>
-      </Part>
     </>
   )
 }
 
-/** Held are removals that are held back, and what was refused or failed lately. */
-function Held() {
+/** things are the kinds of trouble that one list of the server has, and what to do about each. */
+const things: { kind: Trouble['kind']; title: string; tone: Tone; advice: string }[] = [
+  { kind: 'conflict', title: 'Conflicts', tone: 'bad', advice: 'The cluster refuses an object, or an object of somebody else is in its place. Signpost never touches that one. Rename or remove the other object, or grant what the message asks for; Signpost tries again by itself.' },
+  { kind: 'pending', title: 'Objects on their way', tone: 'wait', advice: 'The cluster does not have these objects as they are wanted yet. If this lasts, the preflight of the cluster shows whether it answers and which right is missing.' },
+  { kind: 'held', title: 'Held removals', tone: 'wait', advice: 'Too many names would go at once (maxRemoval), so they stay published as they are. If they are to go, confirm the plan of the owner. Otherwise, bring back the Services that they lead to.' },
+  { kind: 'leftover', title: 'Leftovers', tone: 'wait', advice: 'These names stayed in DNS after their owner was terminated. Delete them at the DNS provider, or publish them again and unpublish them once external-dns works.' },
+]
+
+/** Things are objects in conflict, removals that are held, and names that stayed behind. */
+function Things() {
+  const found = useQuery({
+    queryKey: ['troubles'],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) => request<TroublePage>('GET', '/v2/troubles', { query: { limit: '200' }, signal }),
+  })
+  if (!found.data) return found.error ? <Fault error={found.error} /> : <Loading what="conflicts and leftovers" />
+  const { items, counts } = found.data
+  return (
+    <>
+      {things.map(({ kind, title, tone, advice }) => {
+        const all = items.filter((t) => t.kind === kind)
+        const total = counts[kind] ?? 0
+        return (
+          <Part key={kind} title={title} n={total} tone={tone} id={kind} advice={advice}>
+            <ul class="plain">
+              {all.slice(0, most).map((t, i) => (
+                <li key={i}>
+                  <Thing trouble={t} />
+                </li>
+              ))}
+            </ul>
+            {total > Math.min(all.length, most) && (
+              <p class="muted">
+                {plural(total - Math.min(all.length, most), 'more', 'more')}. <Copy curl={curl('GET', '/v2/troubles', undefined, settings.value.anonymous)} />
+              </p>
+            )}
+          </Part>
+        )
+      })}
+    </>
+  )
+}
+
+function Thing({ trouble: t }: { trouble: Trouble }) {
+  return (
+    <>
+      {t.object && (
+        <b>
+          <Text>{t.object}</Text>
+        </b>
+      )}{' '}
+      {t.cluster && (
+        <>
+          on <a href={link(['fleet', ...t.cluster.split('/')])}>{t.cluster}</a>
+        </>
+      )}
+      {t.name && (
+        <b>
+          <Text>{t.name}</Text> {t.type}
+        </b>
+      )}
+      {t.names !== undefined && <b>{plural(t.names, 'name')}</b>} {t.provider && `by ${t.provider}`}{' '}
+      {t.owner && (
+        <>
+          of <Subject path={t.owner} />
+        </>
+      )}{' '}
+      {t.since && (
+        <span class="muted">
+          since <Time at={t.since} />
+        </span>
+      )}{' '}
+      <Text>{t.message ?? ''}</Text>{' '}
+      {t.kind === 'held' && kindOf(t.owner ?? '') === 'group' && (
+        <a class="button" href={link(['plan'], { owner: t.owner, for: 'update' })}>
+          Plan
+        </a>
+      )}
+      {t.kind !== 'held' && t.cluster && <Copy cli={cli('preflight', t.cluster)} />}
+    </>
+  )
+}
+
+/** Refused lists what was refused or failed lately. */
+function Refused() {
   const events = useQuery({
     queryKey: ['events', 'trouble'],
     refetchInterval: 15_000,
     queryFn: ({ signal }) => request<{ items: Event[] }>('GET', '/v2/events', { query: { limit: '200' }, signal }),
   })
   if (!events.data) return events.error ? <Fault error={events.error} /> : <Loading what="events" />
-  const frozen = events.data.items.filter((e, i, all) => e.outcome === 'frozen' && !all.slice(0, i).some((later) => later.path === e.path && later.outcome === 'thawed'))
   const failed = events.data.items.filter((e) => e.outcome === 'failed' || e.outcome === 'refused').slice(0, shown)
   return (
     <>
-      <Part title="Held removals" n={frozen.length} tone="wait" id="held" advice="Too many names would go at once (maxRemoval), so they stay published as they are. If they are to go, confirm the plan of the owner; else bring back what they lead to.">
-        <ul class="plain">
-          {frozen.map((e, i) => (
-            <li key={i}>
-              <Subject path={e.path ?? ''} /> <Text>{e.message}</Text>{' '}
-              {kindOf(e.path ?? '') === 'group' && (
-                <a class="button" href={link(['plan'], { owner: e.path, for: 'update' })}>
-                  Plan
-                </a>
-              )}
-            </li>
-          ))}
-        </ul>
-      </Part>
       <Part title="Refused and failed requests" n={failed.length} tone="wait" id="refused" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
         <ul class="plain">
           {failed.map((e, i) => (

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { request } from '../api/client'
-import type { FoundNamePage, NameStatus, ObjectChange, Plan, Provider } from '../api/types'
+import type { FoundNamePage, ObjectChange, Plan, Provider } from '../api/types'
 import { apiPath } from '../lib/commands'
 import { alwaysAllowed, isAbove, movesOf, percentOf, removals, type Removal } from '../lib/plan'
 import { plural, visible } from '../lib/text'
@@ -11,8 +11,8 @@ const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'st
 const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'wait', delete: 'bad', unchanged: 'plain' }
 
 /** PlanView shows what a plan does: names first, then what stands in the way, then objects. */
-export function PlanView({ plan, now, project }: { plan: Plan; now: NameStatus[] | undefined; project: string }) {
-  const moves = movesOf(plan, now)
+export function PlanView({ plan, project }: { plan: Plan; project: string }) {
+  const moves = movesOf(plan)
   const [all, setAll] = useState(false)
   const shown = all ? moves : moves.slice(0, 200)
   return (
@@ -46,7 +46,7 @@ export function PlanView({ plan, now, project }: { plan: Plan; now: NameStatus[]
           <p class="muted">No name changes in DNS.</p>
         ) : (
           <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'Answered within']}>
-            {shown.map(({ change, before }, i) => (
+            {shown.map((change, i) => (
               <tr key={i}>
                 <td>
                   <Badge tone={tones[change.action]}>{words[change.action]}</Badge>
@@ -56,7 +56,7 @@ export function PlanView({ plan, now, project }: { plan: Plan; now: NameStatus[]
                 </td>
                 <td>{change.type}</td>
                 <td class="mono">
-                  <Targets all={before} />
+                  <Targets all={change.before ?? []} />
                 </td>
                 <td class="mono">
                   <Targets all={change.action === 'delete' ? [] : change.targets} />
@@ -81,8 +81,7 @@ export function PlanView({ plan, now, project }: { plan: Plan; now: NameStatus[]
   )
 }
 
-function Targets({ all }: { all: string[] | undefined }) {
-  if (all === undefined) return <span class="muted">not known</span>
+function Targets({ all }: { all: string[] }) {
   return all.length > 0 ? <Text>{all.join(' ')}</Text> : <span class="muted">none</span>
 }
 

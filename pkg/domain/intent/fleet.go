@@ -42,3 +42,41 @@ type FleetItem struct {
 	Since   *time.Time `json:"pendingSince,omitempty"`
 	Hosts   HostCounts `json:"hosts"`
 }
+
+// The kinds of trouble.
+const (
+	TroubleConflict = "conflict" // the cluster refuses an object, or somebody else's is in its place
+	TroublePending  = "pending"  // the cluster does not have an object as it is wanted yet
+	TroubleLeftover = "leftover" // a name stayed behind after terminate
+	TroubleHeld     = "held"     // names stay that nothing offers an address
+)
+
+// TroubleQuery asks what keeps names and objects from being as they are wanted.
+type TroubleQuery struct {
+	Limit int
+	After string                    // where the last page ended: its Continue
+	Sees  func(project string) bool // what may be told
+}
+
+// TroublePage is a page of troubles, and how many there are of each kind.
+type TroublePage struct {
+	Items    []Trouble      `json:"items"` // never nil
+	Counts   map[string]int `json:"counts"`
+	AsOf     AsOf           `json:"asOf"`
+	Continue string         `json:"continue,omitempty"`
+}
+
+// Trouble is an object or a name that is not as it is wanted.
+type Trouble struct {
+	Kind    string     `json:"kind"`
+	Project string     `json:"project,omitempty"` // empty: of an object that all projects share
+	Owner   Path       `json:"owner,omitempty"`
+	Cluster string     `json:"cluster,omitempty"` // of an object: "provider+cluster"
+	Object  string     `json:"object,omitempty"`  // as in "Service shop/web"
+	Record  string     `json:"provider,omitempty"`
+	Name    string     `json:"name,omitempty"`  // of a leftover
+	Type    string     `json:"type,omitempty"`  // of a leftover
+	Names   int        `json:"names,omitempty"` // how many are held
+	Message string     `json:"message,omitempty"`
+	Since   *time.Time `json:"since,omitempty"`
+}

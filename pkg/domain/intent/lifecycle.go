@@ -91,6 +91,7 @@ type NameChange struct {
 	Record  string   `json:"record"`
 	Action  string   `json:"action"` // create, update, delete, unchanged
 	Targets []string `json:"targets"`
+	Before  []string `json:"before,omitempty"` // the targets until then; none: of a new name
 
 	AnsweredWithin string `json:"answeredWithin,omitempty"` // a Go duration: how soon external-dns tells the DNS provider, at most
 	ClientsWithin  string `json:"clientsWithin,omitempty"`  // a Go duration: how soon clients follow a change of an address, at most

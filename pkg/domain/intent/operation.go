@@ -9,6 +9,28 @@ type Preflight struct {
 	Checks    []Check `json:"checks"`
 }
 
+// ServiceQuery asks for the Services of a cluster.
+type ServiceQuery struct {
+	Namespace string // empty: all namespaces
+	Limit     int    // the most that a page holds
+	After     string // Continue of the page before; empty: the first page
+}
+
+// ServicePage is a part of the Services of a cluster, by namespace and name.
+type ServicePage struct {
+	Items    []ClusterService `json:"items"` // never nil
+	Continue string           `json:"continue,omitempty"`
+	Message  string           `json:"message,omitempty"` // why the cluster can show none
+}
+
+// ClusterService is a Service as its cluster has it.
+type ClusterService struct {
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	Type      string   `json:"type"`    // as in LoadBalancer
+	Targets   []string `json:"targets"` // its load balancers and external IPs; never nil
+}
+
 // Check is one thing that a cluster needs to have or to allow.
 type Check struct {
 	Name    string `json:"name"` // as in "can create deployments in shop-dns"

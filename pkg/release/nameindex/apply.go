@@ -125,11 +125,16 @@ func (t *tables) await(c ledger.Changed) {
 		delete(at.pending, c.ID)
 		return
 	}
-	project := ""
+	p := pending{status: c.Entry.Status, message: c.Entry.Message, since: c.Entry.Since}
 	if len(c.Entry.Owners) > 0 {
-		project = appcontext.Owner(c.Entry.Owners[0]).Project()
+		owner := appcontext.Owner(c.Entry.Owners[0])
+		path, _, _, external := owner.Provider()
+		if !external {
+			path = string(owner)
+		}
+		p.project, p.owner = t.word(owner.Project()), intent.Path(t.word(path))
 	}
-	at.pending[c.ID] = pending{t.word(project), c.Entry.Since}
+	at.pending[c.ID] = p
 }
 
 // see takes up an observation.

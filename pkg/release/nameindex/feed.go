@@ -203,7 +203,7 @@ func (f *Feed) scan(ctx context.Context) error {
 		for path := range f.revisions {
 			if !there[path] {
 				delete(f.revisions, path)
-				t.remove(state.OwnerOf(path))
+				t.forgetOwner(state.OwnerOf(path))
 			}
 		}
 	})
@@ -223,7 +223,7 @@ func (f *Feed) takePaths(ctx context.Context, c intent.Changed) error {
 	f.Index.change(0, func(t *tables) {
 		for _, path := range c.Paths {
 			if !there[path] {
-				t.remove(state.OwnerOf(path))
+				t.forgetOwner(state.OwnerOf(path))
 			}
 		}
 	})
@@ -287,6 +287,7 @@ func (r *reading) named() bool {
 }
 
 func (r *reading) apply(t *tables) {
+	t.keep(r)
 	if !r.named() {
 		t.remove(r.path)
 		return

@@ -14,6 +14,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
 // oldest is how old the Index may be when it answers.
@@ -44,13 +45,14 @@ type tables struct {
 	endpoints map[endpointKey]*endpoint
 	programs  map[programKey]*program
 	clusters  map[string]*cluster
-	words     map[string]string // each text that repeats, once
+	rests     map[intent.Path]rest // of lifecycles that tell of any
+	words     map[string]string    // each text that repeats, once
 }
 
 func newTables() *tables {
 	return &tables{
 		owners: map[intent.Path]*owner{}, endpoints: map[endpointKey]*endpoint{},
-		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, words: map[string]string{},
+		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, rests: map[intent.Path]rest{}, words: map[string]string{},
 	}
 }
 
@@ -128,7 +130,10 @@ type cluster struct {
 
 // pending is an object that a cluster does not have as it is wanted.
 type pending struct {
-	project string // of an owner; empty: of none
+	project string      // of an owner; empty: of none
+	owner   intent.Path // empty: not of a document that publishes names
+	status  ledger.Status
+	message string
 	since   time.Time
 }
 

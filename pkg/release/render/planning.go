@@ -128,7 +128,7 @@ func addGiven(before, after map[state.NameKey][]string, published map[state.Name
 func nameChange(key state.NameKey, before, after map[state.NameKey][]string) intent.NameChange {
 	old, was := before[key]
 	wanted, is := after[key]
-	change := intent.NameChange{Name: key.Name, Type: key.Kind, Record: key.Record, Targets: []string{}}
+	change := intent.NameChange{Name: key.Name, Type: key.Kind, Record: key.Record, Targets: []string{}, Before: old}
 	change.Targets = append(change.Targets, wanted...)
 	switch {
 	case !is:

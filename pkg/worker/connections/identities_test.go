@@ -179,6 +179,42 @@ func TestNewKubeconfigIsHeldAgainstWhatAnswers(t *testing.T) {
 	require.NoError(t, c.Claim(t.Context(), alias, apiServer(t, "")))
 }
 
+// TestServicesAreListedAPageAtATime: as the API server pages them, and no other cluster's.
+func TestServicesAreListedAPageAtATime(t *testing.T) {
+	t.Parallel()
+	c := behind(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case r.URL.Path != "/api/v1/services":
+			http.NotFound(w, r)
+		case r.URL.Query().Get("continue") == "next":
+			_, _ = io.WriteString(w, `{"kind":"ServiceList","apiVersion":"v1","items":[{"metadata":{"name":"web","namespace":"shop"},"spec":{"type":"LoadBalancer"},"status":{"loadBalancer":{"ingress":[{"ip":"203.0.113.10"}]}}}]}`)
+		case r.URL.Query().Get("continue") != "":
+			w.WriteHeader(http.StatusGone)
+			_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}`)
+		default:
+			_, _ = io.WriteString(w, `{"kind":"ServiceList","apiVersion":"v1","metadata":{"continue":"next"},"items":[{"metadata":{"name":"db","namespace":"shop"},"spec":{"type":"ClusterIP"}}]}`)
+		}
+	})
+	page, err := c.Services(t.Context(), hub, intent.ServiceQuery{Limit: 1})
+	require.NoError(t, err)
+	require.Equal(t, intent.ServicePage{Items: []intent.ClusterService{{Namespace: "shop", Name: "db", Type: "ClusterIP", Targets: []string{}}}, Continue: "next"}, page)
+	page, err = c.Services(t.Context(), hub, intent.ServiceQuery{Limit: 1, After: page.Continue})
+	require.NoError(t, err)
+	require.Equal(t, intent.ServicePage{Items: []intent.ClusterService{{Namespace: "shop", Name: "web", Type: "LoadBalancer", Targets: []string{"203.0.113.10"}}}}, page)
+
+	_, err = c.Services(t.Context(), hub, intent.ServiceQuery{Limit: 1, After: "old"})
+	require.Equal(t, intent.Invalid, intent.CodeOf(err), err)
+	_, err = c.Services(t.Context(), hub, intent.ServiceQuery{Limit: 1, Namespace: "other"})
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err), err)
+	_, err = c.Services(t.Context(), "cluster-providers/edge/clusters/none", intent.ServiceQuery{Limit: 1})
+	require.Equal(t, intent.NotFound, intent.CodeOf(err), err)
+	put(t, c.documents, "cluster-providers/edge/clusters/files", intent.Cluster{Directory: "files"})
+	page, err = c.Services(t.Context(), "cluster-providers/edge/clusters/files", intent.ServiceQuery{Limit: 1})
+	require.NoError(t, err)
+	require.Contains(t, page.Message, "no kubeconfig")
+}
+
 // TestAPlanLooksAtNoClusterInAnothersPlace: its addresses would be published
 // under names that are not its own.
 func TestAPlanLooksAtNoClusterInAnothersPlace(t *testing.T) {

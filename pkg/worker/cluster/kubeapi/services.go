@@ -10,11 +10,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -105,6 +107,25 @@ func (k *Kubernetes) ServiceNames(ctx context.Context, namespace string) ([]stri
 		keys[n] = strings.TrimPrefix(keys[n], source.Key(namespace, ""))
 	}
 	return keys, err
+}
+
+// Services returns a page of the cluster's Services, as the API server has them now. An
+// After of more than some minutes ago is Gone to the API server.
+func Services(ctx context.Context, k *Kubernetes, q intent.ServiceQuery) (intent.ServicePage, error) {
+	list, err := k.core.Services(q.Namespace).List(ctx, metav1.ListOptions{Limit: int64(q.Limit), Continue: q.After})
+	if err != nil {
+		return intent.ServicePage{}, cluster.Classify(err, cluster.Reading)
+	}
+	page := intent.ServicePage{Items: []intent.ClusterService{}, Continue: list.Continue}
+	for n := range list.Items {
+		s := &list.Items[n]
+		one := intent.ClusterService{Namespace: s.Namespace, Name: s.Name, Type: string(s.Spec.Type), Targets: []string{}}
+		for _, offer := range source.ServiceOf(s).Offers {
+			one.Targets = append(one.Targets, offer.Target)
+		}
+		page.Items = append(page.Items, one)
+	}
+	return page, nil
 }
 
 // observe answers what a Service offers, or why that is not known.

@@ -1,0 +1,30 @@
+import type { ClusterService } from '../api/types'
+
+/** Offered is a Service with the clusters that have it. */
+export interface Offered {
+  service: string // namespace/name
+  clusters: string[]
+  targets: string[]
+}
+
+/** offeredBy joins the Services of clusters, those that lead somewhere first. Kubernetes' own are left out. */
+export function offeredBy(lists: { cluster: string; items: ClusterService[] }[]): Offered[] {
+  const found = new Map<string, Offered>()
+  for (const { cluster, items } of lists) {
+    for (const { namespace, name, targets } of items) {
+      if (namespace.startsWith('kube-') || (namespace === 'default' && name === 'kubernetes')) continue
+      const service = `${namespace}/${name}`
+      const one = found.get(service) ?? { service, clusters: [], targets: [] }
+      one.clusters.push(cluster)
+      one.targets.push(...targets)
+      found.set(service, one)
+    }
+  }
+  return [...found.values()].sort((a, b) => Number(b.targets.length > 0) - Number(a.targets.length > 0) || (a.service < b.service ? -1 : 1))
+}
+
+/** labelOf says where a Service is and what leads to it. */
+export const labelOf = ({ clusters, targets }: Offered) => `in ${clusters.join(', ')}${targets.length > 0 ? `: ${targets.slice(0, 3).join(' ')}${targets.length > 3 ? ' …' : ''}` : ', without an address of its own'}`
+
+/** namespaceOf is the namespace of what is typed, once it is whole. */
+export const namespaceOf = (typed: string) => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?)\//.exec(typed.trim())?.[1] ?? ''
