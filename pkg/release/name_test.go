@@ -340,6 +340,10 @@ func TestANewProviderPublishesBeforeTheOldOneLeaves(t *testing.T) {
 		require.Equal(t, []string{old}, w.published(bakery))
 
 		w.down[paris] = true
+		plan, err := w.service.PlanName(ann(bakery), bakery, w.request(bakery, strings.Replace(ofFront, `"lab"`, `"spare"`, 1)))
+		require.NoError(t, err)
+		require.Contains(t, plan.Warnings, `the name may leave DNS for a moment: if "spare" writes to the zone of "lab", `+
+			`it waits until "lab" has removed the name. To move the external-dns of a provider without a gap, change its deployOn instead`)
 		require.NoError(t, w.publish(bakery, strings.Replace(ofFront, `"lab"`, `"spare"`, 1)))
 		require.NoError(t, w.rest())
 		w.clock.pass(time.Hour)

@@ -185,6 +185,9 @@ func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Ch
 	changes := render.Planned(state.Union(before, providersBefore), after)
 	s.checkExistingDNS(ctx, p, changes, after)
 	resolve.WarnOfPods(p.Draft, changes)
+	if err := s.warnOfGap(ctx, p, before); err != nil {
+		return nil, err
+	}
 	left, err := s.Tenancy.Orphans(ctx, changes)
 	p.Draft.Warnings = append(p.Draft.Warnings, left...)
 	return changes, err
