@@ -140,3 +140,24 @@ func TestWatchFailsWhenThereIsNothing(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, exitFailed, signpost(t, newFake(t).url, "status", prod, "--watch").code)
 }
+
+// TestStatusJoinsItsPages: names and objects of all pages are shown as of one.
+func TestStatusJoinsItsPages(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	page := func(name, object, more string) string {
+		return fmt.Sprintf(`{"state":"Instantiated","contextID":"42","revision":1,"conditions":[],"providers":[],
+			"names":[{"name":%q,"type":"A","record":"lab","scope":"public","targets":[],"conditions":[],"sources":[],"rejected":[]}],
+			"clusters":[{"clusterProvider":"edge","cluster":"berlin","reachable":true,"message":"","resources":[
+				{"kind":"Service","namespace":"shop","name":%q,"status":"Applied","message":""}]}]%s}`, name, object, more)
+	}
+	f.on("GET "+prod+"/status", 200, "Status", page("a.lab.example", "one", `,"continue":"next"`))
+	f.on("GET "+prod+"/status?continue=next", 200, "Status", page("b.lab.example", "two", ""))
+	got := signpost(t, f.url, "status", prod, "-o", "json").out
+	requireSchema(t, "Status", got)
+	for _, word := range []string{"a.lab.example", "b.lab.example", "one", "two"} {
+		require.Contains(t, got, `"`+word+`"`)
+	}
+	require.Equal(t, 1, strings.Count(got, `"berlin"`))
+	require.NotContains(t, got, "continue")
+}
