@@ -257,6 +257,9 @@ type lifecycle struct {
 // Draft implements contracts.Lifecycle; nothing is planned here that is not stored.
 func (lifecycle) Draft() contracts.Draft { return contracts.Draft{} }
 
+// Record implements contracts.Lifecycle; no reads are noted.
+func (lifecycle) Record(ctx context.Context) (context.Context, contracts.Reads) { return ctx, nil }
+
 // NameReport implements contracts.Lifecycle.
 func (l lifecycle) NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error) {
 	snapshot, err := l.Snapshot(ctx, name)
