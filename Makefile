@@ -131,7 +131,7 @@ lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
 .PHONY: lint
 lint: lint-openapi lint-workflows ## Lint openapi.yaml, the workflows and all modules
 	@linter=$(call tool,golangci-lint); failed=0; \
-	for module in . cmd/signpost-dns test test/ssa test/kubelet test/monitoring test/chart $(FLAGPARSE); do \
+	for module in . cmd/signpost-dns test test/ssa test/kubelet test/monitoring test/chart test/tools/nameserver $(FLAGPARSE); do \
 		echo "lint $$module"; (cd $$module && "$$linter" run --allow-serial-runners ./...) || failed=1; \
 	done; exit $$failed
 
@@ -150,7 +150,7 @@ vulnerabilities: ## Fail if the programs call code with a known vulnerability, b
 # That of test/monitoring would want all that Prometheus' own tests do.
 .PHONY: tidy-check
 tidy-check: ## Fail if a go.mod or go.sum is not tidy
-	@for module in . cmd/signpost-dns test test/ssa test/kubelet test/chart $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
+	@for module in . cmd/signpost-dns test test/ssa test/kubelet test/chart test/tools/nameserver $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
 
 .PHONY: test-console
 test-console: build-signpost ## Tell the whole story of the console in a headless Chromium

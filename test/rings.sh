@@ -33,7 +33,6 @@ readonly LONG='/(bench|load|e2e/fixture|e2e/kube|e2e/kubelet|e2e/etcd)(/|$)'
 readonly AT_LENGTH=(
 	TestAnEdgeThatWasDownIsCleanedUpWhenItComesBack/after_an_update_without_it # the third of them contains both others
 	'TestAnEdgeThatWasDownIsCleanedUpWhenItComesBack/after_a_terminate$'
-	'TestANamePostedOverRESTResolves$'                       # test/story, and the same story over RFC 2136 and MongoDB
 	TestADeadEdgeIsAbandoned                                 # TestARecordLeavesADeadHome, pkg/release
 	TestAnUnreachableEdge                                    # pkg/release, I7 and I11 in test/simulate
 	TestARestartWithAnUnreachableEdgeLosesNoAddress          # I11 in test/simulate
@@ -149,7 +148,7 @@ summary() {
 }
 
 case $RING in # the programs that a ring runs
-test) TOOLS=(gotestsum etcd coredns external-dns-coredns) ;;
+test) TOOLS=(gotestsum etcd coredns) ;;
 real) TOOLS=(gotestsum etcd etcdctl ferretdb coredns external-dns-stories kube-apiserver coredns-full oasdiff) ;;
 deep) TOOLS=() ;; # all
 *) die "no ring $RING: test, real or deep" ;;

@@ -3885,6 +3885,9 @@ type NameStatus struct {
 	// Sources The source of each target.
 	Sources []Source `json:"sources"`
 
+	// Stages How far the last change of the name's DNSEndpoint has come. A stage that is absent has not come, or is not known. A change that follows from a release begins with `decided`.
+	Stages Stages `json:"stages,omitempty,omitzero"`
+
 	// Targets Its targets.
 	Targets []string `json:"targets"`
 
@@ -4753,6 +4756,39 @@ type Source struct {
 	//
 	// Example: lb.cloud.example
 	Via string `json:"via,omitempty,omitzero"`
+}
+
+// Stages How far the last change of the name's DNSEndpoint has come. A stage that is absent has not come, or is not known. A change that follows from a release begins with `decided`.
+type Stages struct {
+	// Answered Since when all authoritative servers were found to answer the name. Of a type that the change left alone, it may be earlier.
+	//
+	// Example: 2026-01-02T15:04:06.200Z
+	Answered time.Time `json:"answered,omitempty,omitzero"`
+
+	// Decided When the app context had the change.
+	//
+	// Example: 2026-01-02T15:04:05.120Z
+	Decided time.Time `json:"decided,omitempty,omitzero"`
+
+	// Observed When Signpost saw the changed address.
+	//
+	// Example: 2026-01-02T15:04:05.100Z
+	Observed time.Time `json:"observed,omitempty,omitzero"`
+
+	// Published When the DNS provider was told; of external-dns, by its own clock.
+	//
+	// Example: 2026-01-02T15:04:05.160Z
+	Published time.Time `json:"published,omitempty,omitzero"`
+
+	// Seen When the controller took it up.
+	//
+	// Example: 2026-01-02T15:04:05.112Z
+	Seen time.Time `json:"seen,omitempty,omitzero"`
+
+	// Written When the home had the DNSEndpoint.
+	//
+	// Example: 2026-01-02T15:04:05.145Z
+	Written time.Time `json:"written,omitempty,omitzero"`
 }
 
 // Status The observed state of a deployment intent group, or of the cluster DNS of a logical cloud.

@@ -71,11 +71,24 @@ func TestAlertsFireAndEnd(t *testing.T) {
 		{"SignpostExternalDNSUnavailable", "whether it is cannot be seen", nil, never, never},
 		{"SignpostNamesUnpublished", "a name waits", []string{`signpost_external_dns_unpublished_endpoints{cluster="a"} 0x10 1x110`}, 41, 120},
 		{"SignpostNamesUnpublished", "what waits cannot be seen", nil, never, never},
+		{"SignpostAnswersLate", "half of the answers come after 5 seconds for half an hour", []string{
+			`signpost_time_to_answer_seconds_bucket{project="shop",provider="lab",publisher="built-in",stage="answered",le="5"} 0+4x30 122+2x29 184+4x60`,
+			`signpost_time_to_answer_seconds_count{project="shop",provider="lab",publisher="built-in",stage="answered"} 0+4x120`,
+		}, 45, 62},
+		{"SignpostAnswersLate", "external-dns looks once a minute", []string{
+			`signpost_time_to_answer_seconds_bucket{project="shop",provider="lab",publisher="external-dns",stage="answered",le="5"} 0x120`,
+			`signpost_time_to_answer_seconds_bucket{project="shop",provider="lab",publisher="external-dns",stage="answered",le="120"} 0+4x120`,
+			`signpost_time_to_answer_seconds_count{project="shop",provider="lab",publisher="external-dns",stage="answered"} 0+4x120`,
+		}, never, never},
+		{"SignpostAnswersOftenLate", "every tenth answer comes late", []string{
+			`signpost_time_to_answer_seconds_bucket{project="shop",provider="lab",publisher="built-in",stage="answered",le="5"} 0+9x120`,
+			`signpost_time_to_answer_seconds_count{project="shop",provider="lab",publisher="built-in",stage="answered"} 0+10x120`,
+		}, 17, 120},
 		{"SignpostSearchPathsUnsupported", "a DNS does not take search paths", []string{`coredns_searchpath_unsupported_total{server="dns://:53"} 0x10 1+1x109`}, 26, 120},
 	} {
 		t.Run(c.alert+" when "+c.when, func(t *testing.T) {
 			t.Parallel()
-			at := scrape(t, c.series...).firing(t, alert(t, c.alert), 2*time.Hour)
+			at := scrape(t, c.series...).recorded(t, 2*time.Hour).firing(t, alert(t, c.alert), 2*time.Hour)
 			if c.from == never {
 				require.Empty(t, at)
 				return

@@ -69,20 +69,48 @@ func (s *selection) Next() bool {
 
 func (s *selection) At() storage.Series { return s.series[s.next] }
 
+// recorded are the series with those of all recording rules.
+func (s scraped) recorded(t *testing.T, until time.Duration) scraped {
+	t.Helper()
+	all := s
+	for _, g := range rules(t) {
+		for _, r := range g.Rules {
+			if r.Record == "" {
+				continue
+			}
+			for _, series := range all.query(t, r, until) {
+				var samples []chunks.Sample
+				for _, point := range series.Floats {
+					samples = append(samples, sample{at: time.Duration(point.T) * time.Millisecond, value: point.F})
+				}
+				of := labels.NewBuilder(series.Metric).Set(labels.MetricName, r.Record).Labels()
+				all = append(all, storage.NewListSeries(of, samples))
+			}
+		}
+	}
+	return all
+}
+
+// query is the value of a rule's expression at each step.
+func (s scraped) query(t *testing.T, r rule, until time.Duration) promql.Matrix {
+	t.Helper()
+	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
+	query, err := engine.NewRangeQuery(context.Background(), s, nil, r.Expr, time.Unix(0, 0), time.Unix(0, 0).Add(until), step)
+	require.NoError(t, err, r.Expr)
+	t.Cleanup(query.Close)
+	matrix, err := query.Exec(t.Context()).Matrix()
+	require.NoError(t, err, r.Expr)
+	return matrix
+}
+
 // firing tells at which steps an alert fires, for any series of its own: its
 // expression has held since as long ago as it asks for.
 func (s scraped) firing(t *testing.T, r rule, until time.Duration) []time.Duration {
 	t.Helper()
-	engine := promql.NewEngine(promql.EngineOpts{MaxSamples: 1e6, Timeout: time.Minute})
-	query, err := engine.NewRangeQuery(context.Background(), s, nil, r.Expr, time.Unix(0, 0), time.Unix(0, 0).Add(until), step)
-	require.NoError(t, err, r.Alert)
-	defer query.Close()
-	matrix, err := query.Exec(t.Context()).Matrix()
-	require.NoError(t, err, r.Alert)
 	hold, err := model.ParseDuration(r.For)
 	require.NoError(t, err, r.Alert)
 	var at []time.Duration
-	for _, series := range matrix {
+	for _, series := range s.query(t, r, until) {
 		at = append(at, held(series.Floats, time.Duration(hold))...)
 	}
 	slices.Sort(at)

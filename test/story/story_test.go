@@ -1,13 +1,14 @@
 // Package story tells the main story of Signpost with what Go alone can build:
-// the quickstart is applied, and CoreDNS answers its name. Signpost, etcd,
-// external-dns and CoreDNS are real processes; the clusters are API servers of
-// this process. The same story on real clusters is told below test/e2e.
+// the quickstart is applied, and CoreDNS answers its name. Signpost, etcd and
+// CoreDNS are real processes; the clusters are API servers of this process. The
+// same story on real clusters and with external-dns is told below test/e2e.
 package story
 
 import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,16 +18,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/test/apiserver"
 	"github.com/signpost-dns/signpost/test/e2e/dns"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/process"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
-	"github.com/signpost-dns/signpost/test/tools"
 )
 
 const (
@@ -35,6 +34,8 @@ const (
 	name       = "www.lab.example"
 	further    = "cake.lab.example" // a name of its own
 	patience   = time.Minute
+
+	home = "clusterProvider: edge\n    cluster: hub\n" // of the provider in the quickstart
 )
 
 // world is what the story happens in.
@@ -84,7 +85,8 @@ func (w *world) start(p *process.Process) {
 }
 
 // documents are those of the quickstart, in a directory: its clusters have an
-// API server instead of a directory, and its zone is in the story's etcd.
+// API server instead of a directory, its zone is in the story's etcd, and Signpost itself
+// publishes.
 func (w *world) documents() string {
 	w.Helper()
 	dir := w.TempDir()
@@ -101,21 +103,12 @@ func (w *world) documents() string {
 		text, err := os.ReadFile(file)
 		require.NoError(w, err)
 		text = []byte(strings.NewReplacer(changes...).Replace(string(text)))
+		if filepath.Base(file) == "record.yaml" {
+			require.Contains(w, string(text), home)
+			text = []byte(strings.Replace(string(text), home, "publisher: built-in\n", 1))
+		}
 		require.NoError(w, os.WriteFile(filepath.Join(dir, filepath.Base(file)), text, 0o600))
 	}
-	return dir
-}
-
-// documentsWithoutHome are those of the story in which Signpost itself publishes.
-func (w *world) documentsWithoutHome() string {
-	w.Helper()
-	dir := w.documents()
-	file := filepath.Join(dir, "record.yaml")
-	text, err := os.ReadFile(file)
-	require.NoError(w, err)
-	const home = "clusterProvider: edge\n    cluster: hub\n"
-	require.Contains(w, string(text), home)
-	require.NoError(w, os.WriteFile(file, []byte(strings.Replace(string(text), home, "publisher: built-in\n", 1)), 0o600))
 	return dir
 }
 
@@ -145,53 +138,6 @@ func (w *world) offer(cluster, address string) {
 	server.SetStatus(path, map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{"ip": address}}}})
 }
 
-// runExternalDNS plays the kubelet: external-dns runs with the arguments and
-// the environment of the Deployment in the hub.
-func (w *world) runExternalDNS() {
-	w.Helper()
-	program, err := tools.Path(w.Context(), tools.ExternalDNSCoreDNS)
-	require.NoError(w, err)
-	kubeconfig, err := w.clusters["hub"].Kubeconfig()
-	require.NoError(w, err)
-	file := filepath.Join(w.TempDir(), "kubeconfig")
-	require.NoError(w, os.WriteFile(file, kubeconfig, 0o600))
-	metrics, err := w.ports.Address(w.Context())
-	require.NoError(w, err)
-	container := w.deployed()
-	p := &process.Process{
-		Name: "external-dns", Path: program, Log: filepath.Join(w.TempDir(), "log"),
-		Env: []string{"EXTERNAL_DNS_KUBECONFIG=" + file, "EXTERNAL_DNS_METRICS_ADDRESS=" + metrics},
-	}
-	for _, arg := range container.Args {
-		if !strings.HasPrefix(arg, "--metrics-address=") { // a process shares the network with all others
-			p.Args = append(p.Args, arg)
-		}
-	}
-	for _, variable := range container.Env {
-		p.Env = append(p.Env, variable.Name+"="+variable.Value)
-	}
-	w.start(p)
-}
-
-// deployed is the container of the Deployment in the hub, once it is there.
-func (w *world) deployed() corev1.Container {
-	w.Helper()
-	var deployment appsv1.Deployment
-	wait.For(w.T, patience, "external-dns in the hub", func() error {
-		all := w.clusters["hub"].Items("/apis/apps/v1/deployments")
-		if len(all) != 1 {
-			return fmt.Errorf("there are %d Deployments", len(all))
-		}
-		raw, err := json.Marshal(all[0])
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(raw, &deployment)
-	})
-	require.Len(w, deployment.Spec.Template.Spec.Containers, 1)
-	return deployment.Spec.Template.Spec.Containers[0]
-}
-
 // answers waits until the name has these addresses and no others.
 func (w *world) answers(addresses ...string) {
 	w.Helper()
@@ -209,6 +155,36 @@ func (w *world) answersFor(name string, addresses ...string) {
 	})
 }
 
+// stages waits until the status of the name tells that its last change is published, and checks the order of its stages.
+func (w *world) stages() {
+	w.Helper()
+	server, err := w.signpost.URL()
+	require.NoError(w, err)
+	wait.For(w.T, patience, "the stages of the last change", func() error {
+		answer, err := http.Get(server + "/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/status") //nolint:noctx // it ends with the story
+		if err != nil {
+			return err
+		}
+		defer func() { _ = answer.Body.Close() }()
+		var status struct{ Names []intent.NameStatus }
+		if err := json.NewDecoder(answer.Body).Decode(&status); err != nil {
+			return err
+		}
+		s := status.Names[0].Stages
+		if s == nil {
+			return fmt.Errorf("there are none")
+		}
+		before := time.Time{}
+		for _, at := range []time.Time{s.Observed, s.Seen, s.Decided, s.Written, s.Published} {
+			if at.IsZero() || at.Before(before) {
+				return fmt.Errorf("the stages are %+v", s)
+			}
+			before = at
+		}
+		return nil
+	})
+}
+
 // TestAPostedNameIsAnsweredAndFollowsItsAddresses is the main story.
 func TestAPostedNameIsAnsweredAndFollowsItsAddresses(t *testing.T) {
 	w := begin(t)
@@ -217,11 +193,12 @@ func TestAPostedNameIsAnsweredAndFollowsItsAddresses(t *testing.T) {
 	w.run("instantiate", group)
 	w.offer("berlin", "203.0.113.10")
 	w.offer("paris", "203.0.113.20")
-	w.runExternalDNS()
 	w.answers("203.0.113.10", "203.0.113.20")
+	require.Empty(t, w.clusters["hub"].Items("/apis/apps/v1/deployments"), "no external-dns is deployed")
 
 	w.offer("paris", "203.0.113.99") // nobody calls Signpost
 	w.answers("203.0.113.10", "203.0.113.99")
+	w.stages()
 
 	w.run("publish", further, "--service", "shop/web", "--clusters", "edge/paris", "--provider", "lab", "--project", "shop") // no group
 	w.answersFor(further, "203.0.113.99")
@@ -233,29 +210,6 @@ func TestAPostedNameIsAnsweredAndFollowsItsAddresses(t *testing.T) {
 
 	w.signpost.Kill()
 	require.NoError(t, w.signpost.Start(t.Context()))
-	w.run("terminate", group, "--wait")
-	w.answers()
-}
-
-// TestTheMainStoryIsTrueWithoutExternalDNS is the same story with the built-in publisher:
-// a real etcd and a real CoreDNS, and no external-dns.
-func TestTheMainStoryIsTrueWithoutExternalDNS(t *testing.T) {
-	w := begin(t)
-	w.run("apply", "-f", w.documentsWithoutHome())
-	w.run("instantiate", group)
-	w.offer("berlin", "203.0.113.10")
-	w.offer("paris", "203.0.113.20")
-	w.answers("203.0.113.10", "203.0.113.20")
-	require.Empty(t, w.clusters["hub"].Items("/apis/apps/v1/deployments"), "no external-dns is deployed")
-
-	w.offer("paris", "203.0.113.99") // nobody calls Signpost
-	w.answers("203.0.113.10", "203.0.113.99")
-
-	w.run("publish", further, "--service", "shop/web", "--clusters", "edge/paris", "--provider", "lab", "--project", "shop")
-	w.answersFor(further, "203.0.113.99")
-	w.run("unpublish", further, "--project", "shop")
-	w.answersFor(further)
-
 	w.run("terminate", group, "--wait")
 	w.answers()
 }

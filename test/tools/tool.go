@@ -49,7 +49,6 @@ const (
 	Etcd               = "etcd"
 	Etcdctl            = "etcdctl"
 	ExternalDNS        = "external-dns"
-	ExternalDNSCoreDNS = "external-dns-coredns" // with the provider coredns alone
 	ExternalDNSStories = "external-dns-stories" // with the providers of the end-to-end stories
 	CoreDNS            = "coredns"              // with the plugins that need no cluster
 	CoreDNSFull        = "coredns-full"         // with all plugins
@@ -101,7 +100,7 @@ const slow = "the first build takes some minutes"
 // All returns the programs in the order in which they are wanted: those of the
 // shortest tests first, and those that make runs last.
 func All() []Tool {
-	all := []Tool{etcdTool(Etcd, "server"), smallCoreDNS(), externalDNS(ExternalDNSCoreDNS, "ProviderCoreDNS")}
+	all := []Tool{etcdTool(Etcd, "server"), smallCoreDNS()}
 	all = append(all, stories()...)
 	all = append(all, complete()...)
 	return slices.Concat(all, makes(), releases())

@@ -140,6 +140,7 @@ func printGroupStatus(w io.Writer, owner intent.Path, body []byte, wide bool) er
 		nameTable(status.Names),
 		setTable(status.Names),
 		answerTable(status.Names),
+		stageTable(status.Names),
 		rejectionTable(status.Names),
 		leftoverTable(status.Leftovers),
 		dnsTable(status.DNS),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
@@ -77,6 +78,28 @@ func answerTable(names []client.NameStatus) *terminal.Table {
 		for _, a := range n.Answers {
 			answer := cmp.Or(strings.Join(a.Targets, ","), a.Rcode)
 			t.Add(n.Name, n.Type, a.Server, terminal.Moment(a.At), answer, ttlCell(a), a.Message)
+		}
+	}
+	return t
+}
+
+// stageTable has a row for the last change of each name: when it began, and how long each stage took from there.
+func stageTable(names []client.NameStatus) *terminal.Table {
+	t := terminal.NewTable("CHANGED", "TYPE", "AT", "DECIDED", "WRITTEN", "PUBLISHED", "ANSWERED")
+	for _, n := range names {
+		s := n.Stages
+		began := s.Observed
+		if began.IsZero() {
+			began = s.Decided
+		}
+		after := func(at time.Time) string {
+			if at.IsZero() || at.Before(began) {
+				return ""
+			}
+			return "+" + at.Sub(began).Round(time.Millisecond).String()
+		}
+		if !began.IsZero() {
+			t.Add(n.Name, n.Type, terminal.Moment(began), after(s.Decided), after(s.Written), after(s.Published), after(s.Answered))
 		}
 	}
 	return t

@@ -154,6 +154,18 @@ type NameStatus struct {
 	Rejected   []Rejection       `json:"rejected"`
 	Sets       []SetStatus       `json:"sets,omitempty"`    // where the name has several by set identifier
 	Answers    []Answer          `json:"answers,omitempty"` // of the authoritative servers, once they were asked
+	Stages     *Stages           `json:"stages,omitempty"`  // of the last change of its DNSEndpoint; absent before it is written
+}
+
+// Stages are when a change of a DNSEndpoint came how far, in UTC. A zero time is not known, or has not come. Observed
+// and Seen are zero of a change that follows from a release.
+type Stages struct {
+	Observed  time.Time `json:"observed,omitzero"`  // a worker saw the changed address
+	Seen      time.Time `json:"seen,omitzero"`      // the controller took it up
+	Decided   time.Time `json:"decided,omitzero"`   // the app context had the change
+	Written   time.Time `json:"written,omitzero"`   // the home had the DNSEndpoint
+	Published time.Time `json:"published,omitzero"` // external-dns or the built-in publisher had told the DNS provider
+	Answered  time.Time `json:"answered,omitzero"`  // all authoritative servers were found to answer it
 }
 
 // Source tells where a target comes from.

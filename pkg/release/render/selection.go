@@ -51,6 +51,7 @@ func (s *Renderer) trySelect(ctx context.Context, group intent.Path, service str
 	if err != nil {
 		return Selection{}, err
 	}
+	began := s.Now().UTC()
 	var read []kv.Compare
 	var latest time.Time
 	c, err := on.refill(ctx, service, held.Objects, s.noted(on, &read, &latest))
@@ -63,7 +64,7 @@ func (s *Renderer) trySelect(ctx context.Context, group intent.Path, service str
 	}
 	if len(changed) > 0 {
 		within, end := s.Tracer.Start(ctx, "follow addresses", "owner", string(group), "service", service)
-		err = s.Contexts.Replace(within, on.pointer, held, read, changed, appcontext.Touch{Service: service, Cause: s.cause(latest)})
+		err = s.Contexts.Replace(within, on.pointer, held, read, changed, appcontext.Touch{Service: service, Cause: s.cause(latest), Seen: began})
 		end(err)
 		if err == nil {
 			state.RecordNames(s.Names, turning{owner: group, now: s.Now().UTC(), list: on.Drained, contents: c}.between(held.Objects, c.Objects))

@@ -16,7 +16,9 @@ import (
 func prove(snap query.Snapshot, b plan.Binding, s *intent.NameStatus) {
 	c := condition(snap, "Verified", "Unknown", string(verify.NotAsked), "the authoritative servers were not asked yet")
 	c.LastTransitionTime = later(c.LastTransitionTime, snap.Current)
-	if answer := answerTo(snap, b, *s); answer != nil {
+	answer := answerTo(snap, b, *s)
+	s.Stages = stages(snap, b, answer)
+	if answer != nil {
 		c = condition(snap, "Verified", verify.Verdict(answer.Verdict).Status(), answer.Verdict, answer.Message)
 		c.LastTransitionTime = answer.Since
 		s.Answers = answer.Answers
@@ -24,6 +26,25 @@ func prove(snap query.Snapshot, b plan.Binding, s *intent.NameStatus) {
 		c.Message = "there is no target that authoritative servers could answer"
 	}
 	s.Conditions = append(slices.Clone(s.Conditions), c)
+}
+
+// stages are when the last change of the binding's DNSEndpoint came how far, and since when a name is answered. Of a type
+// that the change left alone, that may be earlier.
+func stages(snap query.Snapshot, b plan.Binding, answer *observed.NameAnswer) *intent.Stages {
+	id := endpointOf(snap, b)
+	entry := snap.Clusters[b.Cluster].Entries[id]
+	if entry.Stages == nil {
+		return nil
+	}
+	s := *entry.Stages
+	by, _ := providerOf(snap, b)
+	if seen := by.Published[id.Name]; seen.Of(entry.UID, entry.Generation) {
+		s.Published = later(seen.At, s.Written) // the publisher may be faster than the note that the DNSEndpoint is there
+	}
+	if answer != nil && answer.Verdict == string(verify.Matches) {
+		s.Answered = answer.Since
+	}
+	return &s
 }
 
 // answerTo is what they said of a name and type with its targets of now, nil for

@@ -72,6 +72,27 @@ func TestVerifiedTellsWhatAuthoritativeServersAnswer(t *testing.T) {
 	}
 }
 
+// TestStagesTellHowFarTheLastChangeHasCome by what the ledger, the publisher and the servers have told.
+func TestStagesTellHowFarTheLastChangeHasCome(t *testing.T) {
+	snap := running(t)
+	require.Nil(t, status.Of(*snap).Names[0].Stages, "an earlier version wrote the DNSEndpoint")
+	b := snap.Group.Bindings[0]
+	id := endpoints.ID(snap.Group, b)
+	entry := snap.Clusters[b.Cluster].Entries[id]
+	written := intent.Stages{Observed: settled(), Seen: settled(), Decided: settled(), Written: settled().Add(time.Second)}
+	entry.Stages = &written
+	snap.Clusters[b.Cluster].Entries[id] = entry
+	snap.Providers[0].Published = map[string]observed.Published{id.Name: {UID: entry.UID, Generation: entry.Generation, At: settled()}}
+	want := written
+	want.Published = written.Written
+	require.Equal(t, &want, status.Of(*snap).Names[0].Stages)
+	heard(snap, answered("A", "Differs", "203.0.113.10"))
+	require.Equal(t, &want, status.Of(*snap).Names[0].Stages)
+	heard(snap, answered("A", "Matches", "203.0.113.10"))
+	want.Answered = asked()
+	require.Equal(t, &want, status.Of(*snap).Names[0].Stages)
+}
+
 func verifiedOf(t *testing.T, conditions []intent.StatusCondition) intent.StatusCondition {
 	t.Helper()
 	for _, c := range conditions {

@@ -84,19 +84,23 @@ type Pointer struct {
 	Schema     int                              `json:"schema"`               // the schema version that it needs
 	Trace      string                           `json:"trace,omitempty"`      // in which the context was made current, as traceparent; empty: in none
 
-	revision int64     // that wrote it, 0 for none
-	touched  int64     // that wrote the touch beside it, 0 for none or not known
-	cause    time.Time // when that which the touch follows from was seen
-	trail    string    // the touch's Trace
+	revision int64         // that wrote it, 0 for none
+	touched  int64         // that wrote the touch beside it, 0 for none or not known
+	stages   intent.Stages // of the touch
+	trail    string        // the touch's Trace
 }
 
 // Revision is the store's revision that wrote the pointer, or last changed an
 // object of its context; 0 for none.
 func (p Pointer) Revision() int64 { return max(p.revision, p.touched) }
 
-// Cause is when the observation was made that the last change of single objects
-// follows from; UTC, zero where that is not known.
-func (p Pointer) Cause() time.Time { return p.cause }
+// Stages are when the last change of single objects came to be decided, else when the context was made current.
+func (p Pointer) Stages() intent.Stages {
+	if p.touched > p.revision {
+		return p.stages
+	}
+	return intent.Stages{Decided: p.Since}
+}
 
 // Trail is the trace, as traceparent, in which the context was made current, or
 // single objects of it were changed last; empty for none.
@@ -105,15 +109,6 @@ func (p Pointer) Trail() string {
 		return p.trail
 	}
 	return p.Trace
-}
-
-// MadeCurrent is when the context was made current; UTC, zero where single
-// objects of it have changed since.
-func (p Pointer) MadeCurrent() time.Time {
-	if p.touched > p.revision {
-		return time.Time{}
-	}
-	return p.Since
 }
 
 // unchanged compares that the pointer is as it was read. Single objects of its

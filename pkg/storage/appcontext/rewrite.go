@@ -34,7 +34,8 @@ func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, cha
 			return Pointer{}, stale(c.ID.String() + " has changed")
 		}
 	}
-	r.finish(ctx, cluster)
+	r.finish(cluster)
+	r.ops = append(r.ops, s.touch(ctx, p, r.put, Touch{}))
 	revision, err := s.swap(ctx, p, r.when, r.ops...)
 	if err != nil {
 		return Pointer{}, err
@@ -86,7 +87,7 @@ func (r *rewriting) change(c bundle.Change) bool {
 }
 
 // finish adds what the changes have as their consequence.
-func (r *rewriting) finish(ctx context.Context, cluster string) {
+func (r *rewriting) finish(cluster string) {
 	p := r.pointer
 	if r.lists {
 		r.put = nil // who is told looks at all of them
@@ -107,5 +108,4 @@ func (r *rewriting) finish(ctx context.Context, cluster string) {
 		r.next.Clusters[cluster] = append(slices.Clone(p.Clusters[cluster]), r.app)
 		r.ops = append(r.ops, putJSON(appKey(p.ContextID, r.app), r.app), putJSON(clusterKey(p.ContextID, r.app, cluster), cluster), putJSON(pointerKey(p.Owner), r.next))
 	}
-	r.ops = append(r.ops, touch(ctx, p, r.put, Touch{}))
 }

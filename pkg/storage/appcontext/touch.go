@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
@@ -21,6 +22,8 @@ type Touch struct {
 	Changed []string  `json:"changed,omitempty"` // where they are below the context, as in "app/web/cluster/edge+hub/resource/www+DNSEndpoint/"; none: any may have changed
 	Service string    `json:"service,omitempty"` // "namespace/name" of the one whose addresses they follow; none: it was something else
 	Cause   time.Time `json:"cause,omitzero"`    // UTC, when the observation was made that the change follows from; zero: not known
+	Seen    time.Time `json:"seen,omitzero"`     // UTC, when the controller took the observation up; zero: not known
+	Since   time.Time `json:"since,omitzero"`    // UTC, when the objects were changed; zero: not known
 	Trace   string    `json:"trace,omitempty"`   // in which it was changed, as traceparent; empty: in none
 
 	revision int64
@@ -45,7 +48,7 @@ func (t Touch) Clusters() []string {
 // After is the pointer as it is since a touch that came behind it.
 func (p Pointer) After(t Touch) Pointer {
 	if t.revision > p.touched {
-		p.touched, p.cause, p.trail = t.revision, t.Cause, t.Trace
+		p.touched, p.stages, p.trail = t.revision, intent.Stages{Observed: t.Cause, Seen: t.Seen, Decided: t.Since}, t.Trace
 	}
 	return p
 }
@@ -115,7 +118,7 @@ func (s *Store) Held(ctx context.Context, contextID string, places []Place) (Hel
 
 // Replace changes existing objects of the pointer's context, while the pointer, all
 // objects that were held, and the comparison when are as they were read. Otherwise the
-// error has the code ErrStale. Service and Cause of the Touch are those of about.
+// error has the code ErrStale. Service, Cause and Seen of the Touch are those of about.
 func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Compare, objects []bundle.Object, about Touch) error {
 	var ops []kv.Op
 	var keys []string
@@ -124,7 +127,7 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 		keys = append(keys, key)
 		ops = append(ops, putJSON(key, text(o.JSON)))
 	}
-	ops = append(ops, touch(ctx, p, keys, about))
+	ops = append(ops, s.touch(ctx, p, keys, about))
 	when = slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)
 	done, _, err := s.kv.Txn(ctx, when, ops...)
 	if err == nil && !done {
@@ -134,8 +137,8 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 }
 
 // touch is the write that tells of changed objects by their keys; none: of any.
-func touch(ctx context.Context, p Pointer, keys []string, about Touch) kv.Op {
-	t := Touch{Service: about.Service, Cause: about.Cause, Trace: tracing.Parent(ctx)}
+func (s *Store) touch(ctx context.Context, p Pointer, keys []string, about Touch) kv.Op {
+	t := Touch{Service: about.Service, Cause: about.Cause, Seen: about.Seen, Since: s.now().UTC(), Trace: tracing.Parent(ctx)}
 	for _, key := range keys {
 		t.Changed = append(t.Changed, strings.TrimPrefix(key, contextKey(p.ContextID)))
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -48,6 +49,8 @@ type Entry struct {
 	Message         string    `json:"message,omitempty"`
 	Drift           string    `json:"drift,omitempty"` // what others have added to it, where that stays
 	Since           time.Time `json:"since,omitzero"`  // UTC, of the last change of Status or Digest
+
+	Stages *intent.Stages `json:"stages,omitempty"` // of a DNSEndpoint, of its last change, up to Written; not changed any more
 }
 
 // Progress is the entry's state as an owner sees it who wants the content of

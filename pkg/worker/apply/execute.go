@@ -10,8 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
@@ -208,11 +210,24 @@ func (t *Applier) note(ctx context.Context, outcomes []outcome) bool {
 			continue
 		}
 		if want := o.action.want; want != nil && o.entry.Status == ledger.Applied && t.Ledger.Entries()[id].Digest != want.Digest {
-			t.Metrics.Applied(want.Cause, want.Since, t.Clock.Now())
+			t.Metrics.Applied(want.Stages.Decided, t.Clock.Now())
+			if id.IsEndpoint() {
+				o.entry.Stages = t.written(id, want)
+			}
 		}
 		t.Ledger.Set(o.entry)
 	}
 	return silent
+}
+
+// written is when a DNSEndpoint that has just been written came how far.
+func (t *Applier) written(id bundle.ID, want *state.Wanted) *intent.Stages {
+	s, of := want.Stages, state.MarkOf(id, want).Metric()
+	s.Written = t.Clock.Now().UTC()
+	t.Metrics.Reached(metrics.Seen, of, s.Observed, s.Seen)
+	t.Metrics.Reached(metrics.Decided, of, s.Observed, s.Decided)
+	t.Metrics.Reached(metrics.Written, of, s.Observed, s.Written)
+	return &s
 }
 
 // learn draws conclusions about other objects from an outcome.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
@@ -18,7 +19,7 @@ func TestSinceWhenTheOldestActionWaits(t *testing.T) {
 		return action{operation: create, id: bundle.ID{Kind: "ConfigMap", Name: name}}
 	}
 	wants := func(a action, digest string, since time.Time) action {
-		a.want = &state.Wanted{Digest: digest, Since: since}
+		a.want = &state.Wanted{Digest: digest, Stages: intent.Stages{Decided: since}}
 		return a
 	}
 	w, oldest := waiting(nil).after(nil, now)

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -25,8 +26,7 @@ type Worker struct {
 	lastSync   *prometheus.GaugeVec
 	waiting    *prometheus.GaugeVec
 	duration   *prometheus.HistogramVec
-	applied    *prometheus.HistogramVec
-	answered   *prometheus.HistogramVec
+	stages     *prometheus.HistogramVec
 	lag        *prometheus.HistogramVec
 	conflicts  *prometheus.CounterVec
 	owned      prometheus.Gauge
@@ -58,14 +58,11 @@ func New(registerer prometheus.Registerer) *Worker {
 	m.available = gauge("signpost_external_dns_available", "Whether the external-dns of a record is available.", external...)
 	m.lastSync = gauge("signpost_external_dns_last_sync_timestamp_seconds", "When external-dns last synchronized successfully, by its own clock.", external...)
 	m.waiting = gauge("signpost_external_dns_unpublished_endpoints", "DNSEndpoints that were not yet seen to be published as they are.", external...)
-	m.applied = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "signpost_address_to_endpoint_seconds", Help: "From the observation of a changed address to its DNSEndpoint in the cluster.",
-		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
-	}, []string{"cluster"})
-	m.answered = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "signpost_address_to_answer_seconds", Help: "From the observation of a changed address to its being answered by all authoritative servers.",
-		Buckets: []float64{1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
-	}, []string{"cluster"})
+	m.stages = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "signpost_time_to_answer_seconds",
+		Help:    "From the observation of a changed address to each stage of its way into DNS: seen, decided, written, published, answered.",
+		Buckets: []float64{.025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 1800},
+	}, []string{"project", "provider", "publisher", "stage"})
 	m.lag = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "signpost_sync_lag_seconds", Help: "From when a context was made current to each object of it in the cluster.",
 		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
@@ -76,10 +73,10 @@ func New(registerer prometheus.Registerer) *Worker {
 	m.everything = []*prometheus.MetricVec{
 		m.depth.MetricVec, m.oldest.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec,
 		m.available.MetricVec, m.lastSync.MetricVec, m.waiting.MetricVec,
-		m.applied.MetricVec, m.answered.MetricVec, m.lag.MetricVec, m.conflicts.MetricVec,
+		m.lag.MetricVec, m.conflicts.MetricVec,
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.depth, m.oldest, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.applied, m.answered, m.lag, m.conflicts, m.owned, m.lost)
+		registerer.MustRegister(m.depth, m.oldest, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.stages, m.lag, m.conflicts, m.owned, m.lost)
 	}
 	return m
 }
@@ -125,23 +122,38 @@ func (m *Cluster) Repaired() { m.all.drift.WithLabelValues(m.name).Inc() }
 // Conflicted counts an object of somebody else that is in the way.
 func (m *Cluster) Conflicted() { m.all.conflicts.WithLabelValues(m.name).Inc() }
 
-// Applied notes that an object follows, in the cluster, from an observation and from
-// a context that was made current. A time of zero is not known.
-func (m *Cluster) Applied(observed, current, now time.Time) {
-	m.follows(m.all.applied, observed, now)
-	m.follows(m.all.lag, current, now)
+// Applied notes that an object is in the cluster as a context has it that was changed then. A time of zero is not known.
+func (m *Cluster) Applied(changed, now time.Time) {
+	if !changed.IsZero() {
+		m.all.lag.WithLabelValues(m.name).Observe(now.Sub(changed).Seconds())
+	}
 }
 
-// Answered notes that all servers answer what follows from an observation. A time
-// of zero is not known.
-func (m *Cluster) Answered(observed, now time.Time) { m.follows(m.all.answered, observed, now) }
+// Stage is a stage of a changed address on its way into DNS.
+type Stage string
 
-// follows counts how long after its cause something was seen to be so, if the
-// cause is known.
-func (m *Cluster) follows(so *prometheus.HistogramVec, cause, now time.Time) {
-	if !cause.IsZero() {
-		so.WithLabelValues(m.name).Observe(now.Sub(cause).Seconds())
+// The stages, in their order.
+const (
+	Seen      Stage = "seen"      // the controller has taken the observation up
+	Decided   Stage = "decided"   // the app context has it
+	Written   Stage = "written"   // the home has the DNSEndpoint
+	Published Stage = "published" // the DNS provider was told
+	Answered  Stage = "answered"  // all authoritative servers were found to answer it
+)
+
+// Reached notes when an address that was observed then has come to a stage. A time of zero is not known.
+func (m *Cluster) Reached(stage Stage, of ExternalDNS, observed, at time.Time) {
+	if !observed.IsZero() && !at.IsZero() {
+		m.all.stages.WithLabelValues(of.Project, of.Record, m.publisher(), string(stage)).Observe(max(0, at.Sub(observed)).Seconds())
 	}
+}
+
+// publisher is the kind of program that tells the DNS provider.
+func (m *Cluster) publisher() string {
+	if intent.IsPublisher(m.name) {
+		return intent.BuiltIn
+	}
+	return "external-dns"
 }
 
 // Reachable tells whether the cluster answered the last probe.
@@ -188,6 +200,7 @@ func (m *Cluster) Forget(gone ExternalDNS) {
 	for _, vector := range []*prometheus.GaugeVec{m.all.available, m.all.waiting, m.all.lastSync} {
 		vector.Delete(m.labels(gone))
 	}
+	m.all.stages.DeletePartialMatch(prometheus.Labels{"project": gone.Project, "provider": gone.Record, "publisher": m.publisher()})
 }
 
 func (m *Cluster) labels(of ExternalDNS) prometheus.Labels {

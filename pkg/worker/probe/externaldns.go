@@ -27,6 +27,7 @@ type externalDNSProbe struct {
 	available bool        // the Deployment
 	noted     map[bundle.ID]observed.Published
 	through   map[bundle.ID]observed.Published
+	counted   map[bundle.ID]time.Time // when the DNSEndpoints were written whose publication was counted
 
 	asked  time.Time          // when it was asked last; zero: this pod was not yet
 	health externaldns.Health // what it answered last
@@ -187,6 +188,24 @@ func (c *externalDNSProbe) unpublished() int {
 		}
 	}
 	return count
+}
+
+// tellPublished counts how long changed addresses took until the DNS provider was told. Changes that were written before
+// the probe began were counted by an earlier worker, or nobody knows when they were published.
+func (c *externalDNSProbe) tellPublished(to *metrics.Cluster, began time.Time) {
+	counted := map[bundle.ID]time.Time{}
+	for _, e := range c.Endpoints {
+		p := c.through[e.ID]
+		if e.Stages == nil || !p.Of(e.UID, e.Generation) {
+			continue
+		}
+		written := e.Stages.Written
+		counted[e.ID] = written
+		if !c.counted[e.ID].Equal(written) && !written.Before(began) {
+			to.Reached(metrics.Published, c.Metric(), e.Stages.Observed, p.At)
+		}
+	}
+	c.counted = counted
 }
 
 // told is what the metrics tell of the external-dns.

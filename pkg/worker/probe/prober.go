@@ -21,13 +21,14 @@ import (
 // else (I7).
 type Prober struct {
 	cluster     *state.Cluster
+	began       time.Time
 	externalDNS map[string]*externalDNSProbe // by Deployment, "namespace/name"
 	dnsPods     map[string]*dnsPodProbe      // by DaemonSet, "namespace/name"
 }
 
 // New makes a Prober that knows nothing yet.
 func New(of *state.Cluster) *Prober {
-	return &Prober{cluster: of, externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}}
+	return &Prober{cluster: of, began: of.Clock.Now(), externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}}
 }
 
 // probe is asked at times how it does.
@@ -161,6 +162,7 @@ func (e *Prober) hand(ctx context.Context) {
 				f.Published[name] = p
 			}
 		}
+		c.tellPublished(e.cluster.Metrics, e.began)
 		c.log(ctx, e.cluster.Logger)
 		e.cluster.Metrics.Probed(c.Metric(), c.told())
 	}

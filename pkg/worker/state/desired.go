@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
@@ -27,10 +27,8 @@ type Contexts interface {
 type Wanted struct {
 	Object bundle.Object
 	Digest string
-	Cause  time.Time // when the observation was made that its content follows from, UTC; zero: not known
-
-	Since time.Time // when the context was made current that has its content, UTC; zero: it follows from something else
-	Trace string    // the trace, as traceparent, in which it got its content; empty for none
+	Stages intent.Stages // when its content came to be decided; zero: it is not known
+	Trace  string        // the trace, as traceparent, in which it got its content; empty for none
 
 	Labelled bundle.Object // as it is handed over to rsync; without JSON: it was not yet
 	Shared   bool          // it is somebody else's, in which keys are ours
@@ -143,11 +141,11 @@ func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[
 func (w *Wanted) follow(before *Wanted, p appcontext.Pointer) {
 	switch {
 	case before == nil:
-		w.Since, w.Trace = p.MadeCurrent(), p.Trail()
+		w.Stages, w.Trace = intent.Stages{Decided: p.Stages().Decided}, p.Trail()
 	case before.Digest == w.Digest:
 		w.Trace = before.Trace
 	default:
-		w.Cause, w.Since, w.Trace = p.Cause(), p.MadeCurrent(), p.Trail()
+		w.Stages, w.Trace = p.Stages(), p.Trail()
 	}
 }
 

@@ -34,7 +34,8 @@ func (m Mark) Metric() metrics.ExternalDNS {
 	return metrics.ExternalDNS{Project: m.Project, Record: m.Record, Scope: m.Scope}
 }
 
-func markOf(id bundle.ID, want *Wanted) Mark {
+// MarkOf is the mark of an external-dns or a DNSEndpoint, by its labels.
+func MarkOf(id bundle.ID, want *Wanted) Mark {
 	labels := want.Marks.Labels
 	return Mark{
 		Namespace: id.Namespace, Project: labels[bundle.LabelProject],
@@ -58,9 +59,9 @@ func (p *Picture) publishers() []Publisher {
 		switch {
 		case want == nil || !e.CreatedByUs:
 		case isExternalDNS(id, want):
-			out = append(out, Publisher{Mark: markOf(id, want), Deployment: id.Name})
+			out = append(out, Publisher{Mark: MarkOf(id, want), Deployment: id.Name})
 		case id.IsEndpoint():
-			endpoints[markOf(id, want)] = append(endpoints[markOf(id, want)], e)
+			endpoints[MarkOf(id, want)] = append(endpoints[MarkOf(id, want)], e)
 		}
 	}
 	for i := range out {

@@ -28,12 +28,12 @@ func (p *Picture) UpdateQuestions() {
 	for id, want := range p.Desired.Objects() {
 		switch {
 		case isExternalDNS(id, want):
-			m := markOf(id, want)
+			m := MarkOf(id, want)
 			q.How[m] = p.Desired.Pointer(want.Owners[0]).Verify
 			q.Servers[m] = ServersOf(q.How[m])
 		case id.IsEndpoint():
 			key := id.Namespace + "/" + id.Name
-			q.Endpoints[key], q.Marks[key] = want, markOf(id, want)
+			q.Endpoints[key], q.Marks[key] = want, MarkOf(id, want)
 		}
 	}
 	for id := range p.Ledger.Entries() {

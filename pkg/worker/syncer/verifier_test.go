@@ -327,32 +327,38 @@ func TestHowLongAnAddressTakesIsMeasured(t *testing.T) {
 		z.answer("www.lab.example A", "203.0.113.10")
 		s.commit("dig", first)
 		s.until("it is there", func() bool { return s.judged("web") == "Matches" })
-		assert.Zero(t, s.count("signpost_address_to_endpoint_seconds"), "nobody knows since when it was to be there")
+		assert.Zero(t, s.reached("written"), "nobody knows since when it was to be there")
 
 		pointer, err := s.contexts.Current(t.Context(), "dig")
 		require.NoError(t, err)
 		held, err := s.contexts.Held(t.Context(), pointer.ContextID, []appcontext.Place{{App: "web", ID: first.ID}})
 		require.NoError(t, err)
-		require.NoError(t, s.contexts.Replace(t.Context(), pointer, held, nil, []bundle.Object{second}, appcontext.Touch{Cause: s.clock.Now().UTC()}))
-		s.until("the cluster has it", func() bool { return s.count("signpost_address_to_endpoint_seconds") == 1 })
+		require.NoError(t, s.contexts.Replace(t.Context(), pointer, held, nil, []bundle.Object{second}, appcontext.Touch{Cause: s.clock.Now().UTC(), Seen: s.clock.Now().UTC()}))
+		s.until("the cluster has it", func() bool { return s.reached("written") == 1 })
 		s.until("it is not answered yet", func() bool { return s.judged("web") == "Differs" })
-		assert.Zero(t, s.count("signpost_address_to_answer_seconds"))
+		assert.Zero(t, s.reached("answered"))
+		assert.EqualValues(t, 1, s.reached("seen"))
+		assert.EqualValues(t, 1, s.reached("decided"))
 		z.answer("www.lab.example A", "203.0.113.20")
 		s.until("it is", func() bool { return s.judged("web") == "Matches" })
 		asked := z.asked()
 		s.until("it is asked again", func() bool { return z.asked() > asked })
-		assert.EqualValues(t, 1, s.count("signpost_address_to_answer_seconds"), "it is counted once")
+		assert.EqualValues(t, 1, s.reached("answered"), "it is counted once")
 	})
 }
 
-// count is how much a histogram has counted.
-func (s *scene) count(name string) uint64 {
+// reached is how many changes of addresses have come to a stage.
+func (s *scene) reached(stage string) uint64 {
 	s.t.Helper()
 	families, err := s.metrics.Gather()
 	require.NoError(s.t, err)
 	for _, family := range families {
-		if family.GetName() == name {
-			return family.GetMetric()[0].GetHistogram().GetSampleCount()
+		for _, metric := range family.GetMetric() {
+			for _, label := range metric.GetLabel() {
+				if family.GetName() == "signpost_time_to_answer_seconds" && label.GetName() == "stage" && label.GetValue() == stage {
+					return metric.GetHistogram().GetSampleCount()
+				}
+			}
 		}
 	}
 	return 0

@@ -15,6 +15,7 @@ import (
 	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
@@ -139,7 +140,7 @@ func (p *Names) follow(now *state.Questions, at time.Time) {
 			p.proofs[key] = one
 		}
 		if one.digest != want.Digest {
-			one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Cause
+			one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Stages.Observed
 		}
 		one.mark = now.Marks[key]
 	}
@@ -224,7 +225,7 @@ func (p *Names) ask(ctx context.Context, due []*proof) {
 	for _, one := range due {
 		one.log(ctx, p.cluster.Logger)
 		if one.matches() {
-			p.cluster.Metrics.Answered(one.cause, one.asked)
+			p.cluster.Metrics.Reached(metrics.Answered, one.mark.Metric(), one.cause, one.asked)
 			one.cause = time.Time{}
 		}
 	}
