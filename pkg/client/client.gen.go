@@ -4562,7 +4562,7 @@ type RecordStatus struct {
 	// Undeployed The provider, if it differs from its release; deploy brings it to each external-dns. Else absent.
 	Undeployed []UndeployedDocument `json:"undeployed,omitempty,omitzero"`
 
-	// Version The version in its public scope, empty before first use.
+	// Version The version in its public scope, empty before first use. With the built-in publisher it is Signpost's own.
 	//
 	// Example: v0.22.0
 	Version string `json:"version"`

@@ -208,8 +208,6 @@ func TestAPostedNameIsAnsweredAndFollowsItsAddresses(t *testing.T) {
 	w.answersFor(further)
 	w.answers("203.0.113.10", "203.0.113.98")
 
-	w.signpost.Kill()
-	require.NoError(t, w.signpost.Start(t.Context()))
 	w.run("terminate", group, "--wait")
 	w.answers()
 }

@@ -20,6 +20,7 @@ const atOnce = 16
 type version struct {
 	zone  string
 	marks map[string][]string // the texts at the name of a type's mark, each of one TXT record
+	alias map[string]string   // where the name of a type's mark is a CNAME: its target
 }
 
 // lookup is one question and the records of its answer that are of the name itself.
@@ -87,7 +88,7 @@ func (w *Writer) look(ctx context.Context, zone string, l *lookup) error {
 
 // state puts a name's records and marks together.
 func (w *Writer) state(ctx context.Context, name, zone string, lookups []*lookup) (publisher.State, error) {
-	v := version{zone: zone, marks: map[string][]string{}}
+	v := version{zone: zone, marks: map[string][]string{}, alias: map[string]string{}}
 	state := publisher.State{Name: name, Orphans: map[string]publisher.Mark{}}
 	for _, l := range lookups[:2] { // the name of a mark may have a CNAME of its own
 		for _, record := range l.records {
@@ -99,6 +100,9 @@ func (w *Writer) state(ctx context.Context, name, zone string, lookups []*lookup
 	for n, kind := range publisher.Managed() {
 		mark, marked := publisher.Mark{}, false
 		for _, record := range lookups[2+n].records {
+			if cname, ok := record.(*dns.CNAME); ok {
+				v.alias[kind] = strings.TrimSuffix(cname.Target, ".")
+			}
 			if txt, ok := record.(*dns.TXT); ok {
 				text := strings.Join(txt.Txt, "")
 				v.marks[kind] = append(v.marks[kind], text)

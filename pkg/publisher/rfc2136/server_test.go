@@ -215,6 +215,31 @@ func TestAnUpdateWithoutAnAnswerIsNotRepeated(t *testing.T) {
 	assert.Equal(t, int64(1), s.updates.Load())
 }
 
+// TestACNAMEAtTheNameOfAMarkIsNamed: beside it there is no place for the mark.
+func TestACNAMEAtTheNameOfAMarkIsNamed(t *testing.T) {
+	s := begin(t, func(w dns.ResponseWriter, asked, reply *dns.Msg) {
+		if question := asked.Question[0]; question.Qtype == dns.TypeTXT && question.Name == "a-"+dns.Fqdn(name) {
+			record, _ := dns.NewRR(question.Name + " 60 CNAME elsewhere.example.")
+			reply.Answer = append(reply.Answer, record)
+		}
+		signed(w, reply)
+	})
+	err := change(t, s.writer(t, nil))
+	require.Equal(t, publisher.Foreign, publisher.FaultOf(err), "%v", err)
+	require.ErrorContains(t, err, "a-www.corp.example, which is a CNAME of elsewhere.example")
+	assert.Zero(t, s.updates.Load(), "nothing is half done")
+}
+
+// TestASlowServerIsGivenUpInTime has a server that says nothing, by UDP and by TCP.
+func TestASlowServerIsGivenUpInTime(t *testing.T) {
+	s := begin(t, func(dns.ResponseWriter, *dns.Msg, *dns.Msg) {})
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	defer cancel()
+	_, err := s.writer(t, nil).Read(ctx, []string{name})
+	require.Equal(t, publisher.Unreachable, publisher.FaultOf(err), "%v", err)
+	assert.ErrorContains(t, err, "does not answer in time")
+}
+
 func TestASecondaryIsNotRead(t *testing.T) {
 	s := begin(t, func(w dns.ResponseWriter, _, reply *dns.Msg) {
 		reply.Authoritative = false

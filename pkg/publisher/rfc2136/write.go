@@ -82,6 +82,10 @@ func (u *update) build(before publisher.State, steps []publisher.Step) error {
 		if err := u.records(step); err != nil {
 			return err
 		}
+		if target := u.read.alias[step.Type]; target != "" && len(step.After.Targets) > 0 {
+			return publisher.Errorf(publisher.Foreign, "the mark of %s %s has to be at %s, which is a CNAME of %s; remove that CNAME, or give the provider another txt-prefix",
+				u.name, step.Type, u.w.marks.Name(u.name, step.Type), target)
+		}
 		u.mark(step)
 	}
 	u.alone(before, steps)

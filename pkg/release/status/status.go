@@ -131,10 +131,21 @@ func resource(id bundle.ID, status ledger.Status, message string) intent.Resourc
 	return intent.ResourceStatus{Kind: id.Kind, Namespace: id.Namespace, Name: id.Name, Status: string(status), Message: message}
 }
 
+// versionOf is the version of external-dns, or of the Signpost whose built-in publisher was last seen; empty: none was.
+func versionOf(p query.ProviderReport) string {
+	switch {
+	case !intent.IsPublisher(p.Use.Cluster):
+		return p.Record.Version
+	case p.Observed == nil || p.Observed.Sync == nil:
+		return ""
+	}
+	return p.Observed.Sync.Version
+}
+
 // Provider projects one external-dns.
 func Provider(p query.ProviderReport) intent.ProviderStatus {
 	out := intent.ProviderStatus{
-		Record: p.Use.Record.Name(), Cluster: intent.HomeWord(p.Use.Cluster), Scope: p.Use.Scope, Version: p.Record.Version,
+		Record: p.Use.Record.Name(), Cluster: intent.HomeWord(p.Use.Cluster), Scope: p.Use.Scope, Version: versionOf(p),
 	}
 	if p.Cluster.Abandoned != nil {
 		out.Message = "its cluster is abandoned: published names stay as they are until another external-dns takes them over"
@@ -216,11 +227,17 @@ func OfRecord(snap query.RecordSnapshot) intent.RecordStatus {
 		Home: intent.HomeOf(l.Record.Home), OwnerID: l.Record.OwnerID, Version: l.Record.Version, Revision: l.Seq,
 		Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}, Adoption: l.Adopting, Warnings: snap.Warnings, Undeployed: snap.Undeployed,
 	}
+	if l.Record.Spec.DeployOn.BuiltIn() {
+		s.Version = ""
+	}
 	for _, p := range snap.Providers {
 		ref, _ := intent.ParseCluster(p.Use.Cluster)
+		if intent.IsPublisher(p.Use.Cluster) {
+			s.Version = versionOf(p)
+		}
 		s.Providers = append(s.Providers, Provider(p))
 		s.Deployments = append(s.Deployments, intent.Deployment{
-			Scope: p.Use.Scope, Home: *intent.HomeOf(&ref), OwnerID: p.OwnerID, Version: p.Record.Version,
+			Scope: p.Use.Scope, Home: *intent.HomeOf(&ref), OwnerID: p.OwnerID, Version: versionOf(p),
 		})
 	}
 	return s

@@ -392,6 +392,14 @@ func TestRecordsTellWhereTheyAreDeployed(t *testing.T) {
 	require.Equal(t, []intent.Deployment{{Scope: intent.Public, Home: intent.Home{ClusterProvider: "edge", Cluster: "hub"}, OwnerID: "sp-1", Version: "v0.22.0"}}, s.Deployments)
 	require.Len(t, s.Providers, 1)
 
+	builtIn := record
+	builtIn.Lifecycle.Record.Spec.DeployOn = &intent.Home{Publisher: intent.BuiltIn}
+	builtIn.Providers[0].Use.Cluster = "_publisher.shop+lab"
+	require.Empty(t, status.OfRecord(builtIn).Version, "it was not seen to write yet")
+	builtIn.Providers[0].Observed = &observed.Deployment{Sync: &observed.Sync{Version: "v0.1.0"}}
+	s = status.OfRecord(builtIn)
+	require.Equal(t, []string{"v0.1.0", "v0.1.0", "v0.1.0"}, []string{s.Version, s.Deployments[0].Version, s.Providers[0].Version}, "Signpost's own, not that of external-dns")
+
 	unused := status.OfRecord(query.RecordSnapshot{})
 	require.Equal(t, intent.RecordStatus{Providers: []intent.ProviderStatus{}, Deployments: []intent.Deployment{}}, unused)
 }

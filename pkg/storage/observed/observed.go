@@ -57,6 +57,7 @@ type Sync struct {
 	Names   int       `json:"names,omitempty"`   // that it read from the DNS provider then; zero: not known
 	Failing string    `json:"failing,omitempty"` // what is wrong with them
 	Unread  string    `json:"unread,omitempty"`  // why its metrics could not be read when last tried
+	Version string    `json:"version,omitempty"` // of the Signpost that writes; empty: an external-dns does
 }
 
 // Published is what a DNSEndpoint was like when external-dns had put it

@@ -14,6 +14,7 @@ type BuiltIn interface {
 
 // Publishing is what a built-in publisher has done.
 type Publishing struct {
+	Version   string                  // of the Signpost that writes
 	Synced    time.Time               // when all was last seen to be written; zero: never
 	Names     int                     // that are wanted
 	Failing   string                  // what went wrong since, in the words of the DNS server; empty: nothing

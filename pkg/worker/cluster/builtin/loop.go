@@ -416,7 +416,7 @@ func (l *loop) due() time.Duration {
 
 // tell says what was done: a DNSEndpoint is published once all of its names are.
 func (l *loop) tell(objects []held, waiting string) {
-	told := cluster.Publishing{Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Published: map[bundle.ID]cluster.Published{}}
+	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Published: map[bundle.ID]cluster.Published{}}
 	before := l.report()
 	for _, o := range objects {
 		if o.object.Published == nil || !l.has(o.object.Published.Names) {
