@@ -278,7 +278,6 @@ func TestANameFollowsClustersByTheirLabels(t *testing.T) {
 		w.clock.pass(3 * time.Second) // clusters are remembered for a moment
 	}
 	follow := func() []string {
-		require.NoError(t, w.service.FollowClusters(t.Context(), bakery))
 		w.settle(bakery)
 		return w.published(bakery)
 	}

@@ -17,7 +17,7 @@ func crashPoints() []string {
 	for _, p := range points() {
 		names = append(names, p.name)
 	}
-	names = append(names, "commit group", "commit provider", "rewrite group", "withdraw group", "withdraw provider",
+	names = append(names, "commit group", "commit name", "commit provider", "rewrite group", "withdraw group", "withdraw provider",
 		"grant lease", "release lease", "create in cluster", "apply in cluster", "delete in cluster")
 	slices.Sort(names)
 	var out []string

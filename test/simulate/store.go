@@ -110,6 +110,8 @@ func currentPoint(ops []kv.Op) string {
 	deed := "withdraw "
 	for _, op := range ops {
 		switch {
+		case strings.HasPrefix(op.Key, "/context/") && strings.HasSuffix(op.Key, "/meta/"):
+			return "commit name" // a plain context is laid out and made current at once
 		case strings.HasPrefix(op.Key, "/context/"):
 			deed = "rewrite "
 		case op.Delete && strings.HasPrefix(op.Key, "/signpost/claim/"):

@@ -49,9 +49,10 @@ type FoundName struct {
 
 // Changed tells which documents of a collection were written or deleted.
 type Changed struct {
-	Paths    []Path
-	Revision int64 // of the store
-	Lost     bool  // history is missing: the reader looks at all documents again
+	Paths     []Path
+	Documents []Document // for each of Paths, as it was written; without a Revision if it was deleted, or cannot be read; nil: nobody tells
+	Revision  int64      // of the store
+	Lost      bool       // history is missing: the reader looks at all documents again
 }
 
 // NameExplanation is all that is known of a host name, for a caller.

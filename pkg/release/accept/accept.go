@@ -120,7 +120,10 @@ func (s *Planner) acceptPlan(ctx context.Context, owner intent.Path, p *resolve.
 			return intent.Accepted{}, s.rollbackRejected(ctx, p, next, s.Offers.Withdrawn(p, err))
 		}
 	}
+	s.Wakeups.Expect(owner, p.Lifecycle.Revision+1)
 	if err := s.Save(ctx, owner, p.Lifecycle, next); err != nil {
+		s.Wakeups.Expect(owner, 0)
+		s.Wake(owner) // for what others have written
 		return intent.Accepted{}, s.rollbackRejected(ctx, p, next, s.Offers.Withdrawn(p, err))
 	}
 	s.Wake(owner)

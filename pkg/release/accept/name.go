@@ -125,22 +125,26 @@ func nameOf(p *resolve.Proposal) *intent.NameDocument {
 
 // FollowClusters brings a name to the clusters that have the labels of its selector now.
 // Names without a selector stay as they are.
-func (s *Names) FollowClusters(ctx context.Context, name intent.Path) error {
-	l, err := s.planner.StoredLifecycle(ctx, name)
-	if err != nil || l.Name == nil || !l.Deployed() {
-		return err
+//
+// It reports whether it has accepted a release.
+func (s *Names) FollowClusters(ctx context.Context, name intent.Path, l state.Lifecycle) (bool, error) {
+	if l.Name == nil || !l.Deployed() {
+		return false, nil
 	}
 	resource, err := intent.Of[intent.Name](l.Name.At(name))
 	if err != nil || resource.Spec.Clusters == nil || resource.Spec.Clusters.Selector == nil {
-		return err
+		return false, err
 	}
 	chosen, err := s.planner.Inputs.Chosen(ctx, name.Segment("projects"), resource.Spec.Clusters.Selector)
 	if err != nil || slices.Equal(chosen, l.Name.Clusters) {
-		return err
+		return false, err
 	}
 	if s := l.State(); s != intent.Instantiated && s != intent.Updating {
-		return nil // it is looked at again
+		return false, nil // it is looked at again
 	}
-	_, err = s.planner.Accept(ctx, name, state.Request{Action: intent.Update}, "", intent.Itself)
-	return err
+	if _, err = s.planner.Accept(ctx, name, state.Request{Action: intent.Update}, "", intent.Itself); err != nil {
+		s.planner.Logger.WarnContext(ctx, "a name cannot follow its clusters", "name", name, "error", err)
+		return false, nil
+	}
+	return true, nil
 }

@@ -78,9 +78,12 @@ func (s *Planner) buildPlan(ctx context.Context, owner intent.Path, r state.Requ
 
 // resolveInputs reads what an action follows from, and drafts what it would make.
 func (s *Planner) resolveInputs(ctx context.Context, owner intent.Path, p *resolve.Proposal) error {
-	l, err := s.StoredLifecycle(ctx, owner)
-	if err != nil {
-		return err
+	var l state.Lifecycle
+	var err error
+	if !intent.IsName(owner) { // which no orchestrator drives
+		if l, err = s.StoredLifecycle(ctx, owner); err != nil {
+			return err
+		}
 	}
 	if p.Action == intent.Terminate && l.Orchestrated() {
 		return s.depart(ctx, owner, p, l)

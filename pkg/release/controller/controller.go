@@ -123,11 +123,6 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
 	defer c.resync.compare(ctx, c, todo.owner)()
-	if intent.IsName(todo.owner) {
-		if err := c.service.Names.FollowClusters(ctx, todo.owner); err != nil {
-			c.service.Logger.WarnContext(ctx, "a name cannot follow its clusters", "name", todo.owner, "error", err)
-		}
-	}
 	return c.service.Reconciler.StepGroup(ctx, todo.owner)
 }
 

@@ -176,7 +176,11 @@ func (i *interest) take(p appcontext.Pointer) {
 	}
 	i.note(i.pointers[p.Owner], false)
 	i.note(p, true)
-	i.pointers[p.Owner] = p
+	if len(p.Services)+len(p.Placements) == 0 {
+		delete(i.pointers, p.Owner) // nothing that is observed matters to it
+		return
+	}
+	i.pointers[p.Owner] = appcontext.Pointer{Owner: p.Owner, Services: p.Services, Placements: p.Placements}
 }
 
 // note writes down what matters to a pointer's owner, or that it no longer does.

@@ -22,9 +22,10 @@ func (c *Controller) documents(ctx context.Context, from int64) <-chan intent.Ch
 // followDocuments puts the owners into the queue that changed documents concern.
 func (c *Controller) followDocuments(ctx context.Context, change intent.Changed) {
 	all := change.Lost
-	for _, path := range change.Paths {
+	for n, path := range change.Paths {
 		owner := state.OwnerOf(path)
 		switch {
+		case owner != path && n < len(change.Documents) && c.service.Wakeups.Expects(owner, change.Documents[n].Revision): // a step here has written it
 		case state.IsRecord(owner) && owner != path: // a request may be about to be accepted that has pinned it
 			c.resync.told(owner)
 			c.queue.AddAfter(work{owner: owner}, scanEvery)

@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/failover"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
@@ -37,7 +36,6 @@ type Worker struct {
 	Clusters   *clusters.Operator
 	Failovers  *failover.Mover
 	Sync       *orchestration.Sync
-	Names      *accept.Names
 
 	Watch        func(ctx context.Context, from int64) <-chan intent.Changed // of all documents; nil: the store of documents cannot
 	Metrics      prometheus.Registerer                                       // nil: nowhere

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -212,7 +214,7 @@ func (f *Feed) scan(ctx context.Context) error {
 
 // takePaths takes up lifecycles that were written or deleted.
 func (f *Feed) takePaths(ctx context.Context, c intent.Changed) error {
-	docs, err := f.Documents.GetAll(ctx, c.Paths)
+	docs, err := f.written(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -228,6 +230,24 @@ func (f *Feed) takePaths(ctx context.Context, c intent.Changed) error {
 		}
 	})
 	return f.takeDocuments(ctx, docs, c.Revision)
+}
+
+// written are the documents of a change that are there: as they were told, or as they are.
+func (f *Feed) written(ctx context.Context, c intent.Changed) ([]intent.Document, error) {
+	if len(c.Documents) != len(c.Paths) {
+		return f.Documents.GetAll(ctx, c.Paths)
+	}
+	last := map[intent.Path]intent.Document{}
+	for n, path := range c.Paths {
+		last[path] = c.Documents[n]
+	}
+	var docs []intent.Document
+	for _, path := range slices.Sorted(maps.Keys(last)) {
+		if last[path].Revision > 0 {
+			docs = append(docs, last[path])
+		}
+	}
+	return docs, nil
 }
 
 // takeDocuments takes up lifecycles as they are.

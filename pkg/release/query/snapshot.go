@@ -99,11 +99,8 @@ func (s *Reader) Snapshot(ctx context.Context, group intent.Path) (Snapshot, err
 
 func (s *Reader) trySnapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
 	snap := Snapshot{Owner: state.GroupOwner(group), Clusters: map[string]ClusterReport{}}
-	doc, err := s.Documents.Get(ctx, group)
-	if err != nil {
-		return snap, err
-	}
-	if snap.Lifecycle, err = s.Lifecycle(ctx, group, doc.UID); err != nil || snap.Lifecycle.Seq == 0 {
+	doc, l, err := state.Owned(ctx, s.Store, group)
+	if snap.Lifecycle = l; err != nil || l.Seq == 0 {
 		return snap, err
 	}
 	if snap.Suspended, err = snap.Lifecycle.SuspendedBy(doc); err != nil {

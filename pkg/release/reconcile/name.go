@@ -9,9 +9,12 @@ import (
 
 // forgetName removes the lifecycle of a deleted name, with the releases that it keeps,
 // when nothing of it is left in clusters or claims.
-func (s *Reconciler) forgetName(ctx context.Context, name intent.Path) error {
+func (s *Reconciler) forgetName(ctx context.Context, name intent.Path, is state.Lifecycle) error {
+	if !forgettable(is) {
+		return nil
+	}
 	l, err := s.StoredLifecycle(ctx, name)
-	if err != nil || l.Seq == 0 || l.Deployed() || !l.Settled || l.Name != nil || len(l.PendingRelease) > 0 {
+	if err != nil || !forgettable(l) {
 		return err
 	}
 	err = s.Documents.Delete(ctx, state.LifecyclePath(name), intent.IfRevision(l.Revision))
@@ -28,4 +31,9 @@ func (s *Reconciler) forgetName(ctx context.Context, name intent.Path) error {
 		}
 	}
 	return nil
+}
+
+// forgettable tells a name that is deleted and of which nothing is left.
+func forgettable(l state.Lifecycle) bool {
+	return l.Seq > 0 && !l.Deployed() && l.Settled && l.Name == nil && len(l.PendingRelease) == 0
 }

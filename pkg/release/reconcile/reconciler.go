@@ -29,6 +29,10 @@ type Reconciler struct {
 	Follower  *follow.Follower
 	Providers *providers.Updater
 
+	// FollowClusters accepts a release of a name for the clusters that have the labels of its selector
+	// now, if these are other ones than before.
+	FollowClusters func(ctx context.Context, name intent.Path, l state.Lifecycle) (accepted bool, err error)
+
 	// SyncOrchestrated accepts what an orchestrator has made current, before the step of its group, or
 	// notes in the lifecycle what stands in the way.
 	SyncOrchestrated func(ctx context.Context, group intent.Path, l *state.Lifecycle) (accepted bool, err error)

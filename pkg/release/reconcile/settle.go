@@ -121,36 +121,60 @@ func (s *Reconciler) isComplete(ctx context.Context, on *step) (bool, error) {
 // applied says whether every object of the group's context and of those of its
 // providers has been applied as it is now.
 func (s *Reconciler) applied(ctx context.Context, on *step) (bool, error) {
-	pointers := []appcontext.Pointer{on.pointer}
+	if on.wrote && len(on.next.Objects) > 0 {
+		return false, nil // it has only just been written
+	}
+	objects := on.before
+	if on.wrote {
+		objects = nil
+	}
+	if ok, err := s.appliedBundle(ctx, on.pointer, objects); err != nil || !ok {
+		return false, err
+	}
 	for _, use := range on.lifecycle.Uses {
 		pointer, err := s.Contexts.Current(ctx, use.Owner())
 		if err != nil || pointer.ContextID == "" {
 			return false, err
 		}
-		pointers = append(pointers, pointer)
-	}
-	for _, pointer := range pointers {
-		for _, cluster := range slices.Sorted(maps.Keys(pointer.Clusters)) {
-			if ok, err := s.appliedOn(ctx, pointer, cluster); err != nil || !ok {
-				return false, err
-			}
+		objects, err := s.Contexts.Objects(ctx, pointer)
+		if err != nil {
+			return false, err
+		}
+		if ok, err := s.appliedBundle(ctx, pointer, objects); err != nil || !ok {
+			return false, err
 		}
 	}
 	return true, nil
 }
 
+// appliedBundle says whether all objects of an owner's context have been applied.
+func (s *Reconciler) appliedBundle(ctx context.Context, pointer appcontext.Pointer, objects bundle.Bundle) (bool, error) {
+	for _, cluster := range slices.Sorted(maps.Keys(pointer.Clusters)) {
+		if ok, err := s.appliedOn(ctx, pointer, cluster, objectsOn(objects, cluster)); err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func objectsOn(objects bundle.Bundle, cluster string) bundle.Bundle {
+	var out bundle.Bundle
+	for _, o := range objects {
+		if o.Cluster == cluster {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // appliedOn is so of an abandoned cluster, too: nobody waits for it.
-func (s *Reconciler) appliedOn(ctx context.Context, pointer appcontext.Pointer, cluster string) (bool, error) {
-	if abandoned, err := s.IsAbandoned(ctx, cluster); abandoned || err != nil {
-		return abandoned, err
-	}
-	wanted, _, err := s.Contexts.ObjectsOn(ctx, pointer, cluster)
-	if err != nil {
-		return false, err
-	}
+func (s *Reconciler) appliedOn(ctx context.Context, pointer appcontext.Pointer, cluster string, wanted bundle.Bundle) (bool, error) {
 	entries, err := s.Ledger.Entries(ctx, cluster, wanted.IDs())
 	if err != nil {
 		return false, err
+	}
+	if len(entries) == 0 && len(wanted) > 0 {
+		return s.IsAbandoned(ctx, cluster) // of which there are no entries
 	}
 	applied := map[bundle.ID]ledger.Entry{}
 	for _, e := range entries {

@@ -63,10 +63,16 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 	if err != nil {
 		return false, err
 	}
+	s.Wakeups.Expect(group, l.Revision)
 	if err := intent.CheckSchema("the release of "+string(group), l.Schema); err != nil {
 		return false, err
 	}
 	on := &step{group: group, read: l, lifecycle: l, pointer: pointer}
+	if intent.IsName(group) {
+		if accepted, err := s.FollowClusters(ctx, group, l); accepted || err != nil {
+			return false, err
+		}
+	}
 	if acted, err := s.SyncOrchestrated(ctx, group, &on.lifecycle); acted || err != nil {
 		return false, err
 	}
@@ -77,11 +83,14 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 	if failure != nil && last.Release && !passes(ctx, failure) {
 		on.lifecycle.Fail(failure, s.Now().UTC())
 	}
+	if state.Differ(l, on.lifecycle) {
+		s.Wakeups.Expect(group, l.Revision+1)
+	}
 	err = errors.Join(s.Save(ctx, group, l, on.lifecycle), failure)
 	if outcome == state.AtRest && err == nil {
 		s.lookAgain(group, on.lifecycle)
 		if intent.IsName(group) {
-			err = s.forgetName(ctx, group)
+			err = s.forgetName(ctx, group, on.lifecycle)
 		}
 	}
 	return outcome == state.AtRest, err
@@ -140,7 +149,25 @@ func (s *Reconciler) moves(ctx context.Context, on *step) (state.Outcome, error)
 
 // providers brings the external-dns that the release relies on to its homes.
 func (s *Reconciler) providers(ctx context.Context, on *step) (state.Outcome, error) {
+	if on.reliesOnUses() {
+		return state.Onward, nil
+	}
 	return state.Onward, s.stepProviders(ctx, on.lifecycle.Uses)
+}
+
+// reliesOnUses tells whether the context that was read is that of the release, in the homes
+// where its providers are. The step that wrote the context has brought them there, and
+// what is changed about a provider wakes the provider.
+func (on *step) reliesOnUses() bool {
+	if on.pointer.ContextID != on.lifecycle.ContextID || len(on.lifecycle.Former) > 0 {
+		return false
+	}
+	for _, use := range on.lifecycle.Uses {
+		if _, there := on.pointer.Clusters[use.Cluster]; !there {
+			return false
+		}
+	}
+	return true
 }
 
 func (s *Reconciler) stepProviders(ctx context.Context, uses []state.Use) error {

@@ -73,6 +73,13 @@ func (w *world) put(path intent.Path, body string) {
 	require.NoError(w, err)
 }
 
+// objects are those of the context that a pointer names.
+func (w *world) objects(p appcontext.Pointer) bundle.Bundle {
+	objects, err := w.Contexts.Objects(w.Context(), p)
+	require.NoError(w, err)
+	return objects
+}
+
 // record pins the record lab at a home.
 func (w *world) record(home string, moving bool) {
 	ref, _ := intent.ParseCluster(home)
@@ -221,7 +228,7 @@ func TestEachReconcilerByItself(t *testing.T) {
 
 		{
 			what: "not all is applied", reconciler: "completion", in: running, out: running,
-			given: func(w *world, on *step) { on.pointer = w.current(false) },
+			given: func(w *world, on *step) { on.pointer = w.current(false); on.before = w.objects(on.pointer) },
 		},
 		{
 			what: "all is applied of what waits for nodes", reconciler: "completion", in: running, out: running,
@@ -229,7 +236,7 @@ func TestEachReconcilerByItself(t *testing.T) {
 		},
 		{
 			what: "all is applied", reconciler: "completion", in: running,
-			given: func(w *world, on *step) { on.pointer = w.current(true) },
+			given: func(w *world, on *step) { on.pointer = w.current(true); on.before = w.objects(on.pointer) },
 			out:   with(settled, func(l *state.Lifecycle) { l.Done, l.Events = noon, []intent.Event{done} }),
 		},
 		{

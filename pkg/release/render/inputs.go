@@ -37,20 +37,24 @@ func (s *Renderer) RenderInputs(ctx context.Context, l state.Lifecycle) (*Inputs
 		return nil, err
 	}
 	on := &Inputs{Group: state.WithFormer(l.Placed(release.Group), l.Former)}
-	if err := s.ask(ctx, on, l); err != nil {
+	docs, err := s.ask(ctx, on, l)
+	if err != nil {
 		return nil, err
 	}
-	if on.Records, err = s.Pinned(ctx, release.Group); err != nil {
+	if on.Records, err = s.Pinned(ctx, release.Group, docs...); err != nil {
 		return nil, err
 	}
-	on.Drained, err = s.DrainedClusters(ctx)
+	on.Drained = state.NoneDrained()
+	if slices.ContainsFunc(docs, func(doc intent.Document) bool { return doc.Path == state.DrainedPath }) {
+		on.Drained, err = s.DrainedClusters(ctx)
+	}
 	return on, err
 }
 
 // ask notes the documents that a group's names follow from, and which of them exist. They
 // are the group's own, its lifecycle, those of its providers, and the drained clusters.
-// It notes none when they are no longer as the step has read them.
-func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error {
+// It notes none when they are no longer as the step has read them. It answers the documents.
+func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) ([]intent.Document, error) {
 	group := on.Group.Path
 	on.asked = []intent.Path{group, state.LifecyclePath(group), state.DrainedPath}
 	for _, use := range l.Uses {
@@ -60,7 +64,7 @@ func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error
 	on.asked = slices.Compact(on.asked)
 	docs, err := s.Documents.GetAll(ctx, on.asked)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listed := state.DrainedClusters{}
 	for _, doc := range docs {
@@ -74,7 +78,7 @@ func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error
 			err = json.Unmarshal(doc.Body, &listed)
 		}
 		if moved || err != nil {
-			return err
+			return docs, err
 		}
 	}
 	var clusters []intent.Path
@@ -88,12 +92,12 @@ func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) error
 	if len(clusters) > 0 {
 		more, err := s.Documents.GetAll(ctx, clusters)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		on.asked, docs = append(on.asked, clusters...), append(docs, more...)
 	}
 	on.inputs = inputs.InputsOf(docs)
-	return nil
+	return docs, nil
 }
 
 // holds tells whether none of the documents has changed.
@@ -109,12 +113,12 @@ type InputCache struct {
 }
 
 // Keep remembers a group's inputs, with the pointer of the context that was made of it;
-// nil: it has none. The names of an orchestrator's apps follow from more documents than
+// nil: it has none. Nobody asks for those of a group whose names have fixed addresses. The names of an orchestrator's apps follow from more documents than
 // these, and suspended names follow none.
 func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
-	if on == nil || len(on.inputs) == 0 || on.Group.Orchestrated != nil || is.Suspended {
+	if on == nil || len(on.inputs) == 0 || on.Group.Orchestrated != nil || is.Suspended || !followsServices(on.Group) {
 		delete(all.of, group)
 		return
 	}
@@ -133,6 +137,11 @@ func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer
 		on.bindings[service] = append(on.bindings[service], n)
 	}
 	all.of[group] = on
+}
+
+// followsServices tells whether any name has the addresses of a Service.
+func followsServices(g plan.Group) bool {
+	return slices.ContainsFunc(g.Bindings, func(b plan.Binding) bool { return b.Service != "" })
 }
 
 func (all *InputCache) get(group intent.Path) *Inputs {

@@ -51,7 +51,7 @@ func (s *Renderer) Wanted(ctx context.Context, l state.Lifecycle, before bundle.
 	undecided, err := s.undecided(ctx, contents.DNS)
 	return Desired{Ground: on, Undecided: undecided, Losses: lost, contents: contents, Context: appcontext.Context{
 		ID: l.ContextID, Meta: meta(on.Group), Objects: contents.Objects,
-		Services: contents.services, Placements: contents.placements,
+		Services: contents.services, Placements: contents.placements, Plain: intent.IsName(on.Group.Path),
 	}}, err
 }
 
@@ -62,6 +62,9 @@ func meta(g plan.Group) appcontext.Meta {
 		Project: g.Project.Name, CompositeApp: g.CompositeApp, Version: g.Version, Release: g.Name,
 		DeploymentIntentGroup: g.Name, Namespace: g.LogicalCloudNamespace, Level: "0", LogicalCloud: g.LogicalCloud,
 		ChildContextIDs: []string{},
+	}
+	if intent.IsName(g.Path) {
+		m.DeploymentIntentGroup = ""
 	}
 	if o := g.Orchestrated; o != nil {
 		m.Namespace, m.Level = o.Namespace, o.Level

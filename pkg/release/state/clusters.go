@@ -38,6 +38,9 @@ type DrainedList struct {
 	Revision  int64
 }
 
+// NoneDrained is the list of an installation that has none.
+func NoneDrained() DrainedList { return DrainedList{Clusters: DrainedClusters{}} }
+
 // DrainedClusters reads the list. Clusters whose documents are gone are not on it.
 func (s *Store) DrainedClusters(ctx context.Context) (DrainedList, error) {
 	list := DrainedList{Clusters: DrainedClusters{}}

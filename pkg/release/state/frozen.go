@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // Release is what a group's lifecycle points to: the frozen inputs. It is
@@ -56,6 +58,7 @@ const chunkSize = 512 << 10
 // SaveRelease writes a packed release. A crash in between leaves chunks that
 // nobody points to.
 func (s *Store) SaveRelease(ctx context.Context, contextID string, raw []byte) error {
+	whole := raw
 	for n := 0; len(raw) > 0; n++ {
 		part := raw[:min(chunkSize, len(raw))]
 		raw = raw[len(part):]
@@ -63,7 +66,21 @@ func (s *Store) SaveRelease(ctx context.Context, contextID string, raw []byte) e
 			return err
 		}
 	}
+	remember(&s.releases, contextID, whole)
 	return nil
+}
+
+// Bounds of what is remembered.
+const (
+	mostReleases = 64
+	largeRelease = 16 << 10 // bytes of a packed release that is read again
+)
+
+// remember keeps a packed release for who reads it next.
+func remember(releases *recent.Memory[string, []byte], contextID string, packed []byte) {
+	if len(packed) <= largeRelease {
+		releases.Keep(contextID, packed, mostReleases)
+	}
 }
 
 // LoadRelease reads a release back; the error of one that is not there has the
@@ -79,7 +96,7 @@ func (s *Store) LoadRelease(ctx context.Context, contextID string) (Release, err
 
 // Stores tells whether a release is what is stored under a context id.
 func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, error) {
-	was, err := s.releaseText(ctx, contextID)
+	was, err := storedText(ctx, s, contextID) // another process may have dropped what is remembered here
 	if intent.CodeOf(err) == intent.NotFound {
 		return false, nil
 	}
@@ -93,13 +110,19 @@ func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, 
 // LoadReleases reads several releases back, by their context ids. Missing and
 // damaged releases are left out.
 func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[string]Release, error) {
-	keys := make([]string, len(contextIDs))
+	keys := make([]string, 0, len(contextIDs))
 	ids := make(map[string]string, len(contextIDs))
-	for n, id := range contextIDs {
-		keys[n] = chunkKey(id, 0)
-		ids[keys[n]] = id
-	}
 	out := make(map[string]Release, len(contextIDs))
+	for _, id := range contextIDs {
+		if packed, known := s.releases.Get(id); known {
+			if r, err := unpack(id, bytes.NewReader(packed)); err == nil {
+				out[id] = r
+				continue
+			}
+		}
+		key := chunkKey(id, 0)
+		keys, ids[key] = append(keys, key), id
+	}
 	if len(keys) == 0 {
 		return out, nil
 	}
@@ -138,6 +161,13 @@ func unpack(contextID string, raw io.Reader) (Release, error) {
 }
 
 func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, error) {
+	if packed, known := s.releases.Get(contextID); known {
+		return unzipped(contextID, bytes.NewReader(packed))
+	}
+	return storedText(ctx, s, contextID)
+}
+
+func storedText(ctx context.Context, s *Store, contextID string) ([]byte, error) {
 	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: releaseKey(contextID)})
 	if err != nil {
 		return nil, err
@@ -149,6 +179,7 @@ func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, erro
 	for _, item := range items {
 		raw.Write(item.Value)
 	}
+	remember(&s.releases, contextID, slices.Clone(raw.Bytes()))
 	return unzipped(contextID, &raw)
 }
 
@@ -166,6 +197,7 @@ func unzipped(contextID string, raw io.Reader) ([]byte, error) {
 
 // DropRelease removes a release. It is no error if there is none.
 func (s *Store) DropRelease(ctx context.Context, contextID string) error {
+	s.releases.Forget(contextID)
 	_, _, err := s.KV.Txn(ctx, nil, kv.DeletePrefix(releaseKey(contextID)))
 	return err
 }

@@ -121,10 +121,36 @@ func OwnerOf(lifecycle intent.Path) intent.Path {
 // owner left counts for the names that are still to be freed alone.
 func (s *Store) Lifecycle(ctx context.Context, owner intent.Path, ownerUID string) (Lifecycle, error) {
 	l, err := s.StoredLifecycle(ctx, owner)
-	if err == nil && ownerUID != "" && l.OwnerUID != ownerUID {
-		return Lifecycle{OwnerUID: ownerUID, PendingRelease: l.PendingRelease, Name: l.Name, Revision: l.Revision}, nil
+	return ofOwner(l, ownerUID), err
+}
+
+// ofOwner is a lifecycle as it counts for an owner with an identity; empty: for any.
+func ofOwner(l Lifecycle, ownerUID string) Lifecycle {
+	if ownerUID != "" && l.OwnerUID != ownerUID {
+		return Lifecycle{OwnerUID: ownerUID, PendingRelease: l.PendingRelease, Name: l.Name, Revision: l.Revision}
 	}
-	return l, err
+	return l
+}
+
+// Owned reads an owner's document and its Lifecycle. A name has both in one document.
+func Owned(ctx context.Context, s *Store, owner intent.Path) (intent.Document, Lifecycle, error) {
+	if !intent.IsName(owner) {
+		doc, err := s.Documents.Get(ctx, owner)
+		if err != nil {
+			return doc, Lifecycle{}, err
+		}
+		l, err := s.Lifecycle(ctx, owner, doc.UID)
+		return doc, l, err
+	}
+	l, err := s.StoredLifecycle(ctx, owner)
+	if err == nil && l.Name == nil {
+		err = intent.ErrNotFound(owner)
+	}
+	if err != nil {
+		return intent.Document{}, l, err
+	}
+	doc := l.Name.At(owner)
+	return doc, ofOwner(l, doc.UID), nil
 }
 
 // StoredLifecycle reads a lifecycle, whichever document of the name it belongs to.
@@ -179,6 +205,9 @@ func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifec
 	}
 	return l, err
 }
+
+// Differ tells whether Save would store a lifecycle.
+func Differ(was, is Lifecycle) bool { return !same(was, is) }
 
 // Save stores a lifecycle as it was changed, unless it says what was read, and drops
 // the releases that it does not name any more.
@@ -298,14 +327,23 @@ func (l *Lifecycle) Leaves(record intent.Path) bool {
 	return slices.ContainsFunc(l.Leaving, of) && !slices.ContainsFunc(l.Uses, of)
 }
 
-// Pinned reads the records of a group's bindings as they are deployed.
-func (s *Store) Pinned(ctx context.Context, g plan.Group) (map[string]plan.Record, error) {
+// Pinned answers the records of a group's bindings as they are deployed. It does not read
+// again what was read already.
+func (s *Store) Pinned(ctx context.Context, g plan.Group, read ...intent.Document) (map[string]plan.Record, error) {
 	records := map[string]plan.Record{}
 	for _, b := range g.Bindings {
 		if _, known := records[b.Record]; known {
 			continue
 		}
-		l, err := s.RecordLifecycle(ctx, RecordPath(g, b))
+		path := RecordPath(g, b)
+		at := slices.IndexFunc(read, func(doc intent.Document) bool { return doc.Path == LifecyclePath(path) })
+		var l RecordLifecycle
+		var err error
+		if at >= 0 {
+			err = json.Unmarshal(read[at].Body, &l)
+		} else {
+			l, err = s.RecordLifecycle(ctx, path)
+		}
 		if err != nil {
 			return nil, err
 		}

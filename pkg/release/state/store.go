@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
@@ -32,4 +33,6 @@ type Store struct {
 	Logger        *slog.Logger
 	Tracer        *tracing.Tracer // nil: traces are passed on, and none are recorded
 	Wakeups       *Wakeups        // owners that a controller is to look at
+
+	releases recent.Memory[string, []byte] // packed, by their context ids: they never change
 }

@@ -13,7 +13,7 @@ import (
 
 // Suspended says whether the group's document suspends what is deployed.
 func (s *Store) Suspended(ctx context.Context, group intent.Path, l Lifecycle) (bool, error) {
-	if !l.Deployed() {
+	if !l.Deployed() || intent.IsName(group) { // a name is never suspended
 		return false, nil
 	}
 	doc, err := s.Documents.Get(ctx, group)

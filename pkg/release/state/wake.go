@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // LookAgain is when an owner is looked at again if nobody tells of what it waits for.
@@ -23,6 +24,8 @@ type Wakeups struct {
 	mu     sync.Mutex
 	early  []Wakeup
 	listen func(Wakeup)
+
+	expected recent.Memory[intent.Path, int64] // revisions of lifecycles
 }
 
 // maxEarly is how many wakeups are kept for a listener. The scan finds the owners of
@@ -61,3 +64,22 @@ func (s *Store) Wake(owner intent.Path) { s.WakeAt(owner, time.Time{}) }
 
 // WakeAt lets the controller look at an owner at a time.
 func (s *Store) WakeAt(owner intent.Path, at time.Time) { s.Wakeups.add(Wakeup{owner, at}) }
+
+// mostExpected is how many owners Expect remembers. If one is forgotten too early, a step
+// looks at it in vain.
+const mostExpected = 1024
+
+// Expect notes the revision of an owner's lifecycle that a step has read, or that is about
+// to be written here; 0: none. Nobody is woken for this revision. The caller sees to it that
+// the owner is stepped again, also if the write fails.
+func (w *Wakeups) Expect(owner intent.Path, revision int64) {
+	if w != nil {
+		w.expected.Keep(owner, revision, mostExpected)
+	}
+}
+
+// Expects tells whether a revision of an owner's lifecycle is the one that was noted last.
+func (w *Wakeups) Expects(owner intent.Path, revision int64) bool {
+	expected, known := w.expected.Get(owner)
+	return known && revision > 0 && revision == expected
+}

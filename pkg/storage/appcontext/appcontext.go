@@ -35,6 +35,10 @@ type Context struct {
 	// Verify is how the names of an external-dns are verified; nil: they are not.
 	Verify *Verify
 
+	// Plain leaves out the keys that only EMCO's tools read. A small one is committed in one
+	// transaction.
+	Plain bool
+
 	// CreateOnly has rsync create what is not there, and leave what is as it is:
 	// EMCO's crd-install.
 	CreateOnly bool
@@ -74,9 +78,9 @@ type Pointer struct {
 	ContextID  string                           `json:"contextID"`            // empty: the owner has nothing any more
 	Seq        int64                            `json:"seq"`                  // rises with each context made current
 	Since      time.Time                        `json:"since,omitzero"`       // UTC, when the context was made current, or the last one taken away
-	Previous   string                           `json:"previous"`             // the context before, kept
+	Previous   string                           `json:"previous,omitempty"`   // the context before, kept
 	Clusters   map[string][]string              `json:"clusters"`             // cluster to the apps that hold objects for it
-	Services   map[string][]string              `json:"services"`             // as in Context
+	Services   map[string][]string              `json:"services,omitempty"`   // as in Context
 	Placements map[string][]placement.Placement `json:"placements,omitempty"` // as in Context
 	Withdrawn  map[string][]string              `json:"withdrawn,omitempty"`  // without a context: Clusters of the Previous one
 	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now

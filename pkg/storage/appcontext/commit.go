@@ -61,6 +61,9 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 	when := slices.Clone(more)
 	then := []kv.Op{putJSON(pointerKey(was.Owner), next)}
 	if c.ID != "" {
+		if revision, done, err := s.commitPlain(ctx, was, next, c, when); done || err != nil {
+			return next.at(revision), err
+		}
 		mine, err := s.write(ctx, was, c)
 		if err != nil {
 			return Pointer{}, err
@@ -76,6 +79,27 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 		return Pointer{}, err
 	}
 	return next.at(revision), nil
+}
+
+// commitPlain writes a plain context and the pointer in one transaction, which needs no
+// claim. It is not done if the context is too large or not plain, or if an earlier attempt has
+// claimed it. Nor is it done if a comparison does not hold.
+func (s *Store) commitPlain(ctx context.Context, was, next Pointer, c Context, when []kv.Compare) (revision int64, done bool, err error) {
+	if err := distinct(c.Objects); err != nil || !c.Plain {
+		return 0, false, err
+	}
+	all := []kv.Op{putJSON(pointerKey(was.Owner), next)}
+	if was.Previous != "" {
+		all = append(all, putJSON(claimKey(was.Previous), claim{}))
+	}
+	all = slices.AppendSeq(all, layOut(c))
+	batches := slices.Collect(kv.Batches(slices.Values(all)))
+	when = append(slices.Clone(when), was.unchanged(), kv.Compare{Key: claimKey(c.ID)})
+	if len(batches) > 1 || len(when) > kv.MaxOps {
+		return 0, false, nil
+	}
+	done, revision, err = s.kv.Txn(ctx, when, all...)
+	return revision, done, err
 }
 
 // swap executes operations while the comparisons hold, the pointer's among them.

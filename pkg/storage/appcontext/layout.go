@@ -29,6 +29,8 @@ import (
 // What CreateOnly is about is not in the order, but in
 //
 //	…/resource/instruction/dependency/                     "{\"resdependency\":{\"crd-install\":[…]}}"
+//
+// A context that is Plain has its meta, without empty fields, and its resources only.
 const contextPrefix = "/context/"
 
 func contextKey(id string) string { return contextPrefix + id + "/" }
@@ -69,6 +71,13 @@ func layOut(c Context, more ...kv.Op) iter.Seq[kv.Op] {
 	return func(yield func(kv.Op) bool) {
 		going := true
 		put := func(op kv.Op) { going = going && yield(op) }
+		if c.Plain {
+			layOutPlain(c, put)
+			for _, op := range more {
+				put(op)
+			}
+			return
+		}
 		put(putJSON(contextKey(c.ID), c.ID))
 		put(putJSON(metaKey(c.ID), c.Meta))
 		apps := groupByApp(c.Objects)
@@ -83,6 +92,29 @@ func layOut(c Context, more ...kv.Op) iter.Seq[kv.Op] {
 		for _, op := range more {
 			put(op)
 		}
+	}
+}
+
+// plainMeta is a Meta without its empty fields.
+type plainMeta struct {
+	Project               string   `json:",omitempty"`
+	CompositeApp          string   `json:",omitempty"`
+	Version               string   `json:",omitempty"`
+	Release               string   `json:",omitempty"`
+	DeploymentIntentGroup string   `json:",omitempty"`
+	Namespace             string   `json:",omitempty"`
+	Level                 string   `json:",omitempty"`
+	ChildContextIDs       []string `json:",omitempty"`
+	LogicalCloud          string   `json:",omitempty"`
+	LogicalCloudNamespace string   `json:",omitempty"`
+	LogicalCloudLevel     string   `json:",omitempty"`
+}
+
+// layOutPlain writes what Signpost reads of a context.
+func layOutPlain(c Context, put func(kv.Op)) {
+	put(putJSON(metaKey(c.ID), plainMeta(c.Meta)))
+	for _, o := range c.Objects {
+		put(putJSON(resourceKey(c.ID, o.App, o.ID), text(o.JSON)))
 	}
 }
 

@@ -16,12 +16,11 @@ import (
 // has the code ErrStale when the pointer has changed meanwhile, because its context may
 // be incomplete then.
 func (s *Store) ObjectsOn(ctx context.Context, p Pointer, cluster string) (bundle.Bundle, int64, error) {
-	revision, err := s.revisionOf(ctx, p)
+	parts, revision, err := s.parts(ctx, p, []string{cluster})
 	if err != nil {
 		return nil, 0, err
 	}
-	objects, err := s.objectsOn(ctx, p, cluster, revision)
-	return objects, revision, err
+	return parts[0], revision, nil
 }
 
 // WithdrawnFrom answers the objects that the owner had on a cluster when its last context
@@ -39,46 +38,83 @@ func (s *Store) Objects(ctx context.Context, p Pointer) (bundle.Bundle, error) {
 	if len(p.Clusters) == 0 {
 		return bundle.Collect(nil)
 	}
-	revision, err := s.revisionOf(ctx, p)
+	parts, _, err := s.parts(ctx, p, sortedKeys(p.Clusters))
 	if err != nil {
 		return nil, err
 	}
 	var objects []bundle.Object
 	sharing := bundle.NewSharing()
-	for _, cluster := range sortedKeys(p.Clusters) {
-		part, err := s.objectsOn(ctx, p, cluster, revision)
-		if err != nil {
-			return nil, err
-		}
+	for _, part := range parts {
 		objects = append(objects, sharing.Share(part...)...)
 	}
 	return bundle.Collect(objects)
 }
 
+// parts are the objects of clusters, as they were at one revision of the store, at which
+// the pointer was as it was read. The first request reads the pointer, too.
+func (s *Store) parts(ctx context.Context, p Pointer, clusters []string) (parts []bundle.Bundle, revision int64, err error) {
+	for _, cluster := range clusters {
+		var objects []bundle.Object
+		for _, app := range p.Clusters[cluster] {
+			with := kv.Range{Prefix: resourcesKey(p.ContextID, app, cluster), Revision: revision}
+			if revision == 0 {
+				with.Keys = []string{pointerKey(p.Owner)}
+			}
+			items, at, err := s.kv.Range(ctx, with)
+			if errors.Is(err, kv.ErrCompacted) {
+				return nil, 0, stale("what " + string(p.Owner) + " had is no longer kept")
+			}
+			if err == nil && revision == 0 {
+				items, err = p.without(items)
+				revision = at
+			}
+			if err != nil {
+				return nil, 0, err
+			}
+			kept, err := folderOf(p, app, cluster, items)
+			if err != nil {
+				return nil, 0, err
+			}
+			for _, o := range kept.objects {
+				objects = append(objects, o.Object)
+			}
+		}
+		part, err := bundle.Collect(objects)
+		if err != nil {
+			return nil, 0, err
+		}
+		parts = append(parts, part)
+	}
+	if revision == 0 {
+		revision, err = s.revisionOf(ctx, p)
+	}
+	return parts, revision, err
+}
+
+// without are the items behind that of the pointer, if the pointer is as it was read.
+func (p Pointer) without(items []kv.Item) ([]kv.Item, error) {
+	var found *kv.Item
+	if len(items) > 0 && items[0].Key == pointerKey(p.Owner) {
+		found, items = &items[0], items[1:]
+	}
+	return items, p.check(found)
+}
+
+// check is the error of a pointer that is stored in another form than it was read.
+func (p Pointer) check(stored *kv.Item) error {
+	if stored != nil && stored.ModRevision != p.revision || stored == nil && p.revision > 0 {
+		return stale("the current context of " + string(p.Owner) + " has changed")
+	}
+	return nil
+}
+
 // revisionOf is a revision of the store at which the pointer is as it was read.
 func (s *Store) revisionOf(ctx context.Context, p Pointer) (int64, error) {
 	item, revision, err := s.kv.Get(ctx, pointerKey(p.Owner))
-	if err != nil {
-		return 0, err
+	if err == nil {
+		err = p.check(item)
 	}
-	if item != nil && item.ModRevision != p.revision || item == nil && p.revision > 0 {
-		return 0, stale("the current context of " + string(p.Owner) + " has changed")
-	}
-	return revision, nil
-}
-
-func (s *Store) objectsOn(ctx context.Context, p Pointer, cluster string, revision int64) (bundle.Bundle, error) {
-	var objects []bundle.Object
-	for _, app := range p.Clusters[cluster] {
-		kept, err := s.folder(ctx, p, app, cluster, revision)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range kept.objects {
-			objects = append(objects, o.Object)
-		}
-	}
-	return bundle.Collect(objects)
+	return revision, err
 }
 
 // folder is what a context keeps for one app and cluster.
@@ -93,16 +129,18 @@ type stored struct {
 	revision int64
 }
 
-// folder reads what is kept for one app and cluster as of a revision, 0 for now.
-func (s *Store) folder(ctx context.Context, p Pointer, app, cluster string, revision int64) (folder, error) {
-	f, prefix := folder{}, resourcesKey(p.ContextID, app, cluster)
-	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: prefix, Revision: revision})
-	if errors.Is(err, kv.ErrCompacted) {
-		return f, stale("what " + string(p.Owner) + " had is no longer kept")
-	}
+// folder reads what is kept for one app and cluster now.
+func (s *Store) folder(ctx context.Context, p Pointer, app, cluster string) (folder, error) {
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: resourcesKey(p.ContextID, app, cluster)})
 	if err != nil {
-		return f, err
+		return folder{}, err
 	}
+	return folderOf(p, app, cluster, items)
+}
+
+// folderOf is what keys say that is kept for one app and cluster.
+func folderOf(p Pointer, app, cluster string, items []kv.Item) (folder, error) {
+	f, prefix := folder{}, resourcesKey(p.ContextID, app, cluster)
 	for _, item := range items {
 		if item.Key == orderKey(p.ContextID, app, cluster) {
 			f.listed = item.ModRevision

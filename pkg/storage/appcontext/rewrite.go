@@ -25,7 +25,7 @@ func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, cha
 	r := rewriting{pointer: p, next: p, app: app, when: slices.Clone(when)}
 	if slices.Contains(p.Clusters[cluster], app) {
 		var err error
-		if r.folder, err = s.folder(ctx, p, app, cluster, 0); err != nil {
+		if r.folder, err = s.folder(ctx, p, app, cluster); err != nil {
 			return Pointer{}, err
 		}
 	}

@@ -67,10 +67,11 @@ func Unchanged(key string, item *Item) Compare {
 	return Compare{Key: key, ModRevision: item.ModRevision}
 }
 
-// Range selects keys by prefix, in key order, or names them.
+// Range selects keys by prefix, in key order, or names them. With both, the keys that are
+// named come first, and then those with the prefix, all at one revision.
 type Range struct {
-	Prefix         string
-	Keys           []string // when not nil, those of these keys that exist, in this order; of the other fields, Revision alone applies
+	Prefix         string   // with Keys, empty for these alone
+	Keys           []string // when not nil, those of these keys that exist, in this order; of the other fields, Revision and Prefix alone apply
 	After          string   // only keys behind this one
 	Limit          int64    // at most so many, 0 for all (read in pages at one revision)
 	Bytes          int64    // ends with the item by which the values have more bytes than this, 0 for no bound

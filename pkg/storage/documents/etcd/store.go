@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/draft"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // Store is an intent.Store over a kv.KV. A document refers to at most 2,000
@@ -21,6 +22,7 @@ type Store struct {
 	kv     kv.KV
 	now    func() time.Time
 	random io.Reader
+	recent recent.Memory[intent.Path, reading]
 }
 
 var _ intent.Store = (*Store)(nil)
@@ -55,6 +57,7 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	if found.item == nil {
 		return intent.Document{}, intent.ErrNotFound(path)
 	}
+	s.remember(found)
 	return found.doc, nil
 }
 
@@ -238,7 +241,13 @@ func (s *Store) watch(ctx context.Context, prefix string, from int64) <-chan int
 	return kv.Map(ctx, s.kv.Watch(ctx, prefix, from), func(batch kv.Batch) intent.Changed {
 		changed := intent.Changed{Revision: batch.Revision, Lost: batch.Compacted}
 		for _, event := range batch.Events {
-			changed.Paths = append(changed.Paths, pathOf(event.Key))
+			doc := intent.Document{}
+			if !event.Deleted {
+				if whole, _, err := decode(event.Item); err == nil {
+					doc = whole
+				}
+			}
+			changed.Paths, changed.Documents = append(changed.Paths, pathOf(event.Key)), append(changed.Documents, doc)
 		}
 		return changed
 	})

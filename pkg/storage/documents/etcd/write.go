@@ -32,12 +32,33 @@ func (s *Store) Put(ctx context.Context, write intent.Write) (intent.Document, e
 	if err != nil {
 		return intent.Document{}, err
 	}
+	if doc, done, err := s.putPresumed(ctx, d); done || err != nil {
+		return doc, err
+	}
 	var doc intent.Document
 	err = insist(ctx, d.Path, func() (done bool, err error) {
 		doc, done, err = s.tryPut(ctx, d)
 		return done, err
 	})
 	return doc, err
+}
+
+// putPresumed writes without a read, if it is known what is probably there. It is not
+// done when that is not so, or nothing would change.
+func (s *Store) putPresumed(ctx context.Context, d draft.Draft) (intent.Document, bool, error) {
+	found, presumed := s.presumed(d.Path, d.Condition)
+	if !presumed || len(d.Refs) > maxCompared {
+		return intent.Document{}, false, nil
+	}
+	next, changed, err := d.Next(found.current(), s.now(), s.random)
+	if err != nil || !changed {
+		return intent.Document{}, false, err
+	}
+	done, err := s.replace(ctx, d, found, next)
+	if !done {
+		s.recent.Forget(d.Path)
+	}
+	return next, done, err
 }
 
 // insist tries until it is done: others are changing the same document.
@@ -66,29 +87,33 @@ func (s *Store) tryPut(ctx context.Context, d draft.Draft) (intent.Document, boo
 	if err != nil || !changed {
 		return next, !changed, err
 	}
+	done, err := s.replace(ctx, d, found, next)
+	if done || err != nil {
+		return next, done, err
+	}
+	added, _ := draft.Diff(found.doc.Refs, next.Refs)
+	return intent.Document{}, false, s.checkTargets(ctx, d.Path, added)
+}
+
+// replace writes a document in place of what was found. It is not done when that has
+// changed.
+func (s *Store) replace(ctx context.Context, d draft.Draft, found reading, next intent.Document) (bool, error) {
 	write, err := draft.NewID(s.random)
 	if err != nil {
-		return intent.Document{}, false, err
+		return false, err
 	}
 	value, err := encode(next, write)
 	if err != nil {
-		return intent.Document{}, false, err
+		return false, err
 	}
 	added, removed := draft.Diff(found.doc.Refs, next.Refs)
 	when := []kv.Compare{kv.Unchanged(docKey(d.Path), found.item)}
 	guards, err := s.guard(ctx, d.Path, added)
 	if err != nil {
-		return intent.Document{}, false, err
+		return false, err
 	}
 	then := append([]kv.Op{kv.Put(docKey(d.Path), value)}, refOps(d.Path, added, removed)...)
-	done, err := s.commit(ctx, found, write, append(when, guards...), then)
-	if err != nil {
-		return intent.Document{}, false, err
-	}
-	if done {
-		return next, true, nil
-	}
-	return intent.Document{}, false, s.checkTargets(ctx, d.Path, added)
+	return s.commit(ctx, found, write, append(when, guards...), then)
 }
 
 // guard makes the compares that hold while all targets exist.

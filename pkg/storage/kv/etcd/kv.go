@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -152,13 +151,19 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 	}
 }
 
-// named reads many keys at one revision, in few requests.
+// named reads many keys at one revision, in few requests. The last request reads the first
+// page of what has the prefix, too.
 func (s *KV) named(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
-	items := []kv.Item{}
-	for chunk := range slices.Chunk(r.Keys, kv.MaxOps) {
-		gets := make([]clientv3.Op, len(chunk))
+	items, more := []kv.Item{}, r.Prefix != ""
+	for from := 0; from < len(r.Keys); from += kv.MaxOps - 1 {
+		chunk := r.Keys[from:min(from+kv.MaxOps-1, len(r.Keys))]
+		gets := make([]clientv3.Op, len(chunk), len(chunk)+1)
 		for n, key := range chunk {
 			gets[n] = clientv3.OpGet(key, clientv3.WithRev(r.Revision))
+		}
+		last := from+len(chunk) == len(r.Keys)
+		if last && r.Prefix != "" {
+			gets = append(gets, clientv3.OpGet(r.Prefix, clientv3.WithPrefix(), clientv3.WithRev(r.Revision), clientv3.WithLimit(rangePage)))
 		}
 		answer, err := s.readAll(ctx, gets)
 		if err != nil {
@@ -169,9 +174,18 @@ func (s *KV) named(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
 			for _, found := range one.GetResponseRange().Kvs {
 				items = append(items, itemOf(found))
 			}
+			more = last && one.GetResponseRange().More
 		}
 	}
-	return items, r.Revision, nil
+	if !more {
+		return items, r.Revision, nil
+	}
+	rest := kv.Range{Prefix: r.Prefix, Revision: r.Revision}
+	if len(r.Keys) > 0 {
+		rest.After = items[len(items)-1].Key
+	}
+	further, revision, err := s.rangeAt(ctx, rest)
+	return append(items, further...), revision, err
 }
 
 func (s *KV) readAll(ctx context.Context, gets []clientv3.Op) (*clientv3.TxnResponse, error) {

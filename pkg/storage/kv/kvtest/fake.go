@@ -107,7 +107,10 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		then, size := f.at(revision), int64(0)
 		if r.Keys != nil {
 			items = named(then, r.Keys)
-			return nil
+			if r.Prefix == "" {
+				return nil
+			}
+			r = kv.Range{Prefix: r.Prefix}
 		}
 		for _, key := range then.below(r.Prefix) {
 			item, exists := then.item(key)

@@ -5,6 +5,7 @@ package kvtest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,18 @@ func rangeOfKeys(t *testing.T, s Subject) {
 	require.Equal(t, all, keys(t, s, kv.Range{Keys: all}), "in the order in which they are named")
 	require.Equal(t, []string{all[3], all[1]}, keys(t, s, kv.Range{Keys: []string{all[3], "k/none", all[1]}}))
 	require.Empty(t, keys(t, s, kv.Range{Keys: []string{}}))
+	put(t, s, "l/a", "with the prefix")
+	put(t, s, "l/b", "with the prefix")
+	require.Equal(t, []string{all[3], "l/a", "l/b"}, keys(t, s, kv.Range{Keys: []string{all[3], "k/none"}, Prefix: "l/"}))
+	require.Equal(t, append(slices.Clone(all), "l/a", "l/b"), keys(t, s, kv.Range{Keys: all, Prefix: "l/"}))
+	const page = 1000
+	for n := range page {
+		put(t, s, fmt.Sprintf("m/%04d", n), "more than a page with l")
+	}
+	require.Len(t, keys(t, s, kv.Range{Keys: []string{"l/a"}, Prefix: "m/"}), page+1)
+	put(t, s, "m/last", "of the second page")
+	require.Len(t, keys(t, s, kv.Range{Keys: []string{"l/a"}, Prefix: "m/"}), page+1+1)
+	require.Equal(t, []string{"l/a", "l/b"}, keys(t, s, kv.Range{Keys: []string{}, Prefix: "l/"}))
 	items, revision, err := s.Range(t.Context(), kv.Range{Keys: all, Revision: old})
 	require.NoError(t, err)
 	require.Equal(t, old, revision)

@@ -1,0 +1,30 @@
+package recent_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
+)
+
+// TestTheOldestIsForgotten: a value that is kept again stays as old as it was.
+func TestTheOldestIsForgotten(t *testing.T) {
+	t.Parallel()
+	var m recent.Memory[string, int]
+	_, known := m.Get("a")
+	require.False(t, known)
+	m.Forget("a")
+	for n, key := range []string{"a", "b", "a", "c"} {
+		m.Keep(key, n, 2)
+	}
+	_, known = m.Get("a")
+	require.False(t, known)
+	value, known := m.Get("c")
+	require.True(t, known)
+	require.Equal(t, 3, value)
+	m.Forget("b")
+	m.Keep("d", 4, 2)
+	_, known = m.Get("c")
+	require.True(t, known, "there is room")
+}
