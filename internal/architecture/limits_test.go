@@ -41,7 +41,7 @@ func orders() []order {
 		}},
 		{"pkg/worker", []string{
 			"cluster", "cluster/clustertest", "cluster/directory", "cluster/rights", "cluster/account", "cluster/kubeapi", "cluster/builtin", "connections", "renewal", "pace", "index", "lookup", "metrics",
-			"state", "link", "probe", "verify", "observe", "apply", "rsync", "syncer",
+			"state", "link", "probe", "verify", "addressprobe", "observe", "apply", "rsync", "syncer",
 		}},
 	}
 }

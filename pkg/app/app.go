@@ -20,6 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	emcodocuments "github.com/signpost-dns/signpost/pkg/emco/documents"
+	"github.com/signpost-dns/signpost/pkg/publisher/guard"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/controller"
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
@@ -33,6 +34,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/replicas"
 	"github.com/signpost-dns/signpost/pkg/storage/seal"
 	"github.com/signpost-dns/signpost/pkg/storage/vault"
+	"github.com/signpost-dns/signpost/pkg/worker/addressprobe"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/account"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
@@ -141,7 +143,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
 	c.measureReleases(releases, s.index.Index, metrics)
-	s.prepareWork(syncer.Options{Member: self.ID, Contexts: contexts, Rsync: handed, Verifier: verifier, Installation: id, Metrics: metrics})
+	s.prepareWork(syncer.Options{Member: self.ID, Vantage: c.vantage(self.ID, metrics), Contexts: contexts, Rsync: handed, Verifier: verifier, Installation: id, Metrics: metrics})
 	s.edge, err = openEdge(ctx, c, api.Options{
 		Scarce: memory.scarce, MaxBytes: memory.forRequests(),
 		Store: documents, Admitter: admission.New(documents, rules), Sealer: values,
@@ -150,6 +152,13 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		NearlyFull: s.quota.nearlyFull, Local: !c.authenticates() && !c.Insecure, Readiness: probes.Readiness{Checks: stores.checks, Loading: s.loading}, Build: c.Build, Metrics: metrics, Log: log, Tracer: to.tracer,
 	}, releases)
 	return s, err
+}
+
+// vantage is from where a worker of this name probes addresses.
+func (c Config) vantage(name string, metrics prometheus.Registerer) *addressprobe.Vantage {
+	rules, _ := guard.Parse(guard.Probes, c.ProbeTargets) // Check has found no fault
+	dialer := &guard.Dialer{Flag: guard.Probes, Rules: rules, Stores: c.storeAddresses()}
+	return addressprobe.NewVantage(name, dialer.Dial, metrics)
 }
 
 // prepareWork makes the worker of a service, which connects to clusters as the service does, and its

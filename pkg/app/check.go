@@ -25,8 +25,10 @@ func (c Config) Check() error {
 	if c.ControllerCluster != "" && c.controllerCluster() == nil {
 		return fmt.Errorf("--controller-cluster: %q is not of the form provider+cluster", c.ControllerCluster)
 	}
-	if _, err := guard.Parse(c.PublisherServers); err != nil {
-		return err
+	for flag, rules := range map[string][]string{guard.Servers: c.PublisherServers, guard.Probes: c.ProbeTargets} {
+		if _, err := guard.Parse(flag, rules); err != nil {
+			return err
+		}
 	}
 	if at := slices.IndexFunc(c.EMCONamespaces, func(text string) bool { return !grant.IsPattern(text) }); at >= 0 {
 		return fmt.Errorf("--emco-namespaces: %q is not a namespace; give names such as shop, or beginnings such as team-a-*", c.EMCONamespaces[at])

@@ -98,6 +98,7 @@ type DNS struct {
 	AllowLocalVerify bool     // authoritative servers may be asked at addresses of the machine itself and its links
 	DNSBinary        string   // the program signpost-dns (beside the running program, else on PATH)
 	PublisherServers []string // servers that built-in publishers may connect to, as HOST[:PORT][=PREFIX-OR-ZONE] (all public addresses)
+	ProbeTargets     []string // addresses that may be probed, likewise
 	RequireDomains   bool     // names are published only in domains that are granted to their project
 }
 

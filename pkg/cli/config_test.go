@@ -71,7 +71,7 @@ func settings(t *testing.T) map[string]string {
 		"etcd-user": "signpost", "etcd-password-file": write(t, "password", "p"),
 		"etcd-ca-file": write(t, "ca.pem", "c"), "etcd-cert-file": write(t, "cert.pem", "c"), "etcd-key-file": write(t, "key.pem", "k"),
 		"grpc-tls-cert": write(t, "grpc-cert.pem", "c"), "grpc-tls-key": write(t, "grpc-key.pem", "k"), "grpc-client-ca": write(t, "grpc-ca.pem", "c"),
-		"allowed-images": "a/,b/", "image-registry": "registry.example", "rate-limit": "7", "max-connections": "9", "max-documents": "10", "max-bytes": "11", "cluster-memory": "32", "publisher-servers": "127.0.0.1,10.0.0.0/8:53=corp.example", "require-domains": "true", "max-records": "5", "max-names": "6", "max-external-dns": "8", "max-objects": "12", "log-level": "debug", "log-format": "json", "ready-file": "ready",
+		"allowed-images": "a/,b/", "image-registry": "registry.example", "rate-limit": "7", "max-connections": "9", "max-documents": "10", "max-bytes": "11", "cluster-memory": "32", "publisher-servers": "127.0.0.1,10.0.0.0/8:53=corp.example", "probe-targets": "10.0.0.0/8:443", "require-domains": "true", "max-records": "5", "max-names": "6", "max-external-dns": "8", "max-objects": "12", "log-level": "debug", "log-format": "json", "ready-file": "ready",
 		"old-secret-key-file": write(t, "old", "k"), "lost-secret-key": "01234567,89abcdef",
 		"history-age": "1h0m0s", "history-count": "5", "name-history-bytes": "13", "name-history-log": "true",
 	}

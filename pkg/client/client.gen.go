@@ -85,6 +85,27 @@ func (e AddressKind) Valid() bool {
 	}
 }
 
+// Defines values for AddressProbeType.
+const (
+	AddressProbeTypeHTTP  AddressProbeType = "HTTP"
+	AddressProbeTypeHTTPS AddressProbeType = "HTTPS"
+	AddressProbeTypeTCP   AddressProbeType = "TCP"
+)
+
+// Valid indicates whether the value is a known member of the AddressProbeType enum.
+func (e AddressProbeType) Valid() bool {
+	switch e {
+	case AddressProbeTypeHTTP:
+		return true
+	case AddressProbeTypeHTTPS:
+		return true
+	case AddressProbeTypeTCP:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Change.
 const (
 	ChangeCreate    Change = "create"
@@ -1299,6 +1320,61 @@ type Action string
 // the external or internal addresses of nodes; for a headless Service, the ready
 // endpoints. "fixed" is an address that the document of a name gives.
 type AddressKind string
+
+// AddressProbe A request that a worker sends to each address that a public name could have. An address
+// whose probes fail in a row is left out of the name. Probes alone never leave a name
+// without an address.
+type AddressProbe struct {
+	// AllowInsecure For HTTPS: any certificate is taken.
+	AllowInsecure bool `json:"allowInsecure,omitempty,omitzero"`
+
+	// Body For HTTP and HTTPS: a text that the first 64 KiB of the answer contain.
+	//
+	// Example: ok
+	Body string `json:"body,omitempty,omitzero"`
+
+	// Failures Failures in a row after which the address is left out.
+	Failures int `json:"failures,omitempty,omitzero"`
+
+	// Host For HTTP and HTTPS: the host name of the request, and of the certificate; default the name. A wildcard name needs one.
+	//
+	// Example: www.shop.example
+	Host string `json:"host,omitempty,omitzero"`
+
+	// Interval The time between two probes of an address: 2s to 10m, with a jitter of a tenth.
+	//
+	// Example: 5s
+	Interval string `json:"interval,omitempty,omitzero"`
+
+	// Path For HTTP and HTTPS: the path of the request.
+	//
+	// Example: /healthz
+	Path string `json:"path,omitempty,omitzero"`
+
+	// Port The port; default 80 for HTTP and 443 for HTTPS. TCP needs one.
+	//
+	// Example: 443
+	Port int `json:"port,omitempty,omitzero"`
+
+	// Statuses For HTTP and HTTPS: the statuses of an address that serves; default 200 to 299.
+	//
+	// Example: [200]
+	Statuses []int `json:"statuses,omitempty,omitzero"`
+
+	// Successes Successes in a row after which the address is back. An address that keeps changing waits longer, up to 5 minutes.
+	Successes int `json:"successes,omitempty,omitzero"`
+
+	// Timeout How long the whole answer may take: 100ms to 30s, and no longer than interval.
+	//
+	// Example: 1s
+	Timeout string `json:"timeout,omitempty,omitzero"`
+
+	// Type TCP connects and closes the connection. HTTP and HTTPS send a GET request without credentials, and follow no redirect.
+	Type AddressProbeType `json:"type"`
+}
+
+// AddressProbeType TCP connects and closes the connection. HTTP and HTTPS send a GET request without credentials, and follow no redirect.
+type AddressProbeType string
 
 // Adoption The taking over of names that another external-dns has marked as its own. Absent when none is under way.
 type Adoption struct {
@@ -3362,6 +3438,11 @@ type HostCounts struct {
 
 // IntentHealth When a cluster's addresses count.
 type IntentHealth struct {
+	// Probe A request that a worker sends to each address that a public name could have. An address
+	// whose probes fail in a row is left out of the name. Probes alone never leave a name
+	// without an address.
+	Probe AddressProbe `json:"probe,omitempty,omitzero"`
+
 	// ReadyEndpoints Whether addresses count only while the Service has a ready endpoint. Addresses count if that was not observed.
 	ReadyEndpoints bool `json:"readyEndpoints,omitempty,omitzero"`
 
@@ -3868,6 +3949,9 @@ type NameStatus struct {
 	// Example: www.lab.example
 	Name string `json:"name"`
 
+	// Probes The addresses that the name could have, with the results of their probes; absent if no probe is asked for.
+	Probes []ProbeStatus `json:"probes,omitempty,omitzero"`
+
 	// Record The provider (DNS update record).
 	//
 	// Example: lab
@@ -4325,6 +4409,28 @@ type PreflightCheck struct {
 
 	// Ok Whether it is so.
 	Ok bool `json:"ok"`
+}
+
+// ProbeStatus The result of the probes of an address.
+type ProbeStatus struct {
+	// From The replica that probes.
+	//
+	// Example: signpost-0
+	From string `json:"from,omitempty,omitzero"`
+
+	// Healthy True, False or Unknown: whether the address answers as asked for. Unknown counts as healthy.
+	Healthy string `json:"healthy"`
+
+	// Message The failure that took the address out, or why it is not judged.
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Since When that last changed; absent while it is unknown.
+	Since time.Time `json:"since,omitempty,omitzero"`
+
+	// Target The address.
+	//
+	// Example: 203.0.113.10
+	Target string `json:"target"`
 }
 
 // Problem An error (RFC 9457).

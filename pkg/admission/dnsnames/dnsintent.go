@@ -45,7 +45,7 @@ func CheckDNSIntent(ctx context.Context, a *review.Checker, r *review.Review, in
 	if err := CheckRouting(ctx, a, r, in.Routing, checkRoutedCluster); err != nil {
 		return err
 	}
-	CheckHealth(r, in.Health)
+	CheckHealth(r, in.Health, in.Scope, in.Hostnames...)
 	return checkIntentRecords(ctx, a, r, in, hosts)
 }
 

@@ -107,8 +107,8 @@ func checkRoutedCluster(ctx context.Context, a *review.Checker, r *review.Review
 // taken out: its worker asks every few seconds.
 const shortestUnreachable = 10 * time.Second
 
-// CheckHealth checks when addresses count.
-func CheckHealth(r *review.Review, in *intent.Health) {
+// CheckHealth checks when addresses of some host names count.
+func CheckHealth(r *review.Review, in *intent.Health, scope intent.Scope, names ...string) {
 	const at = review.Spec + "/health"
 	if in == nil {
 		return
@@ -123,5 +123,8 @@ func CheckHealth(r *review.Review, in *intent.Health) {
 	case "", intent.Keep, intent.Remove:
 	default:
 		r.Refusef(at+"/whenAllUnhealthy", "%s is not a choice; give keep, to keep the published addresses, or remove", review.Quote(in.WhenAllUnhealthy))
+	}
+	if in.Probe != nil {
+		checkProbe(r, at+"/probe", *in.Probe, scope, names)
 	}
 }

@@ -57,7 +57,10 @@ func CheckName(ctx context.Context, a *review.Checker, r *review.Review, in, old
 	if err := checkRouting(ctx, a, r, in); err != nil {
 		return err
 	}
-	dnsnames.CheckHealth(r, in.Health)
+	dnsnames.CheckHealth(r, in.Health, in.Scope, r.Path.Name())
+	if in.CNAME != "" && in.Health != nil && in.Health.Probe != nil {
+		r.Refusef(review.Spec+"/health/probe", "a name with cname has no addresses to probe; leave probe out")
+	}
 	return checkProvider(ctx, a, r, in, old)
 }
 

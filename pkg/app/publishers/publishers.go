@@ -26,8 +26,8 @@ type Limits struct {
 
 // New makes what reaches the built-in publishers of providers.
 func New(limits Limits, store kv.KV, values cluster.Values, metrics prometheus.Registerer) connections.Publishers {
-	rules, _ := guard.Parse(limits.Servers) // app.Config.Check has found no fault
-	dialer := &guard.Dialer{Rules: rules, Stores: limits.Stores}
+	rules, _ := guard.Parse(guard.Servers, limits.Servers) // app.Config.Check has found no fault
+	dialer := &guard.Dialer{Flag: guard.Servers, Rules: rules, Stores: limits.Stores}
 	counted := open.NewMetrics(metrics)
 	writer := func(ctx context.Context, of bundle.Publisher) (publisher.Writer, error) {
 		settings, err := settingsOf(ctx, of, values)

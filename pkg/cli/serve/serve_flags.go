@@ -90,6 +90,7 @@ func clusterFlags(flags *pflag.FlagSet, c *app.Config) {
 	flags.StringSliceVar(&c.AllowedImages, "allowed-images", nil, "the `PREFIXES` of the images that may be used (default external-dns, CoreDNS and Signpost)")
 	flags.StringVar(&c.ImageRegistry, "image-registry", "", "the `HOST` of the registry for default images")
 	flags.BoolVar(&c.AllowLocalVerify, "allow-local-verify", false, "also ask authoritative DNS servers at loopback and link-local addresses")
+	flags.StringSliceVar(&c.ProbeTargets, "probe-targets", nil, "the `ADDRESSES` that may be probed, each as HOST[:PORT] with an address or a CIDR (default all public addresses)")
 	flags.StringSliceVar(&c.PublisherServers, "publisher-servers", nil, "the `SERVERS` that built-in publishers may connect to, each as HOST[:PORT][=PREFIX-OR-ZONE] with a name, an address or a CIDR (default all public addresses)")
 	flags.StringVar(&c.DNSBinary, "dns-binary", "", "the `FILE` of signpost-dns, which checks Corefiles (default beside signpost, else on PATH)")
 }

@@ -156,6 +156,9 @@ func (f *fold) resolve(o *outcome, e entry, of shares) {
 			continue // no address: resolvers answer none such
 		}
 		address, why, detail := f.judgeIP(e, ip.WithZone("").Unmap(), ip.Zone() != "")
+		if failing := f.failing(text); why == "" && e.ill == "" && failing != "" { // others of its addresses answer
+			why, detail = probeFailed, failing
+		}
 		if why != "" {
 			o.reject(address, why, detail)
 			continue

@@ -14,13 +14,14 @@ type Choice struct {
 	Ill   bool   // no cluster is healthy: the sets are published all the same
 	Kept  bool   // nothing offers a target any more: the sets are those of before, which may not go yet
 
-	Sources  []intent.Source    // where each published target comes from
-	Rejected []intent.Rejection // which candidates are not published, and what to do about it
-	Warnings []string           // sentences about what is published all the same
-	Health   []string           // sentences about the effects of health; none if all are healthy
-	Unknown  []string           // clusters whose Service was never looked at
-	Absent   []string           // clusters that were seen to lack the Service
-	Foreign  []string           // clusters where the Service's namespace is another project's
+	Sources  []intent.Source      // where each published target comes from
+	Probes   []intent.ProbeStatus // of the addresses that could be published, ordered; nil: no probe is asked for
+	Rejected []intent.Rejection   // which candidates are not published, and what to do about it
+	Warnings []string             // sentences about what is published all the same
+	Health   []string             // sentences about the effects of health; none if all are healthy
+	Unknown  []string             // clusters whose Service was never looked at
+	Absent   []string             // clusters that were seen to lack the Service
+	Foreign  []string             // clusters where the Service's namespace is another project's
 }
 
 // Some tells whether there is anything to publish.

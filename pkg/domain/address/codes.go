@@ -13,6 +13,7 @@ const (
 	Drained     = "Drained"     // the cluster is drained
 	NotReady    = "NotReady"    // the Service has no ready endpoint
 	Unreachable = "Unreachable" // the cluster cannot be reached
+	ProbeFailed = "ProbeFailed" // the address does not answer a probe
 )
 
 // The reasons.
@@ -37,6 +38,7 @@ const (
 	drained     code = Drained // health
 	notReady    code = NotReady
 	unreachable code = Unreachable
+	probeFailed code = ProbeFailed
 
 	standby  code = Standby // routing
 	noWeight code = NoWeight
@@ -65,6 +67,8 @@ func (c code) reason(detail string) string {
 		return "the Service has no ready endpoint" + detail
 	case unreachable:
 		return "the cluster cannot be reached" + detail
+	case probeFailed:
+		return "the probe" + detail
 	case standby:
 		return detail + " is first in order"
 	case noWeight:

@@ -14,8 +14,6 @@ import (
 type source struct {
 	*Offer
 	object string // the Service, for people
-	ill    code   // why it does not count, empty: it does
-	detail string // of ill
 }
 
 // entry is a candidate that the rule allows.
@@ -25,6 +23,8 @@ type entry struct {
 	target string     // as it would be published
 	ip     netip.Addr // not valid: the target is a host name
 	via    string     // the host name whose address the target is; empty: it is offered itself
+	ill    code       // why it does not count, empty: it does
+	detail string     // of ill
 }
 
 func (e entry) in() string { return cmp.Or(e.Candidate.Object, e.object) }

@@ -19,6 +19,8 @@ type Input struct {
 	SetIDs   bool      // the DNS provider has set identifiers: several sets of one name and type
 	NoAlias  string    // why the name may be no alias, as in "it is the apex of its zone"; empty: it may
 	Now      time.Time // UTC
+
+	Probed map[string]intent.ProbeStatus // what the probe of Health has found, by address in its shortest form
 }
 
 // Rule says which addresses may be published.
@@ -51,6 +53,7 @@ func Fold(in Input) (c Choice, due time.Time) {
 	f.deny = f.networks("targetFilter.deny", in.Rule.Deny)
 	f.passed = f.networks("target-net-filter", in.Rule.Passed)
 	f.collect()
+	f.choice.Probes = f.probes()
 	return f.finish(f.decide()), f.due
 }
 

@@ -31,24 +31,35 @@ func Freeze(unreachable, tried int) string {
 	return fmt.Sprintf("%d of %d clusters cannot be reached, so Signpost assumes a fault of its own network and keeps all addresses until that ends", unreachable, tried)
 }
 
-// examine finds out whether a source counts.
+// examine finds out which of the offers of a source count.
 func (f *fold) examine(s *source, offers []entry) {
 	if f.Health == nil || len(offers) == 0 {
 		return
 	}
+	ill, detail := f.examineSource(s, offers)
+	for n := range offers {
+		e := &offers[n]
+		if e.ill, e.detail = ill, detail; ill == "" {
+			e.ill, e.detail = f.examineProbes(*e)
+		}
+	}
+}
+
+// examineSource finds out why a source does not count; empty: it does.
+func (f *fold) examineSource(s *source, offers []entry) (ill code, detail string) {
 	r := s.Observation.Readiness
 	if asks := f.Health.ReadyEndpoints; (asks == nil || *asks) && r != nil && r.Ready == 0 {
-		s.ill, s.detail = notReady, since(r.Since)
-		return
+		return notReady, since(r.Since)
 	}
 	if f.Rule.Scope == intent.Public { // who asks for a name of cluster scope is in the cluster
-		f.examineCluster(s, offers)
+		return f.examineCluster(s, offers)
 	}
+	return "", ""
 }
 
 // examineCluster finds out whether the cluster of a source counts. If the cluster must
 // not be removed, clusters that are out stay out until they answer.
-func (f *fold) examineCluster(s *source, offers []entry) {
+func (f *fold) examineCluster(s *source, offers []entry) (ill code, detail string) {
 	at, limit := s.Standing, f.patience()
 	overdue := func(since time.Time) bool { return !since.IsZero() && !f.Now.Before(since.Add(limit)) }
 	lost, silent := overdue(at.UnreachableSince), overdue(at.SilentSince)
@@ -59,8 +70,9 @@ func (f *fold) examineCluster(s *source, offers []entry) {
 		f.say(at.Frozen)
 	}
 	if lost && at.Frozen == "" || (lost || silent) && !slices.ContainsFunc(offers, f.stands) {
-		s.ill, s.detail = unreachable, since(earlier(at.SilentSince, at.UnreachableSince))+", which is longer than "+limit.String()
+		return unreachable, since(earlier(at.SilentSince, at.UnreachableSince)) + ", which is longer than " + limit.String()
 	}
+	return "", ""
 }
 
 // earlier is the first of two times, of which zero is none.
@@ -95,7 +107,8 @@ func (f *fold) stands(e entry) bool {
 
 // decide routes the healthy entries. If there are none and the names are to be kept, it
 // routes the published addresses that still exist, or if there are none, all. A name that
-// has never been healthy is not published.
+// has never been healthy is not published. Probes alone never leave a name without an
+// address.
 func (f *fold) decide() outcome {
 	well, ill := parted(f.offered)
 	out := f.route(well)
@@ -103,22 +116,39 @@ func (f *fold) decide() outcome {
 		f.leaveOut(&out, ill)
 		return f.hold(out)
 	}
+	may := ill
 	if f.Health.WhenAllUnhealthy == intent.Remove || len(f.Previous) == 0 {
+		may = slices.DeleteFunc(slices.Clone(ill), func(e entry) bool { return e.ill != probeFailed })
+	}
+	if len(may) == 0 {
 		f.say(f.nothing())
 		f.leaveOut(&out, ill)
 		return f.hold(out)
 	}
 	f.choice.Ill = true
-	kept := f.route(slices.DeleteFunc(slices.Clone(f.offered), func(e entry) bool { return !f.stands(e) }))
+	return f.keep(out, ill, may)
+}
+
+// keep routes the entries that may stay although none is healthy: those that are
+// published, or if there are none, all. The outcome of the healthy ones is out.
+func (f *fold) keep(out outcome, ill, may []entry) outcome {
+	mayNot := func(e entry) bool { return e.ill != "" && !slices.ContainsFunc(may, e.is) }
+	pool := slices.DeleteFunc(slices.Clone(f.offered), mayNot)
+	kept := f.route(slices.DeleteFunc(slices.Clone(pool), func(e entry) bool { return !f.stands(e) }))
 	if !kept.some() {
 		f.say("no cluster is healthy, and no published address exists any more: all addresses count")
-		return f.hold(f.route(f.offered))
+		all := f.route(pool)
+		f.leaveOut(&all, slices.DeleteFunc(ill, func(e entry) bool { return !mayNot(e) }))
+		return f.hold(all)
 	}
 	f.say("no cluster is healthy: published addresses that still exist stay")
 	kept.rejected = append(kept.rejected, out.rejected...)
-	f.leaveOut(&kept, slices.DeleteFunc(ill, f.stands))
+	f.leaveOut(&kept, slices.DeleteFunc(ill, func(e entry) bool { return f.stands(e) && !mayNot(e) }))
 	return kept
 }
+
+// is tells whether two entries are of the same candidate.
+func (e entry) is(other entry) bool { return e.Candidate == other.Candidate }
 
 // parted tells what counts from what does not.
 func parted(all []entry) (well, ill []entry) {
@@ -148,7 +178,7 @@ func (f *fold) nothing() string {
 func (f *fold) leaveOut(o *outcome, ill []entry) {
 	for _, e := range ill {
 		o.reject(e, e.ill, e.detail)
-		f.say(e.Service.Cluster + " is left out: " + e.ill.reason(e.detail))
+		f.say(e.subject() + " is left out: " + e.ill.reason(e.detail))
 	}
 }
 

@@ -31,6 +31,7 @@ type row struct {
 	Row       string
 	After     string // since the first row
 	Published []string
+	Failing   []string // addresses whose probes fail
 	Offers    []offering
 }
 
@@ -110,13 +111,17 @@ func tell(t *testing.T, s scene) string {
 				kind := map[bool]string{true: "CNAME", false: "A"}[strings.HasSuffix(target, "example")]
 				in.Previous = append(in.Previous, Set{Type: kind, Targets: []string{target}})
 			}
+			in.Probed = map[string]intent.ProbeStatus{}
+			for _, target := range row.Failing {
+				in.Probed[target] = intent.ProbeStatus{Target: target, Healthy: "False", Since: in.Now, From: "replica-1", Message: "connection refused"}
+			}
 			c, due := Fold(in)
 			fmt.Fprintf(&out, "%s, %s:\n%s", scope, row.Row, words(c, due))
 			in.Previous = nil
 			if s.History {
 				in.Previous = c.Sets
 			}
-			again, _ := Fold(Input{in.Rule, in.Types, in.Routing, in.Health, in.Offers, c.Sets, in.SetIDs, in.NoAlias, in.Now})
+			again, _ := Fold(Input{in.Rule, in.Types, in.Routing, in.Health, in.Offers, c.Sets, in.SetIDs, in.NoAlias, in.Now, in.Probed})
 			assert.Equal(t, c.Sets, again.Sets, "%s, %s: what is published does not move by itself", scope, row.Row)
 		}
 	}
@@ -147,6 +152,9 @@ func words(c Choice, due time.Time) string {
 	}
 	for _, h := range c.Health {
 		line("health: %s", h)
+	}
+	for _, p := range c.Probes {
+		line("probe of %s: %s", p.Target, p.Healthy)
 	}
 	for _, cluster := range c.Unknown {
 		line("nothing is known of %s", cluster)

@@ -129,7 +129,7 @@ func Stored(cluster, app string, canonical []byte) (Object, error) {
 		return Object{}, err
 	}
 	o.ID, err = identify(cluster, head)
-	o.Published = publishedIn(o.ID, head.Labels, canonical)
+	o.Published = publishedIn(o.ID, head, canonical)
 	return o, err
 }
 

@@ -1,6 +1,8 @@
 package bundle
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -20,6 +22,23 @@ type Published struct {
 	Record string // the provider's name in its project
 	Scope  string
 	Names  []PublishedName // in the order of the DNSEndpoint
+	Probes []Probe         // of the addresses that its names could have
+}
+
+// AnnotationProbes has the probes of a DNSEndpoint, as JSON.
+const AnnotationProbes = "signpost.dev/probes"
+
+// Probe is how some addresses are asked whether they serve.
+type Probe struct {
+	Spec    json.RawMessage `json:"probe"`   // an intent.Probe with its defaults
+	Targets []string        `json:"targets"` // addresses, ordered
+}
+
+// Key tells probes of a DNSEndpoint apart.
+func (p Probe) Key() string {
+	const enough = 8
+	sum := sha256.Sum256(p.Spec)
+	return hex.EncodeToString(sum[:enough])
 }
 
 // PublishedName is one set of targets that a DNSEndpoint publishes for a host.
@@ -44,8 +63,8 @@ func EndpointID(cluster, namespace, name string) ID {
 // publishedIn reads what a stored DNSEndpoint publishes; nil for an object that is
 // none of Signpost's DNSEndpoints. Stores keep what is published as the object
 // alone, and this is the only place that reads it (ADR 0048).
-func publishedIn(id ID, labels map[string]string, canonical []byte) *Published {
-	record := labels[LabelRecord]
+func publishedIn(id ID, head Head, canonical []byte) *Published {
+	record := head.Labels[LabelRecord]
 	if !id.IsEndpoint() || record == "" {
 		return nil
 	}
@@ -67,7 +86,10 @@ func publishedIn(id ID, labels map[string]string, canonical []byte) *Published {
 	if json.Unmarshal(canonical, &object) != nil {
 		return nil // nothing that Signpost rendered
 	}
-	out := &Published{Record: record, Scope: labels[LabelScope]}
+	out := &Published{Record: record, Scope: head.Labels[LabelScope]}
+	if text := head.Annotations[AnnotationProbes]; text != "" && json.Unmarshal([]byte(text), &out.Probes) != nil {
+		out.Probes = nil // nothing that Signpost rendered
+	}
 	for _, e := range object.Spec.Endpoints {
 		name := PublishedName{Name: e.Name, Host: e.Name, Type: e.Type, Targets: e.Targets, ID: e.ID, TTL: e.TTL}
 		if e.Type == "SRV" {

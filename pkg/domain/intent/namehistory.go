@@ -7,7 +7,7 @@ const (
 	CauseRelease   = "Release"   // somebody has asked for it
 	CauseTakeover  = "Takeover"  // another owner publishes the name instead
 	CauseAddress   = "Address"   // a cluster offers other addresses
-	CauseReadiness = "Readiness" // a Service has no ready endpoint, or has some again
+	CauseReadiness = "Readiness" // a Service has no ready endpoint, or the probe of an address fails; or no longer
 	CauseCluster   = "Cluster"   // a cluster is lost, or is back
 	CauseDrain     = "Drain"     // of a cluster
 	CauseUndrain   = "Undrain"   // of a cluster

@@ -315,4 +315,43 @@ type Health struct {
 	ReadyEndpoints   *bool  `json:"readyEndpoints,omitempty"`   // nil: true
 	UnreachableAfter string `json:"unreachableAfter,omitempty"` // a duration; none: 5m
 	WhenAllUnhealthy string `json:"whenAllUnhealthy,omitempty"` // keep (default) or remove
+	Probe            *Probe `json:"probe,omitempty"`            // of each address; nil: none
+}
+
+// Types of probes.
+const (
+	ProbeTCP   = "TCP"
+	ProbeHTTP  = "HTTP"
+	ProbeHTTPS = "HTTPS"
+)
+
+// Probe asks an address whether it serves.
+type Probe struct {
+	Type          string `json:"type"`                    // TCP, HTTP or HTTPS
+	Port          int    `json:"port,omitempty"`          // 0: 80 for HTTP, 443 for HTTPS
+	Host          string `json:"host,omitempty"`          // for HTTP and HTTPS; none: the name
+	Path          string `json:"path,omitempty"`          // likewise; none: "/"
+	Statuses      []int  `json:"statuses,omitempty"`      // likewise: those of an address that serves; none: 200 to 299
+	Body          string `json:"body,omitempty"`          // likewise: a text that the beginning of the answer contains; none: any
+	AllowInsecure bool   `json:"allowInsecure,omitempty"` // for HTTPS: any certificate is taken
+	Interval      string `json:"interval,omitempty"`      // a duration; none: 10s
+	Timeout       string `json:"timeout,omitempty"`       // a duration; none: 3s
+	Failures      int    `json:"failures,omitempty"`      // in a row before an address is out; 0: 3
+	Successes     int    `json:"successes,omitempty"`     // in a row before it is back; 0: 2
+}
+
+// Completed is the probe with its defaults, for a host name.
+func (p Probe) Completed(name string) Probe {
+	p.Interval, p.Timeout = cmp.Or(p.Interval, "10s"), cmp.Or(p.Timeout, "3s")
+	p.Failures, p.Successes = cmp.Or(p.Failures, 3), cmp.Or(p.Successes, 2)
+	switch p.Type {
+	case ProbeHTTP:
+		p.Port = cmp.Or(p.Port, 80)
+	case ProbeHTTPS:
+		p.Port = cmp.Or(p.Port, 443)
+	default:
+		return p
+	}
+	p.Host, p.Path = cmp.Or(p.Host, name), cmp.Or(p.Path, "/")
+	return p
 }

@@ -155,6 +155,7 @@ type NameStatus struct {
 	Sets       []SetStatus       `json:"sets,omitempty"`    // where the name has several by set identifier
 	Answers    []Answer          `json:"answers,omitempty"` // of the authoritative servers, once they were asked
 	Stages     *Stages           `json:"stages,omitempty"`  // of the last change of its DNSEndpoint; absent before it is written
+	Probes     []ProbeStatus     `json:"probes,omitempty"`  // of the addresses that the name could have; none: no probe is asked for
 }
 
 // Stages are when a change of a DNSEndpoint came how far, in UTC. A zero time is not known, or has not come. Observed
@@ -166,6 +167,15 @@ type Stages struct {
 	Written   time.Time `json:"written,omitzero"`   // the home had the DNSEndpoint
 	Published time.Time `json:"published,omitzero"` // external-dns or the built-in publisher had told the DNS provider
 	Answered  time.Time `json:"answered,omitzero"`  // all authoritative servers were found to answer it
+}
+
+// ProbeStatus is what the probe of an address has found.
+type ProbeStatus struct {
+	Target  string    `json:"target"`
+	Healthy string    `json:"healthy"`           // True, False or Unknown, which counts as healthy
+	Since   time.Time `json:"since,omitzero"`    // UTC, of the last change; zero while Healthy is Unknown
+	From    string    `json:"from,omitempty"`    // the replica that probes
+	Message string    `json:"message,omitempty"` // of the last failure, or why nothing is judged
 }
 
 // Source tells where a target comes from.

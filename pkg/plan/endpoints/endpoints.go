@@ -58,10 +58,15 @@ func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Obje
 	}
 	slices.SortStableFunc(published.Names, func(a, b bundle.PublishedName) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(list, func(a, b *endpoint.Endpoint) int { return strings.Compare(a.DNSName, b.DNSName) })
+	probes, annotations, err := probesOf(b, choices)
+	if err != nil {
+		return bundle.Object{}, false, err
+	}
+	published.Probes = probes
 	object, err := bundle.New(b.Cluster, b.App, &v1alpha1.DNSEndpoint{
 		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: bundle.EndpointKind},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: Name(g, b), Namespace: g.Project.Namespace, Labels: labelsOf(g, b),
+			Name: Name(g, b), Namespace: g.Project.Namespace, Labels: labelsOf(g, b), Annotations: annotations,
 		},
 		Spec: v1alpha1.DNSEndpointSpec{Endpoints: list},
 	})

@@ -17,8 +17,9 @@ const dialTimeout = 3 * time.Second
 
 // Dialer connects to servers that Rules allow. It is safe for concurrent use.
 type Dialer struct {
-	// Rules are the administrator's.
+	// Rules are the administrator's, given by Flag.
 	Rules Rules
+	Flag  string
 
 	// Stores are the addresses (HOST:PORT) of Signpost's own stores. No Rule allows them.
 	Stores []string
@@ -95,9 +96,9 @@ func (d *Dialer) judge(ctx context.Context, address, scope string) ([]target, er
 
 func (d *Dialer) mayDial(ctx context.Context, t target) error {
 	if d.isStore(ctx, t) {
-		return publisher.Errorf(publisher.Forbidden, "%s is a store of Signpost itself, which no rule of %s allows", t, Flag)
+		return publisher.Errorf(publisher.Forbidden, "%s is a store of Signpost itself, which no rule of %s allows", t, d.Flag)
 	}
-	return d.Rules.judge(t)
+	return d.Rules.judge(t, d.Flag)
 }
 
 // resolve gives the addresses of a host.

@@ -15,7 +15,7 @@ import (
 
 func rules(t testing.TB, texts ...string) Rules {
 	t.Helper()
-	parsed, err := Parse(texts)
+	parsed, err := Parse(Servers, texts)
 	require.NoError(t, err)
 	return parsed
 }
@@ -95,7 +95,7 @@ func TestOnlyListedOrPublicServersAreDialled(t *testing.T) {
 		{"a store whose address is unknown, by its port", []string{"0.0.0.0/0"}, "10.5.5.5:4000", "", publisher.Forbidden, "a store of Signpost"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			d := Dialer{
+			d := Dialer{Flag: Servers,
 				Rules: rules(t, c.rules...), Lookup: names(at), Local: func() []netip.Addr { return []netip.Addr{netip.MustParseAddr("192.168.7.7")} },
 				Stores: []string{"etcd.signpost:2379", "127.0.0.1:27017", "lost.signpost:4000"},
 			}
@@ -123,9 +123,9 @@ func TestWrongRulesSayWhatIsWrong(t *testing.T) {
 		"1.2.3":               "no host name",
 		"http://dns.example/": "write HOST[:PORT]",
 	} {
-		_, err := Parse([]string{text})
+		_, err := Parse(Servers, []string{text})
 		require.ErrorContains(t, err, says, text)
-		require.ErrorContains(t, err, Flag)
+		require.ErrorContains(t, err, Servers)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestAnAddressIsJudgedAtEachDial(t *testing.T) {
 	_, port, err := net.SplitHostPort(listener.Addr().String())
 	require.NoError(t, err)
 	asked := 0
-	d := Dialer{Lookup: func(context.Context, string) ([]netip.Addr, error) {
+	d := Dialer{Flag: Servers, Lookup: func(context.Context, string) ([]netip.Addr, error) {
 		asked++
 		if asked == 1 {
 			return []netip.Addr{netip.MustParseAddr("9.9.9.9")}, nil
@@ -163,7 +163,7 @@ func FuzzNothingButPublicAddressesWithoutRules(f *testing.F) {
 		f.Add(seed, uint16(53))
 	}
 	f.Fuzz(func(t *testing.T, host string, port uint16) {
-		d := Dialer{Lookup: names(nil)}
+		d := Dialer{Flag: Servers, Lookup: names(nil)}
 		err := d.Check(t.Context(), net.JoinHostPort(host, "53"), "")
 		a, parsed := netip.ParseAddr(host)
 		if parsed != nil {
@@ -182,7 +182,7 @@ func FuzzRulesAreReadWithoutPanic(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		parsed, err := Parse([]string{text})
+		parsed, err := Parse(Servers, []string{text})
 		if err == nil {
 			require.Len(t, parsed, 1)
 			require.True(t, parsed[0].name != "" || parsed[0].prefix.IsValid())

@@ -1,6 +1,7 @@
-// Package guard decides which DNS servers Signpost itself may connect to. Their addresses
-// are data of projects, and Signpost runs where its stores and the metadata of
-// clouds are near. Addresses are judged after resolution, at each dial.
+// Package guard decides which servers of projects Signpost itself may connect to: DNS
+// servers, and addresses that it probes. They are data of projects, and Signpost runs
+// where its stores and the metadata of clouds are near. Addresses are judged after
+// resolution, at each dial.
 package guard
 
 import (
@@ -13,8 +14,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
-// Flag is the flag that has the rules.
-const Flag = "--publisher-servers"
+// The flags that have rules.
+const (
+	Servers = "--publisher-servers" // for built-in publishers
+	Probes  = "--probe-targets"     // for probes of addresses
+)
 
 // Rule allows connections to some servers.
 type Rule struct {
@@ -28,14 +32,14 @@ type Rule struct {
 // else those alone that a Rule names.
 type Rules []Rule
 
-// Parse reads rules of the form HOST[:PORT][=PREFIX-OR-ZONE]. HOST is a name, an address or a
+// Parse reads rules of a flag, of the form HOST[:PORT][=PREFIX-OR-ZONE]. HOST is a name, an address or a
 // CIDR; an IPv6 address before a port stands in brackets.
-func Parse(texts []string) (Rules, error) {
+func Parse(flag string, texts []string) (Rules, error) {
 	var rules Rules
 	for _, text := range texts {
 		rule, err := parse(strings.TrimSpace(text))
 		if err != nil {
-			return nil, fmt.Errorf("%s %q: %w; write HOST[:PORT][=PREFIX-OR-ZONE], as in 10.0.0.0/8:53=corp.example", Flag, text, err)
+			return nil, fmt.Errorf("%s %q: %w; write HOST[:PORT][=PREFIX-OR-ZONE], as in 10.0.0.0/8:53=corp.example", flag, text, err)
 		}
 		rules = append(rules, rule)
 	}
@@ -167,7 +171,7 @@ func (t target) String() string {
 }
 
 // judge tells why a target may not be dialled; nil: it may be.
-func (r Rules) judge(t target) error {
+func (r Rules) judge(t target, flag string) error {
 	why := special(t.address)
 	for _, rule := range r {
 		if rule.allows(t) && (!neverByWideRule(t.address) || rule.names(t.address)) {
@@ -178,9 +182,9 @@ func (r Rules) judge(t target) error {
 	case why == "" && len(r) == 0:
 		return nil
 	case why == "":
-		return publisher.Errorf(publisher.Forbidden, "%s is not listed; an administrator allows it by %s %s", t, Flag, t.suggestion())
+		return publisher.Errorf(publisher.Forbidden, "%s is not listed; an administrator allows it by %s %s", t, flag, t.suggestion())
 	default:
-		return publisher.Errorf(publisher.Forbidden, "%s is %s; an administrator allows it by %s %s", t, why, Flag, t.suggestion())
+		return publisher.Errorf(publisher.Forbidden, "%s is %s; an administrator allows it by %s %s", t, why, flag, t.suggestion())
 	}
 }
 

@@ -228,6 +228,9 @@ func (i *interest) in(change observed.Change) []work {
 	for _, cluster := range change.Reached {
 		add(i.sources[cluster], "")
 	}
+	for _, owner := range change.Probed {
+		add(owners{intent.Path(owner): true}, "")
+	}
 	for _, service := range change.Services {
 		add(i.services[service], service.Namespace+"/"+service.Name)
 	}

@@ -84,13 +84,17 @@ func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 	drained.Mark(b, offers)
 	published, managed := resolve.PublishingOf(record), externaldns.Managed(record.Spec.Parameters)
 	choices, rule := make([]address.Choice, len(b.Hosts)), rule(b, record)
+	probed, err := probed(ctx, g, b, look)
+	if err != nil {
+		return err
+	}
 	for n, host := range b.Hosts {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		in := address.Input{
 			Rule: rule, Types: typesOf(host, managed), Routing: host.Routing, Health: host.Health,
-			Offers: offersTo(g, b, host, offers), Previous: held[host.Name], Now: look.now,
+			Offers: offersTo(g, b, host, offers), Previous: held[host.Name], Now: look.now, Probed: probed[n],
 			SetIDs: published.Abilities.SetIdentifiers, NoAlias: published.NoAlias(host),
 		}
 		var due time.Time
@@ -101,6 +105,30 @@ func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 	}
 	c.bindings, c.Choices = append(c.bindings, b), append(c.Choices, choices)
 	return nil
+}
+
+// probed is what probes have found of the addresses of each host of a binding. It is
+// read if a probe is asked for.
+func probed(ctx context.Context, g plan.Group, b plan.Binding, look Sources) ([]map[string]intent.ProbeStatus, error) {
+	out := make([]map[string]intent.ProbeStatus, len(b.Hosts))
+	var all map[string]map[string]intent.ProbeStatus
+	for n, host := range b.Hosts {
+		probe, asked := endpoints.Probe(host)
+		if !asked {
+			continue
+		}
+		if all == nil {
+			found, err := look.probes(ctx, endpoints.ID(g, b))
+			if err != nil {
+				return nil, err
+			}
+			if all = found; all == nil {
+				return out, nil
+			}
+		}
+		out[n] = all[probe.Key()]
+	}
+	return out, nil
 }
 
 // publish renders the DNSEndpoints of what was chosen, and of what is kept although

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -27,6 +28,7 @@ type Sources struct {
 	health    func(ctx context.Context) (clusterHealth, error)
 	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
 	foreign   func(ctx context.Context, b plan.Binding, cluster string) (bool, error) // the Service's namespace is another project's
+	probes    func(ctx context.Context, endpoint bundle.ID) (map[string]map[string]intent.ProbeStatus, error)
 
 	Keep func(ctx context.Context, lost map[string]state.NameSet) (map[string]state.NameSet, error) // which names, by record, stay published although nothing offers them an address; nil: none
 }
@@ -52,7 +54,13 @@ func (s *Renderer) ObservedSources(g plan.Group) Sources {
 		}
 		return &seen.Observation, nil
 	}
-	return Sources{now: s.Now().UTC(), service: service, health: s.once(), placement: s.verdict, foreign: s.foreign(g)}
+	return Sources{now: s.Now().UTC(), service: service, health: s.once(), placement: s.verdict, foreign: s.foreign(g), probes: s.probes}
+}
+
+// probes answers what probes of the addresses of a DNSEndpoint have found, by the key of
+// the probe and the address.
+func (s *Renderer) probes(ctx context.Context, endpoint bundle.ID) (map[string]map[string]intent.ProbeStatus, error) {
+	return s.Observed.Probes(ctx, endpoint.Cluster, endpoint.Namespace, endpoint.Name)
 }
 
 // once looks at how clusters stand, when it is first asked.
@@ -135,7 +143,7 @@ func (s *Renderer) LiveSources(p *resolve.Proposal) Sources {
 		}
 		return s.Resolver.LookLive(ctx, service)
 	}
-	return Sources{now: seen.now, service: service, health: seen.health, placement: s.livePlacement, foreign: seen.foreign}
+	return Sources{now: seen.now, service: service, health: seen.health, placement: s.livePlacement, foreign: seen.foreign, probes: seen.probes}
 }
 
 // verdict answers what the cluster's nodes were last seen to make of a placement.

@@ -268,7 +268,7 @@ func (t turning) rejected(r intent.Rejection) intent.Cause {
 	case address.Drained:
 		by := t.list.Clusters[r.Cluster]
 		cause.Reason, cause.Actor, cause.Action, cause.Asked = intent.CauseDrain, by.Actor, intent.Drain, by.Since
-	case address.NotReady:
+	case address.NotReady, address.ProbeFailed:
 		cause.Reason = intent.CauseReadiness
 	case address.Unreachable:
 		cause.Reason = intent.CauseCluster

@@ -130,7 +130,7 @@ func (d *Draft) bindRecord(ctx context.Context, i inputs.DNSIntent, app plan.App
 func hostOf(spec intent.DNSIntent, made hostnameOf, to plan.Binding, by plan.Record) plan.Host {
 	host := plan.Host{
 		Name: made.name, TTL: ttlOf(spec, by.Spec.Parameters), Types: slices.Sorted(slices.Values(spec.RecordTypes)),
-		Routing: routing(spec.Routing, to.Sources), Health: health(spec.Health),
+		Routing: routing(spec.Routing, to.Sources), Health: health(spec.Health, to.Scope),
 	}
 	if to.Scope == intent.ClusterScope || made.cluster != "" {
 		host.Routing = intent.Routing{}
@@ -223,7 +223,7 @@ const quickTTL = time.Minute
 // ttlOf is the TTL of a name in seconds; 0: that of the DNS provider. Routing by failover, and health other than the
 // default, are of use to clients only as soon as their resolvers ask anew.
 func ttlOf(spec intent.DNSIntent, parameters externaldns.Parameters) int64 {
-	moves := !reflect.DeepEqual(health(spec.Health), health(nil)) || spec.Routing != nil && spec.Routing.Policy == intent.Failover
+	moves := !reflect.DeepEqual(health(spec.Health, intent.Public), health(nil, intent.Public)) || spec.Routing != nil && spec.Routing.Policy == intent.Failover
 	if spec.TTL == 0 && moves && externaldns.UsualTTL(parameters) > quickTTL {
 		return int64(quickTTL.Seconds())
 	}

@@ -74,14 +74,17 @@ func routing(in *intent.Routing, clusters []string) intent.Routing {
 // where the intent does not say.
 const unreachableAfter = "5m"
 
-// health is an intent's, with its defaults.
-func health(in *intent.Health) *intent.Health {
+// health is an intent's, with its defaults. No probe reaches addresses inside a cluster.
+func health(in *intent.Health, scope intent.Scope) *intent.Health {
 	ready := true
 	out := intent.Health{ReadyEndpoints: &ready, UnreachableAfter: unreachableAfter, WhenAllUnhealthy: intent.Keep}
 	if in != nil {
 		out.ReadyEndpoints = cmp.Or(in.ReadyEndpoints, &ready)
 		out.UnreachableAfter = cmp.Or(in.UnreachableAfter, out.UnreachableAfter)
 		out.WhenAllUnhealthy = cmp.Or(in.WhenAllUnhealthy, out.WhenAllUnhealthy)
+		if scope == intent.Public {
+			out.Probe = in.Probe
+		}
 	}
 	return &out
 }

@@ -100,6 +100,11 @@ func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice addre
 			s.Sources = append(s.Sources, source)
 		}
 	}
+	for _, p := range choice.Probes {
+		if typeOf(p.Target) == s.Type {
+			s.Probes = append(s.Probes, p)
+		}
+	}
 	return s
 }
 

@@ -3,7 +3,7 @@
 //   - the availability of Deployments and DaemonSets
 //   - the names that external-dns has published, and the answers of authoritative servers
 //   - upstreams that fail CoreDNS' health checks, and the nodes for placements
-//   - whether the cluster can be reached
+//   - whether the cluster can be reached, and what probes of published addresses have found
 //
 // A cluster's owner writes, fenced by its key, from complete pictures only; anybody reads. A missing observation is
 // unknown, never empty (I11).
@@ -230,6 +230,7 @@ type Change struct {
 	Services   []address.Service
 	Placements []string  // clusters of which a verdict changed, each once
 	Reached    []string  // clusters whose reachability changed, each once
+	Probed     []string  // paths of owners of whose addresses probes have found something
 	Answers    []Answers // of DNSEndpoints whose names are answered otherwise
 	Clusters   []string  // clusters of which anything changed, each once
 	Lost       bool
@@ -249,6 +250,9 @@ func changeOf(batch kv.Batch) Change {
 		}
 		if cluster, _, ok := parsePlacement(event.Key); ok && !slices.Contains(change.Placements, cluster) {
 			change.Placements = append(change.Placements, cluster)
+		}
+		if owners, ok := parseProbes(event); ok {
+			change.Probed = append(change.Probed, owners...)
 		}
 		if answers, ok := parseAnswers(event); ok {
 			change.Answers = append(change.Answers, answers)

@@ -77,7 +77,7 @@ func (o *Observer) step(ctx context.Context) error {
 	if err := o.open(ctx); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{o.services, o.workloads, o.placements, o.published, o.answers, o.reachability} {
+	for _, part := range []func(context.Context) error{o.services, o.workloads, o.placements, o.published, o.answers, o.probes, o.reachability} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -110,6 +110,7 @@ func (o *Observer) Finish(ctx context.Context) error {
 		workloads{stored: o.writer.DaemonSets(), remove: o.writer.RemoveDaemonSet}.forget,
 		func(ctx context.Context) error { return o.writer.SetPublished(ctx, nil, nil) },
 		func(ctx context.Context) error { return o.writer.SetAnswers(ctx, nil) },
+		func(ctx context.Context) error { return o.writer.SetProbes(ctx, nil, o.cluster.Clock.Now()) },
 	} {
 		if err := forget(ctx); err != nil {
 			return err
@@ -182,6 +183,15 @@ func (o *Observer) answers(ctx context.Context) error {
 		return nil
 	}
 	return o.writer.SetAnswers(ctx, heard)
+}
+
+// probes writes what probes of addresses have found.
+func (o *Observer) probes(ctx context.Context) error {
+	found := o.cluster.Snapshot().Probes
+	if found == nil {
+		return nil
+	}
+	return o.writer.SetProbes(ctx, found, o.cluster.Clock.Now().UTC())
 }
 
 // reachability writes the last probe's result. A cluster that answers, but of

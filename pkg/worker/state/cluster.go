@@ -43,14 +43,15 @@ type Snapshot struct {
 	Findings  *Findings                    // of the probes, nil before the first
 	Questions *Questions                   // to the servers, nil before the first
 	Answers   map[string]*observed.Answers // of the servers, by DNSEndpoint; nil before the first
+	Probes    map[string]observed.Probes   // of addresses, by DNSEndpoint; nil before the first
 }
 
 // Signals wake the goroutines of a cluster's worker.
-type Signals struct{ Step, Observe, Probe, Verify Signal }
+type Signals struct{ Step, Observe, Probe, Verify, Addresses Signal }
 
 // NewSignals makes Signals of which none is given.
 func NewSignals() Signals {
-	return Signals{Step: make(Signal, 1), Observe: make(Signal, 1), Probe: make(Signal, 1), Verify: make(Signal, 1)}
+	return Signals{Step: make(Signal, 1), Observe: make(Signal, 1), Probe: make(Signal, 1), Verify: make(Signal, 1), Addresses: make(Signal, 1)}
 }
 
 // Signal wakes a goroutine.
@@ -141,7 +142,16 @@ func (c *Cluster) SetQuestions(q *Questions) {
 	c.mu.Unlock()
 	if !same {
 		c.Signals.Verify.Wake()
+		c.Signals.Addresses.Wake()
 	}
+}
+
+// SetProbes tells what probes of addresses have found.
+func (c *Cluster) SetProbes(all map[string]observed.Probes) {
+	c.mu.Lock()
+	c.now.Probes = all
+	c.mu.Unlock()
+	c.Signals.Observe.Wake()
 }
 
 // SetAnswers tells what servers answer.

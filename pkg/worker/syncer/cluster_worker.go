@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/addressprobe"
 	"github.com/signpost-dns/signpost/pkg/worker/link"
 	"github.com/signpost-dns/signpost/pkg/worker/observe"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
@@ -18,16 +19,17 @@ import (
 )
 
 // clusterWorker is one worker's ownership of one cluster, from taking over to releasing
-// it. Four goroutines share its state: one steps towards what is wanted, one observes,
-// one probes, and one verifies.
+// it. Five goroutines share its state: one steps towards what is wanted, one observes,
+// one probes external-dns and nameservers, one verifies, and one has addresses probed.
 type clusterWorker struct {
 	*state.Picture
-	link     *link.Link
-	executor executor
-	rsync    *rsync.Handovers // the executor; nil: this worker writes to the cluster itself
-	observer *observe.Observer
-	prober   *probe.Prober
-	verifier *verify.Names
+	link      *link.Link
+	executor  executor
+	rsync     *rsync.Handovers // the executor; nil: this worker writes to the cluster itself
+	observer  *observe.Observer
+	prober    *probe.Prober
+	verifier  *verify.Names
+	addresses *addressprobe.Prober
 
 	loaded bool
 	unused bool        // the last step found nothing left to serve
@@ -61,6 +63,7 @@ func (t *clusterWorker) run(parent context.Context) {
 	group.Go(func() { t.observer.Run(ctx); cancel(); t.observer.Wait() })
 	group.Go(func() { t.prober.Run(ctx) })
 	group.Go(func() { t.verifier.Run(ctx) })
+	group.Go(func() { t.addresses.Run(ctx) })
 	t.act(ctx)
 	cancel()
 	t.link.Disconnect()

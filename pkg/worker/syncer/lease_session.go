@@ -17,6 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/addressprobe"
 	"github.com/signpost-dns/signpost/pkg/worker/apply"
 	"github.com/signpost-dns/signpost/pkg/worker/index"
 	"github.com/signpost-dns/signpost/pkg/worker/link"
@@ -372,6 +373,7 @@ func (t *leaseSession) newClusterWorker(name string, fence kv.Compare) *clusterW
 	w := &clusterWorker{
 		Picture: picture, link: link.New(of, picture.Ledger, o.Connections, o.Random),
 		observer: observe.New(of, t.worker.observed, lookups), prober: probe.New(of), verifier: verify.New(of, o.Verifier, t.worker.observed),
+		addresses: addressprobe.New(of, o.Vantage),
 	}
 	if o.Rsync == nil {
 		w.executor = apply.New(picture, w.link, o.MayUse, o.Tracer)

@@ -25,6 +25,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/tracing"
+	"github.com/signpost-dns/signpost/pkg/worker/addressprobe"
 	"github.com/signpost-dns/signpost/pkg/worker/apply"
 	"github.com/signpost-dns/signpost/pkg/worker/index"
 	"github.com/signpost-dns/signpost/pkg/worker/link"
@@ -66,9 +67,10 @@ type Options struct {
 	// MayUse says which namespaces that somebody else made owners may use. nil: all.
 	MayUse apply.MayUse
 
-	Verifier verify.Verifier // has published names verified; nil: they are not
-	Resolver lookup.Resolver // of the host names that Services offer; default: the system's
-	Member   string          // names this worker among the replicas; default: random
+	Verifier verify.Verifier       // has published names verified; nil: they are not
+	Vantage  *addressprobe.Vantage // probes published addresses; nil: they are not probed
+	Resolver lookup.Resolver       // of the host names that Services offer; default: the system's
+	Member   string                // names this worker among the replicas; default: random
 	Clock    pace.Clock
 	Random   func() float64 // in [0,1), for jitter
 	Logger   *slog.Logger
