@@ -118,6 +118,8 @@ func TestReleaseTimeouts(t *testing.T) {
 		{"as the record says", intent.Record{ReleaseTimeout: "70s", Provider: "coredns"}, 9, 70 * time.Second},
 		{"twice the default interval and a minute", intent.Record{}, 1, 3 * time.Minute},
 		{"twice its interval and a minute", intent.Record{Parameters: map[string]any{"interval": "5s"}}, 9, 70 * time.Second},
+		{"Signpost's own publisher may have to take over", intent.Record{ReleaseTimeout: "5s", DeployOn: &intent.Home{Publisher: intent.BuiltIn}}, 1, 45 * time.Second},
+		{"Signpost's own publisher has the time that the record allows", intent.Record{ReleaseTimeout: "70s", DeployOn: &intent.Home{Publisher: intent.BuiltIn}}, 1, 70 * time.Second},
 		{"what does not parse says nothing", intent.Record{ReleaseTimeout: "soon"}, 1, 3 * time.Minute},
 		{"coredns removes a target in each interval", intent.Record{Provider: "coredns", Parameters: map[string]any{"interval": "5s"}}, 9, 110 * time.Second},
 		{"never less than twice the interval", intent.Record{Provider: "coredns", Parameters: map[string]any{"interval": "5s"}}, 0, 70 * time.Second},

@@ -204,8 +204,21 @@ func UseOf(group intent.Path, cluster string, p *bundle.Published) Use {
 // removes the names. If the record does not say, it is twice its interval and a minute.
 // By then external-dns has looked again at an API server that was away. Its coredns
 // provider removes one target of a name in each interval. So a name with more targets
-// needs an interval for each, and one to spare.
+// needs an interval for each, and one to spare. Signpost's own publisher has time to take
+// over from one that was killed, even if the record allows less.
 func ReleaseTimeout(r plan.Record, targets int) time.Duration {
+	timeout := releaseTimeout(r, targets)
+	if r.Spec.DeployOn.BuiltIn() {
+		return max(timeout, publisherTakeover)
+	}
+	return timeout
+}
+
+// publisherTakeover is the least time for a publisher to remove names. It may write after
+// 25 seconds (ADR 0061), and needs two requests, to read the zone and to write.
+const publisherTakeover = 45 * time.Second
+
+func releaseTimeout(r plan.Record, targets int) time.Duration {
 	if timeout, err := time.ParseDuration(r.Spec.ReleaseTimeout); err == nil && timeout > 0 {
 		return timeout
 	}
