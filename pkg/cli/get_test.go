@@ -96,6 +96,39 @@ func TestWideTablesShowTheFleet(t *testing.T) {
 	require.NotContains(t, signpost(t, without.url, "get", clusters+"/hub").err, "not shown", "others are not asked")
 }
 
+// TestWideTablesShowGroupsAndNames with their state and what is pending.
+func TestWideTablesShowGroupsAndNames(t *testing.T) {
+	t.Parallel()
+	const groups, names = "projects/shop/composite-apps/store/v1/deployment-intent-groups", "projects/shop/names"
+	f := newFake(t)
+	f.on("GET "+groups, 200, "", `{"items":[{"metadata":{"name":"prod"},"spec":{}},{"metadata":{"name":"test"},"spec":{}}]}`)
+	f.on("GET "+groups+"/prod/status", 200, "", `{"state":"Instantiated","undeployed":[{},{}],"names":[{"conditions":[{"type":"Published","status":"True"}]},{},{}],
+		"clusters":[{"resources":[{"status":"Applied"},{"status":"Applying"},{"status":"Applying"},{"status":"Applying"},{"status":"Applying"}]}]}`)
+	f.on("GET "+groups+"/test/status", 200, "", `{"state":"Created"}`)
+	f.on("GET "+names, 200, "DNSNameList", example(t, "namePage"))
+	f.on("GET names?limit=1000&project=shop", 200, "FoundNamePage", example(t, "foundNamePage"))
+	f.on("GET "+names+"/a.lab.example", 200, "DNSName", `{"metadata":{"name":"a.lab.example"},"spec":{"addresses":["203.0.113.1"]},
+		"status":{"state":"Terminating","published":"False","verified":"Unknown","message":"","records":[],"warnings":["it goes"]}}`)
+	cells := func(path string, args ...string) string {
+		t.Helper()
+		got := signpost(t, f.url, append([]string{"get", path}, args...)...)
+		require.Equal(t, result{exitDone, got.out, ""}, got)
+		return regexp.MustCompile(` {2,}`).ReplaceAllString(got.out, "  ")
+	}
+	listed := cells(groups, "-o", "wide")
+	require.Contains(t, listed, "UPDATED  STATE  NAMES  UNPUBLISHED  PENDING OBJECTS  NOT DEPLOYED  CREATED  DESCRIPTION\n")
+	require.Regexp(t, `(?m)^prod  .*  Instantiated  3  2  4  2  -  -$`, listed)
+	require.Regexp(t, `(?m)^test  .*  Created  0  0  0  0  -  -$`, listed)
+	require.Equal(t, 3, f.reads, "the list, and a summary for each group")
+	cells(groups)
+	require.Equal(t, 4, f.reads, "no summaries for a narrow table")
+
+	require.Contains(t, cells(names, "-o", "wide"), "  Instantiated  True  True  ")
+	require.Equal(t, 6, f.reads, "the list, and one search")
+	require.Contains(t, cells(names+"/a.lab.example", "-o", "wide"), "  Terminating  False  Unknown  ")
+	require.Equal(t, 7, f.reads, "a document tells its own state")
+}
+
 func TestAllPagesAreRead(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

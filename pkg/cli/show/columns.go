@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
@@ -16,9 +17,20 @@ import (
 
 // item is one element of a list as the server answers it.
 type item struct {
-	Metadata client.Metadata       `json:"metadata"`
-	Spec     json.RawMessage       `json:"spec"`
-	Status   client.DocumentStatus `json:"status"`
+	Metadata client.Metadata `json:"metadata"`
+	Spec     json.RawMessage `json:"spec"`
+	Status   itemStatus      `json:"status"`
+}
+
+// itemStatus is what tables show of the status of a document.
+type itemStatus struct {
+	Abandoned         client.Abandoned  `json:"abandoned"`
+	Drained           client.Drained    `json:"drained"`
+	CredentialsExpire time.Time         `json:"credentialsExpire"`
+	Warnings          []json.RawMessage `json:"warnings"` // objects or, of a name, texts
+	State             string            `json:"state"`    // of a name that was read alone
+	Published         string            `json:"published"`
+	Verified          string            `json:"verified"`
 }
 
 // column is one column of the table of a collection.

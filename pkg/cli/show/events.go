@@ -50,7 +50,7 @@ func EventsCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.Print(p.Out, answer.Body, func(w io.Writer, _ bool) error { return printAnswer(w, "events", answer.Body, nil) })
+			return output.Print(p.Out, answer.Body, func(w io.Writer, _ bool) error { return printAnswer(cmd.Context(), w, "events", answer.Body, nil) })
 		},
 	}
 	const usual = 100

@@ -9,10 +9,8 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
-	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // ReadFleet reads all pages of the fleet.
@@ -31,28 +29,6 @@ func ReadFleet(ctx context.Context, api *client.Client) (client.Fleet, error) {
 		}
 		query.Set("continue", page.Continue)
 	}
-}
-
-// wideColumns are the columns that only wide tables of a collection have. Tables of clusters
-// and of providers show how these do in the fleet. Without an answer about the fleet, they say why.
-func wideColumns(ctx context.Context, p terminal.Program, api *client.Client, path intent.Path) []column {
-	more := []column{
-		{"CREATED", func(i item) string { return terminal.Moment(i.Metadata.CreatedAt) }},
-		{"DESCRIPTION", func(i item) string { return i.Metadata.Description }},
-	}
-	kind := document.Kind(path)
-	if kind != "clusters" && kind != "dns-update-records" {
-		return more
-	}
-	fleet, err := ReadFleet(ctx, api)
-	if err != nil {
-		terminal.Printf(p.Err, "the state of %s is not shown: %s\n", strings.ReplaceAll(kind, "-", " "), connect.Describe(err))
-		return more
-	}
-	if kind == "clusters" {
-		return slices.Concat(clusterColumns(path.Segment("cluster-providers"), fleet.Items), more)
-	}
-	return slices.Concat(providerColumns(path.Segment("projects"), fleet.Items), more)
 }
 
 // clusterColumns show how the clusters of a cluster provider do.

@@ -26,7 +26,8 @@ documents of the files, and ignores requests such as instantiate.
 
 With -o yaml, each document names its collection, so that "signpost apply -f -" takes the output.
 With -o wide, clusters and providers are shown with their state in the fleet, and with the number of
-names that are not published.`
+names that are not published. Groups are shown with their state, and with the number of objects and of
+documents that wait to be deployed. Names are shown with their state.`
 
 // GetCommand makes `signpost get`.
 func GetCommand(p terminal.Program) *cobra.Command {
@@ -81,11 +82,7 @@ func Get(ctx context.Context, p terminal.Program, api *client.Client, path inten
 		}
 	}
 	return output.Print(p.Out, body, func(w io.Writer, wide bool) error {
-		var more []column
-		if wide {
-			more = wideColumns(ctx, p, api, path)
-		}
-		return printAnswer(w, path, body, more)
+		return printAnswer(ctx, w, path, body, wideTables(wide, p, api))
 	})
 }
 
@@ -125,8 +122,8 @@ func read(ctx context.Context, api *client.Client, path string, query url.Values
 }
 
 // printAnswer shows an answer as a table where there is one for it, else as
-// YAML. Tables of documents get more columns.
-func printAnswer(w io.Writer, path intent.Path, body []byte, more []column) error {
+// YAML. Tables of documents get the columns of the reader.
+func printAnswer(ctx context.Context, w io.Writer, path intent.Path, body []byte, more *wideReader) error {
 	var found answer
 	if err := json.Unmarshal(body, &found); err != nil {
 		return err
@@ -136,7 +133,7 @@ func printAnswer(w io.Writer, path intent.Path, body []byte, more []column) erro
 	case found.Items == nil && found.Metadata == nil:
 		return terminal.PrintYAML(w, body)
 	case found.Items == nil:
-		return printItems(w, document.Kind(path), []json.RawMessage{body}, more)
+		return printItems(ctx, w, path, []json.RawMessage{body}, more)
 	case len(*found.Items) == 0:
 		terminal.Printf(w, "There are no %s.\n", strings.ReplaceAll(last, "-", " "))
 		return nil
@@ -145,17 +142,18 @@ func printAnswer(w io.Writer, path intent.Path, body []byte, more []column) erro
 	case last == "users":
 		return printUsers(w, body)
 	}
-	return printItems(w, document.Kind(path), *found.Items, more)
+	return printItems(ctx, w, path, *found.Items, more)
 }
 
-func printItems(w io.Writer, collection string, raw []json.RawMessage, more []column) error {
+// printItems shows the documents of a path's collection as a table.
+func printItems(ctx context.Context, w io.Writer, path intent.Path, raw []json.RawMessage, more *wideReader) error {
 	items := make([]item, len(raw))
 	for i := range raw {
 		if err := json.Unmarshal(raw[i], &items[i]); err != nil {
 			return err
 		}
 	}
-	return resourceTable(collection, items, more).Write(w)
+	return resourceTable(document.Kind(path), items, more.columns(ctx, path, items)).Write(w)
 }
 
 func printEvents(w io.Writer, body []byte) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // getFiles reads what is stored of the documents of files.
@@ -44,16 +43,12 @@ func getFiles(ctx context.Context, p terminal.Program, server *connect.Connectio
 		return err
 	}
 	return output.Print(p.Out, all, func(w io.Writer, wide bool) error {
-		more := func(intent.Path) []column { return nil }
-		if wide {
-			more = func(path intent.Path) []column { return wideColumns(ctx, p, api, path) }
-		}
-		return printDocuments(w, documents, bodies, more)
+		return printDocuments(ctx, w, documents, bodies, wideTables(wide, p, api))
 	})
 }
 
-// printDocuments shows a table for each collection of the documents, with more columns.
-func printDocuments(w io.Writer, documents []document.Document, bodies []json.RawMessage, more func(intent.Path) []column) error {
+// printDocuments shows a table for each collection of the documents, with the columns of the reader.
+func printDocuments(ctx context.Context, w io.Writer, documents []document.Document, bodies []json.RawMessage, more *wideReader) error {
 	for first, last := 0, 0; first < len(documents); first = last {
 		collection, services := documents[first].Path.Collection(), documents[first].Service != nil
 		for last < len(documents) && documents[last].Path.Collection() == collection {
@@ -61,7 +56,7 @@ func printDocuments(w io.Writer, documents []document.Document, bodies []json.Ra
 		}
 		terminal.Printf(w, "%s\n", collection)
 		show := func() error {
-			return printItems(w, document.Kind(documents[first].Path), bodies[first:last], more(documents[first].Path))
+			return printItems(ctx, w, documents[first].Path, bodies[first:last], more)
 		}
 		if services {
 			show = func() error { return printNames(w, documents[first:last]) }
