@@ -62,26 +62,51 @@ func TestShortPathsAreReadAndDeleted(t *testing.T) {
 	}
 }
 
-// TestCompletionOffersShortPaths name by name, and nothing if the server does not answer.
-func TestCompletionOffersShortPaths(t *testing.T) {
+// TestCompletionOffersPaths name by name, whole and as tables print them, and nothing if the
+// server does not answer.
+func TestCompletionOffersPaths(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.on("GET projects", 200, "", `{"items":[{"metadata":{"name":"shop"}},{"metadata":{"name":"bakery"}}]}`)
-	f.on("GET projects/shop/logical-clouds", 200, "", `{"items":[{"metadata":{"name":"eu"}}]}`)
-	f.on("GET projects/shop/composite-apps", 200, "", `{"items":[{"metadata":{"name":"store"},"spec":{"compositeAppVersion":"v1"}},{"metadata":{"name":"store"},"spec":{"compositeAppVersion":"v2"}},{"metadata":{"name":"till"},"spec":{"compositeAppVersion":"v7"}}]}`)
-	f.on("GET projects/shop/composite-apps/store/v1/deployment-intent-groups", 200, "", `{"items":[{"metadata":{"name":"prod"}}]}`)
-	for typed, want := range map[string]string{
-		"":                   "bakery/\nshop/\n",
-		"shop/":              "shop/eu\nshop/store/\nshop/till/\n",
-		"shop/store/":        "shop/store/v1/\nshop/store/v2/\n",
-		"shop/store/v1/":     "shop/store/v1/prod\n",
-		"bakery/":            "",
-		"shop/store/v1/x/y/": "",
+	for collection, names := range map[string][]string{
+		"projects": {"shop", "bakery"}, "projects/shop/logical-clouds": {"eu"}, "projects/shop/logical-clouds/eu/dns-cr-intents": {"resolvers"},
+		"projects/shop/composite-apps/store/v1/deployment-intent-groups": {"prod"}, "projects/shop/dns-update-records": {"lab"},
+		"cluster-providers": {"dc"}, "cluster-providers/dc/clusters": {"one", "two"}, "projects/default/names": {"a.example"}, "projects/shop/names": {"b.example"},
 	} {
-		for _, command := range []string{"deploy", "status", "plan", "get", "delete"} {
-			got := signpost(t, "", "__complete", command, "--server", f.url, typed)
+		f.on("GET "+collection, 200, "", `{"items":[{"metadata":{"name":"`+strings.Join(names, `"}},{"metadata":{"name":"`)+`"}}]}`)
+	}
+	f.on("GET projects/shop/composite-apps", 200, "", `{"items":[{"metadata":{"name":"store"},"spec":{"compositeAppVersion":"v1"}},{"metadata":{"name":"store"},"spec":{"compositeAppVersion":"v2"}},{"metadata":{"name":"till"},"spec":{"compositeAppVersion":"v7"}}]}`)
+	f.on("GET names?name=www%2A", 200, "FoundNamePage", strings.ReplaceAll(example(t, "foundNamePage"), "shop.lab", "www.lab"))
+	const owners, paths, clusters, hosts = "deploy instantiate update rollback terminate status plan", "get delete", "preflight drain undrain abandon failover", "whois history"
+	for _, test := range []struct{ commands, typed, want string }{
+		{owners, "", "bakery/ projects/ shop/"},
+		{paths, "", "bakery/ cluster-providers/ dc+ projects/ shop/"},
+		{owners, "shop/", "shop/eu shop/store/ shop/till/"},
+		{paths, "shop/", "shop/eu shop/eu/ shop/store/ shop/till/"},
+		{owners + " " + paths, "shop/store/", "shop/store/v1/ shop/store/v2/"},
+		{owners + " " + paths, "shop/store/v1/", "shop/store/v1/prod"},
+		{owners + " " + paths, "bakery/", ""},
+		{owners + " " + paths, "shop/store/v1/x/y/", ""},
+		{owners, "projects/shop/", "projects/shop/composite-apps/ projects/shop/dns-update-records/ projects/shop/logical-clouds/"},
+		{owners + " " + paths, "projects/shop/dns-update-records/", "projects/shop/dns-update-records/lab"},
+		{paths, "projects/shop/composite-apps/till/", "projects/shop/composite-apps/till/v7 projects/shop/composite-apps/till/v7/"},
+		{paths, "projects/shop/names/", "projects/shop/names/b.example"},
+		{paths + " corefile_trace", "shop/eu/", "shop/eu/resolvers"},
+		{paths, "dc+", "dc+one dc+two"},
+		{clusters, "", "cluster-providers/ dc/"},
+		{clusters, "dc/", "dc/one dc/two"},
+		{"drain undrain failover", "dc/one dc/", "dc/one dc/two"},
+		{"preflight abandon get status", "dc/one dc/", ""},
+		{hosts, "www", "www.lab.example"},
+		{"publish unpublish", "", "a.example"},
+		{"publish unpublish", "--project shop b", "b.example"},
+	} {
+		for command := range strings.FieldsSeq(test.commands) {
+			args := append(strings.Split(command, "_"), "--server", f.url)
+			got := signpost(t, "", append(append([]string{"__complete"}, args...), strings.Split(test.typed, " ")...)...)
 			offered, _, _ := strings.Cut(got.out, ":")
-			require.Equal(t, want, offered, command+" "+typed)
+			require.Equal(t, test.want, strings.Join(strings.Fields(offered), " "), command+" "+test.typed)
+			away := append(append([]string{"__complete"}, args[:len(args)-1]...), "http://127.0.0.1:1", "shop/")
+			require.Equal(t, ":6\n", signpost(t, "", away...).out, command)
 		}
 	}
 }

@@ -52,7 +52,7 @@ of them.`,
 	}
 	from.Flags(cmd.Flags())
 	server.Flags(cmd.Flags())
-	cmd.ValidArgsFunction = server.CompleteOwner
+	cmd.ValidArgsFunction = server.CompletePath
 	return cmd
 }
 

@@ -45,6 +45,15 @@ func LastSegment(path intent.Path) string {
 	return string(path[strings.LastIndexByte(string(path), '/')+1:])
 }
 
+// The paths of documents that have short forms or actions, with a star for each name.
+const (
+	ClusterPattern     = "cluster-providers/*/clusters/*"
+	DNSCRIntentPattern = "projects/*/logical-clouds/*/dns-cr-intents/*"
+	CloudPattern       = "projects/*/logical-clouds/*"
+	GroupPattern       = "projects/*/composite-apps/*/*/deployment-intent-groups/*"
+	ProviderPattern    = "projects/*/dns-update-records/*"
+)
+
 // pathOf returns the path of a document, written out or as its names alone. The pattern
 // is a path with a star for each name. The path is empty if the text is neither.
 func pathOf(text, pattern string) (intent.Path, error) {
@@ -70,7 +79,7 @@ func pathOf(text, pattern string) (intent.Path, error) {
 // ClusterPath is a cluster's path, written out, as provider/cluster or as
 // provider+cluster.
 func ClusterPath(text string) (intent.Path, error) {
-	path, err := pathOf(strings.Replace(text, "+", "/", 1), "cluster-providers/*/clusters/*")
+	path, err := pathOf(strings.Replace(text, "+", "/", 1), ClusterPattern)
 	if err == nil && path == "" {
 		err = terminal.Usagef("%q is not a cluster; write provider/cluster, or cluster-providers/…/clusters/…", text)
 	}
@@ -80,7 +89,7 @@ func ClusterPath(text string) (intent.Path, error) {
 // DNSCRIntentPath is a DNS CR intent's path, written out or as
 // project/logical-cloud/intent.
 func DNSCRIntentPath(text string) (intent.Path, error) {
-	path, err := pathOf(text, "projects/*/logical-clouds/*/dns-cr-intents/*")
+	path, err := pathOf(text, DNSCRIntentPattern)
 	if err == nil && path == "" {
 		err = terminal.Usagef("%q is not a DNS CR intent; write project/logical-cloud/intent, or projects/…/logical-clouds/…/dns-cr-intents/…", text)
 	}
@@ -91,9 +100,9 @@ func DNSCRIntentPath(text string) (intent.Path, error) {
 // project/composite-app/version/group, or of a logical cloud, written out or as
 // project/logical-cloud.
 func OwnerPath(text string) (intent.Path, error) {
-	path, err := pathOf(text, "projects/*/logical-clouds/*")
+	path, err := pathOf(text, CloudPattern)
 	if err == nil && path == "" {
-		path, err = pathOf(text, "projects/*/composite-apps/*/*/deployment-intent-groups/*")
+		path, err = pathOf(text, GroupPattern)
 	}
 	if err == nil && path == "" {
 		err = terminal.Usagef("%q is not a deployment intent group; write project/composite-app/version/group, or "+

@@ -48,6 +48,7 @@ func traceCommand(p terminal.Program) *cobra.Command {
 	cmd.Flags().StringVar(&query.Cluster, "cluster", "", "the `PROVIDER+CLUSTER` whose domain counts (default one of domain cluster.local)")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.Complete(connect.Short(document.DNSCRIntentPattern))
 	return cmd
 }
 

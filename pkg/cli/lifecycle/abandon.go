@@ -40,6 +40,7 @@ func AbandonCommand(p terminal.Program) *cobra.Command {
 	cmd.Flags().BoolVar(&force, "force", false, "abandon even if a name is left without any address")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.CompleteCluster
 	return cmd
 }
 

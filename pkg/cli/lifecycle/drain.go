@@ -57,6 +57,7 @@ func drainingCommand(p terminal.Program, action, outcome, short, long string) *c
 		},
 	}
 	m.flags(cmd, true)
+	cmd.ValidArgsFunction = m.server.CompleteClusters
 	return cmd
 }
 

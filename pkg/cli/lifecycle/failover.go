@@ -292,6 +292,7 @@ func FailoverCommand(p terminal.Program) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&to, "to", nil, "`clusters` or labels of clusters to undrain in the same step")
 	m.flags(cmd, true)
+	cmd.ValidArgsFunction = m.server.CompleteClusters
 	return cmd
 }
 

@@ -42,6 +42,7 @@ func PreflightCommand(p terminal.Program) *cobra.Command {
 	}
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.CompleteCluster
 	return cmd
 }
 

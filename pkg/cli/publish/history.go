@@ -36,6 +36,7 @@ func HistoryCommand(p terminal.Program) *cobra.Command {
 	}
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.CompleteHost
 	return cmd
 }
 

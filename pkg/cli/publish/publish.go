@@ -88,6 +88,7 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.DurationVar(&r.timeout, "timeout", longest, "how long to --wait")
 	r.output.Flag(flags)
 	r.server.ServerFlags(flags)
+	cmd.ValidArgsFunction = ownNames(&r.server, &r.project)
 	return cmd
 }
 

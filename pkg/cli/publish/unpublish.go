@@ -53,7 +53,15 @@ func UnpublishCommand(p terminal.Program) *cobra.Command {
 	flags.DurationVar(&r.timeout, "timeout", longest, "how long to --wait")
 	r.output.Flag(flags)
 	r.server.ServerFlags(flags)
+	cmd.ValidArgsFunction = ownNames(&r.server, &r.project)
 	return cmd
+}
+
+// ownNames completes the names that a project publishes by documents of their own.
+func ownNames(server *connect.Connection, project *string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return server.Complete(connect.Short(string(intent.Join("projects", *project, intent.NamesCollection, "*"))))(cmd, args, typed)
+	}
 }
 
 func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host string) error {

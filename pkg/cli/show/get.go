@@ -66,7 +66,7 @@ func GetCommand(p terminal.Program) *cobra.Command {
 	output.Flag(cmd.Flags())
 	from.Flags(cmd.Flags())
 	server.Flags(cmd.Flags())
-	cmd.ValidArgsFunction = server.CompleteOwner
+	cmd.ValidArgsFunction = server.CompletePath
 	return cmd
 }
 

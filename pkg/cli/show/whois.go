@@ -43,6 +43,7 @@ name is taken.`,
 	}
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
+	cmd.ValidArgsFunction = server.CompleteHost
 	return cmd
 }
 
