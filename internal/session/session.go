@@ -40,7 +40,7 @@ func Exchanges(text string) []Exchange {
 	return found
 }
 
-// Normal is text without what differs from run to run: times, ids, tokens.
+// Normal is text without what differs from run to run: times, durations, ids, tokens.
 func Normal(text string) string {
 	for _, rule := range []struct{ pattern, name string }{
 		{`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`, "TIME"},
@@ -48,6 +48,7 @@ func Normal(text string) string {
 		{`\b[A-Z2-7]{26}\b`, "REQUEST"},
 		{`\b[0-9a-f]{32}\b`, "TOKEN"},
 		{`\b\d{15,20}\b`, "CONTEXT"},
+		{`\+\d+(\.\d+)?(ms|s)\b *`, "+TIME  "}, // with the blanks that align the next column
 	} {
 		text = regexp.MustCompile(rule.pattern).ReplaceAllString(text, rule.name)
 	}
