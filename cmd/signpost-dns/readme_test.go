@@ -46,8 +46,14 @@ func TestReadmesOfThePlugins(t *testing.T) {
 // labels, and so the manual.
 func requireMetrics(t *testing.T, plugin, readme string) {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(plugin, "metrics.go"))
+	files, err := filepath.Glob(filepath.Join(plugin, "*.go"))
 	require.NoError(t, err)
+	var source []byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		source = append(source, text...)
+	}
 	counters := regexp.MustCompile(`Counter\("([a-z_]+)", "[^"]*"((?:, "[a-z]+")*)\)`).FindAllStringSubmatch(string(source), -1)
 	require.NotEmpty(t, counters)
 	manual := read(t, filepath.Join("..", "..", "docs", "monitoring.md"))

@@ -23,7 +23,8 @@ func list(ctx context.Context, server, token string) error {
 		return err
 	}
 	page, err := signpost.ListDNSUpdateRecordsWithResponse(ctx, "shop", nil)
-	if refused, ok := errors.AsType[*client.Error](err); ok {
+	var refused *client.Error
+	if errors.As(err, &refused) {
 		return fmt.Errorf("the server refuses: %s", refused.Detail) // refused.Errors has each wrong field
 	}
 	if err != nil {

@@ -344,11 +344,12 @@ type Probe struct {
 func (p Probe) Completed(name string) Probe {
 	p.Interval, p.Timeout = cmp.Or(p.Interval, "10s"), cmp.Or(p.Timeout, "3s")
 	p.Failures, p.Successes = cmp.Or(p.Failures, 3), cmp.Or(p.Successes, 2)
+	const httpPort, httpsPort = 80, 443
 	switch p.Type {
 	case ProbeHTTP:
-		p.Port = cmp.Or(p.Port, 80)
+		p.Port = cmp.Or(p.Port, httpPort)
 	case ProbeHTTPS:
-		p.Port = cmp.Or(p.Port, 443)
+		p.Port = cmp.Or(p.Port, httpsPort)
 	default:
 		return p
 	}

@@ -12,6 +12,16 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
+// Operator drains and abandons clusters.
+type Operator struct {
+	*state.Store
+	Resolver *resolve.Resolver
+	Renderer *render.Renderer
+
+	// Refuses judges a drain of one cluster by the safety rules.
+	Refuses func(ctx context.Context, before, after state.DrainedClusters) error
+}
+
 // UsesOf returns what a cluster is used for. Each use has the first document that has been
 // released with it, or that is yet to be removed.
 func (s *Operator) UsesOf(ctx context.Context, cluster intent.Path) (map[intent.ClusterUse]intent.Path, error) {
@@ -51,14 +61,4 @@ func (s *Operator) UsesOf(ctx context.Context, cluster intent.Path) (map[intent.
 		}
 	}
 	return by, nil
-}
-
-// Operator drains and abandons clusters.
-type Operator struct {
-	*state.Store
-	Resolver *resolve.Resolver
-	Renderer *render.Renderer
-
-	// Refuses judges a drain of one cluster by the safety rules.
-	Refuses func(ctx context.Context, before, after state.DrainedClusters) error
 }

@@ -44,6 +44,14 @@ func Orchestration(c *emco.Context, traffic []string) *inputs.Orchestration {
 	return o
 }
 
+// Follower reads the states of EMCO's app contexts and writes their metas.
+type Follower struct {
+	*state.Store
+	EMCO     *emco.Store
+	Inputs   *inputs.Reader
+	Resolver *resolve.Resolver
+}
+
 // Current reads the app context that a group is for.
 func (s *Follower) Current(ctx context.Context, l *state.Lifecycle) (*inputs.Orchestration, error) {
 	app, err := s.EMCO.Read(ctx, l.AppContext)
@@ -180,12 +188,4 @@ func (s *Follower) Reports(ctx context.Context, g plan.Group) ([]render.Report, 
 		reports[n] = render.Report{App: o.App, Cluster: o.Cluster, Revision: o.Revision, Err: o.Err, Service: o.Service}
 	}
 	return reports, err
-}
-
-// Follower reads the states of EMCO's app contexts and writes their metas.
-type Follower struct {
-	*state.Store
-	EMCO     *emco.Store
-	Inputs   *inputs.Reader
-	Resolver *resolve.Resolver
 }

@@ -75,6 +75,9 @@ func nodeCacheAt(localIP string) string {
 	return fmt.Sprintf("{enabled: true, localIP: %q}", localIP)
 }
 
+// Keeper makes offers known, and lets nobody withdraw one in use.
+type Keeper struct{ *state.Store }
+
 // CheckOffers refuses to take away what pods rely on, and warns of what they
 // lose.
 func (s *Keeper) CheckOffers(ctx context.Context, p *resolve.Proposal) error {
@@ -267,6 +270,3 @@ func (s *Keeper) SweepOffers(ctx context.Context, age time.Duration) error {
 		return nil
 	})
 }
-
-// Keeper makes offers known, and lets nobody withdraw one in use.
-type Keeper struct{ *state.Store }

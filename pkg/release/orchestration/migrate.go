@@ -18,6 +18,22 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/tenancy"
 )
 
+// Sync has groups follow EMCO's app contexts.
+type Sync struct {
+	*state.Store
+	EMCO      *emco.Store
+	Inputs    *inputs.Reader
+	Tenancy   *tenancy.Keeper
+	Resolver  *resolve.Resolver
+	Ownership *ownership.Registry
+	Sharing   *sharing.Judge
+	Removal   *removal.Guard
+	Follower  *follow.Follower
+	Planner   *accept.Planner
+
+	NoteEMCO func() // called once there are groups that EMCO deploys
+}
+
 // migrates answers from where that is an app context of another group of the
 // project, in whose place EMCO migrates to this one, else nothing.
 func (s *Sync) migrates(ctx context.Context, group intent.Path, from string) (string, error) {
@@ -49,20 +65,4 @@ func (s *Sync) migrated(ctx context.Context, group intent.Path, appContext strin
 		return err
 	})
 	return found, err
-}
-
-// Sync has groups follow EMCO's app contexts.
-type Sync struct {
-	*state.Store
-	EMCO      *emco.Store
-	Inputs    *inputs.Reader
-	Tenancy   *tenancy.Keeper
-	Resolver  *resolve.Resolver
-	Ownership *ownership.Registry
-	Sharing   *sharing.Judge
-	Removal   *removal.Guard
-	Follower  *follow.Follower
-	Planner   *accept.Planner
-
-	NoteEMCO func() // called once there are groups that EMCO deploys
 }

@@ -27,6 +27,18 @@ import (
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
+// Updater updates providers.
+type Updater struct {
+	*state.Store
+	Tenancy   *tenancy.Keeper
+	Resolver  *resolve.Resolver
+	Ownership *ownership.Registry
+	Removal   *removal.Guard
+	Renderer  *render.Renderer
+
+	lastFollowed sync.Map // of records, by path: the state that their users have last been woken for
+}
+
 // PlanRecord tells what an update of a record would do to what is deployed of
 // it, and changes nothing.
 func (s *Updater) PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error) {
@@ -359,16 +371,4 @@ func followRecord(ctx context.Context, s *Updater, record intent.Path, l state.R
 		s.lastFollowed.Store(record, is)
 	}
 	return err
-}
-
-// Updater updates providers.
-type Updater struct {
-	*state.Store
-	Tenancy   *tenancy.Keeper
-	Resolver  *resolve.Resolver
-	Ownership *ownership.Registry
-	Removal   *removal.Guard
-	Renderer  *render.Renderer
-
-	lastFollowed sync.Map // of records, by path: the state that their users have last been woken for
 }

@@ -92,6 +92,17 @@ type ProviderReport struct {
 	Cluster ClusterReport
 }
 
+// Reader takes snapshots.
+type Reader struct {
+	*state.Store
+	Inputs   *inputs.Reader
+	Tenancy  *tenancy.Keeper
+	Resolver *resolve.Resolver
+	Sharing  *sharing.Judge
+	Renderer *render.Renderer
+	Follower *follow.Follower
+}
+
 // Snapshot reads what is known of a group.
 func (s *Reader) Snapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
 	return state.RetryOnConflict(group, func() (Snapshot, error) { return s.trySnapshot(ctx, group) })
@@ -368,15 +379,4 @@ func undeployedRecord(doc intent.Document, l state.RecordLifecycle) ([]intent.Un
 		return nil, err
 	}
 	return []intent.UndeployedDocument{{Path: doc.Path, Change: intent.InputChanged, Revision: l.Record.Revision, Current: doc.Revision}}, nil
-}
-
-// Reader takes snapshots.
-type Reader struct {
-	*state.Store
-	Inputs   *inputs.Reader
-	Tenancy  *tenancy.Keeper
-	Resolver *resolve.Resolver
-	Sharing  *sharing.Judge
-	Renderer *render.Renderer
-	Follower *follow.Follower
 }

@@ -33,6 +33,20 @@ type Sources struct {
 	Keep func(ctx context.Context, lost map[string]state.NameSet) (map[string]state.NameSet, error) // which names, by record, stay published although nothing offers them an address; nil: none
 }
 
+// Renderer renders releases.
+type Renderer struct {
+	*state.Store
+	Resolver  *resolve.Resolver
+	Ownership *ownership.Registry
+	Removal   *removal.Guard
+
+	Live    inputs.LiveState                                          // for plans; nil: none
+	Reports func(ctx context.Context, g plan.Group) ([]Report, error) // of the apps that an orchestrator deploys
+
+	Inputs InputCache
+	Health HealthCache
+}
+
 // ObservedSources is what was observed, without a live look: by the workers of clusters,
 // and, of the apps that an orchestrator deploys, as it reports.
 func (s *Renderer) ObservedSources(g plan.Group) Sources {
@@ -216,18 +230,4 @@ func (r *reports) of(ctx context.Context, app, cluster string) (*Report, error) 
 		return nil, nil
 	}
 	return &r.known[at], nil
-}
-
-// Renderer renders releases.
-type Renderer struct {
-	*state.Store
-	Resolver  *resolve.Resolver
-	Ownership *ownership.Registry
-	Removal   *removal.Guard
-
-	Live    inputs.LiveState                                          // for plans; nil: none
-	Reports func(ctx context.Context, g plan.Group) ([]Report, error) // of the apps that an orchestrator deploys
-
-	Inputs InputCache
-	Health HealthCache
 }
