@@ -162,7 +162,7 @@ func (w *world) stages() {
 	server, err := w.signpost.URL()
 	require.NoError(w, err)
 	wait.For(w.T, patience, "the stages of the last change", func() error {
-		answer, err := http.Get(server + "/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/status") //nolint:noctx // it ends with the story
+		answer, err := http.Get(server + "/v2/projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/status")
 		if err != nil {
 			return err
 		}

@@ -13,20 +13,21 @@ import (
 )
 
 // TestObjectsAreOfTheRevisionThatIsAnswered checks a reader that is overtaken by a
-// writer between its two requests.
+// writer between its two requests, one for each app.
 func TestObjectsAreOfTheRevisionThatIsAnswered(t *testing.T) {
 	t.Parallel()
 	fake := kvtest.NewFake()
 	s := appcontext.NewStore(fake, time.Now)
-	before := collect(t, configMap(t, "edge+hub", "web", "a", "1"))
-	after := collect(t, configMap(t, "edge+hub", "web", "a", "2"))
+	api := configMap(t, "edge+hub", "api", "b", "1")
+	old, changed := configMap(t, "edge+hub", "web", "a", "1"), configMap(t, "edge+hub", "web", "a", "2")
+	before, after := collect(t, api, old), collect(t, api, changed)
 	p := commit(t, s, appcontext.Context{ID: "17", Objects: before})
 	requests := 0
 	fake.Before = func(string, string) error {
 		requests++
 		if requests == 2 {
 			fake.Before = nil
-			_, err := s.Rewrite(t.Context(), p, "web", "edge+hub", bundle.Diff(before, after))
+			_, err := s.Rewrite(t.Context(), p, "web", "edge+hub", bundle.Diff(collect(t, old), collect(t, changed)))
 			require.NoError(t, err)
 		}
 		return nil

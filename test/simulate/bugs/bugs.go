@@ -39,8 +39,8 @@ func inReleases() []Bug {
 		{
 			Name: "half-read bundle", File: "pkg/storage/appcontext/read.go",
 			Breaks:      "the objects of a bundle are read at different revisions",
-			Text:        "	objects, err := s.objectsOn(ctx, p, cluster, revision)",
-			Replacement: "	objects, err := s.objectsOn(ctx, p, cluster, 0)",
+			Text:        "resourcesKey(p.ContextID, app, cluster), Revision: revision}",
+			Replacement: "resourcesKey(p.ContextID, app, cluster)}",
 			Invariants:  []string{"I2"},
 		},
 		{
