@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/app"
 )
 
 const aDraft = `resource: projects/shop/dns-update-records
@@ -67,5 +69,34 @@ func TestWhatIsNoPlanOfFiles(t *testing.T) {
 		got := signpost(t, "http://127.0.0.1:1", args...)
 		require.Equal(t, exitUsage, got.code, part)
 		require.Contains(t, got.err, part)
+	}
+}
+
+// TestAnEditorPlansAPullRequest without the rights to deploy it: the exit code tells that
+// something would change. Names of other projects stay unknown.
+func TestAnEditorPlansAPullRequest(t *testing.T) {
+	t.Parallel()
+	tokens := write(t, "tokens", "root,anna,admin\nedit,emil,editor,shop\n")
+	service := startService(t, func(c *app.Config) { c.Access.TokenFile = tokens })
+	as := func(token string, args ...string) result {
+		t.Helper()
+		return signpost(t, service.url, append(args, "--token", token)...)
+	}
+	require.Equal(t, exitDone, as("root", "apply", "-f", quickstart).code)
+	require.Equal(t, exitDone, as("root", "apply", "-f", write(t, "bank.yaml", "resource: projects\nmetadata: {name: bank}\n")).code)
+
+	request := write(t, "request.yaml", `resource: projects/shop/dns-update-records
+metadata: {name: lab, description: new}
+spec: {provider: coredns}
+`)
+	planned := as("edit", "plan", "-f", request)
+	require.Equal(t, exitChanges, planned.code, planned.err)
+	require.Contains(t, planned.out, "update  projects/shop/dns-update-records/lab")
+	require.Contains(t, as("edit", "deploy", "shop/store/v1/prod").err, "emil is editor, but this needs the role operator")
+
+	for _, project := range []string{"bank", "nobody"} {
+		got := as("edit", "plan", "-f", write(t, "other.yaml", "resource: projects/"+project+"/logical-clouds\nmetadata: {name: eu}\n"))
+		require.Equal(t, exitFailed, got.code, got.out)
+		require.Contains(t, got.out, "emil has no rights on project "+project, "a project that exists is like one that does not")
 	}
 }
