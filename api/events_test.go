@@ -169,13 +169,13 @@ func TestASlowReaderIsCutWithAReason(t *testing.T) {
 }
 
 // TestASlowReaderGoesOnWhereItWasCut: by the id of the last event that has reached it, and
-// each event reaches it once, in order.
+// each event reaches it once, in order. A stream that sends many old events may be cut, too.
 func TestASlowReaderGoesOnWhereItWasCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, past, _ := newFeeding(t)
 		reading, hangUp := w.follow()
 		reading.stuck = make(chan struct{})
-		want := []string{}
+		want, got := []string{}, []string{}
 		for n := range 1100 {
 			past.happen(t, "projects/shop", fmt.Sprint(n))
 			want = append(want, fmt.Sprintf("event %d", n))
@@ -184,19 +184,30 @@ func TestASlowReaderGoesOnWhereItWasCut(t *testing.T) {
 		close(reading.stuck)
 		lines := reading.lines()
 		require.Contains(t, lines[len(lines)-1], "end slow")
-		got := lines[1 : len(lines)-1]
-		require.NotEmpty(t, got)
-		require.Less(t, len(got), len(want))
-		hangUp()
-
-		before, _, _ := strings.Cut(reading.Body.String(), "event: end")
-		last := before[strings.LastIndex(before, "event: event"):]
-		at := strings.LastIndex(before[:len(before)-len(last)], "id: ")
-		id, _, _ := strings.Cut(before[at+len("id: "):], "\n")
-		again, hangUp := w.follow("Last-Event-ID", id)
-		require.Equal(t, want, append(got, again.lines()[1:]...))
-		hangUp()
+		for {
+			hangUp()
+			before := len(got)
+			for _, line := range reading.lines() {
+				if strings.HasPrefix(line, "event ") {
+					got = append(got, line)
+				}
+			}
+			if len(got) >= len(want) {
+				break
+			}
+			require.Greater(t, len(got), before, "each stream tells something")
+			sent, _, _ := strings.Cut(reading.Body.String(), "event: end")
+			reading, hangUp = w.follow("Last-Event-ID", lastID(sent))
+		}
+		require.Equal(t, want, got)
 	})
+}
+
+// lastID is the id of the last event of a stream.
+func lastID(stream string) string {
+	events := stream[:strings.LastIndex(stream, "event: event")]
+	id, _, _ := strings.Cut(events[strings.LastIndex(events, "id: ")+len("id: "):], "\n")
+	return id
 }
 
 // TestAQuietStreamKeepsItsPlace: the id does not age while nothing happens. The stream

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -94,13 +95,14 @@ func freePort() (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		port := stream.Addr().(*net.TCPAddr).Port
-		packets, err := net.ListenPacket("udp", stream.Addr().String())
+		packets, err := new(net.ListenConfig).ListenPacket(context.Background(), "udp", stream.Addr().String())
 		if err != nil {
 			_ = stream.Close()
 			continue
 		}
-		return port, errors.Join(stream.Close(), packets.Close())
+		if address, is := stream.Addr().(*net.TCPAddr); is {
+			return address.Port, errors.Join(stream.Close(), packets.Close())
+		}
 	}
 	return 0, errors.New("no port is free for UDP and TCP")
 }
