@@ -40,6 +40,9 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 	case dns.RcodeSuccess:
 		return nil
 	case dns.RcodeNXRrset, dns.RcodeYXRrset, dns.RcodeYXDomain, dns.RcodeNameError:
+		if err := u.occupied(steps); err != nil {
+			return err
+		}
 		return publisher.Errorf(publisher.Stale, "%s has changed since it was read (%s)", change.Before.Name, dns.RcodeToString[reply.Rcode])
 	}
 	return w.explain(w.servers[w.current.Load()], v.zone, reply, nil)
@@ -73,6 +76,18 @@ type update struct {
 	remove  []dns.RR
 }
 
+// occupied is the error of a refused update whose mark has no place, because its name is a CNAME. A CNAME in an answer
+// may be that of a wildcard, beside which the mark has a place. So only a refusal shows which it is.
+func (u *update) occupied(steps []publisher.Step) error {
+	for _, step := range steps {
+		if target := u.read.alias[step.Type]; target != "" && len(step.After.Targets) > 0 {
+			return publisher.Errorf(publisher.Foreign, "the mark of %s %s has to be at %s, which is a CNAME of %s; remove that CNAME, or give the provider another txt-prefix",
+				u.name, step.Type, u.w.marks.Name(u.name, step.Type), target)
+		}
+	}
+	return nil
+}
+
 // build fills the message. A CNAME has no place beside other records, so a change between the two removes first.
 func (u *update) build(before publisher.State, steps []publisher.Step) error {
 	for _, step := range steps {
@@ -81,10 +96,6 @@ func (u *update) build(before publisher.State, steps []publisher.Step) error {
 		}
 		if err := u.records(step); err != nil {
 			return err
-		}
-		if target := u.read.alias[step.Type]; target != "" && len(step.After.Targets) > 0 {
-			return publisher.Errorf(publisher.Foreign, "the mark of %s %s has to be at %s, which is a CNAME of %s; remove that CNAME, or give the provider another txt-prefix",
-				u.name, step.Type, u.w.marks.Name(u.name, step.Type), target)
 		}
 		u.mark(step)
 	}
