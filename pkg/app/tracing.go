@@ -133,12 +133,17 @@ type exportedSpans struct {
 
 func (s exportedSpans) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := s.SpanExporter.ExportSpans(ctx, spans)
+	countExport(s.spans, len(spans), err)
+	return err
+}
+
+// countExport counts what was exported, or could not be.
+func countExport(counter *prometheus.CounterVec, count int, err error) {
 	outcome := "exported"
 	if err != nil {
 		outcome = "failed"
 	}
-	s.spans.WithLabelValues(outcome).Add(float64(len(spans)))
-	return err
+	counter.WithLabelValues(outcome).Add(float64(count))
 }
 
 // Records of changed names wait for their export in a queue. A collector that is away is
@@ -189,10 +194,6 @@ type exportedRecords struct {
 
 func (r exportedRecords) Export(ctx context.Context, records []sdklog.Record) error {
 	err := r.Exporter.Export(ctx, records)
-	outcome := "exported"
-	if err != nil {
-		outcome = "failed"
-	}
-	r.records.WithLabelValues(outcome).Add(float64(len(records)))
+	countExport(r.records, len(records), err)
 	return err
 }
