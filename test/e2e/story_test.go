@@ -54,6 +54,18 @@ type story struct {
 // clusters and a project.
 func begin(t *testing.T, world *fixture.Fixture, project string, args ...string) *story {
 	t.Helper()
+	s := beginEmpty(t, world, project, args...)
+	s.post("/v2/cluster-providers", `{"metadata": {"name": "edge"}, "spec": {}}`)
+	for _, name := range []string{fixture.Hub, fixture.Paris, fixture.Berlin} {
+		s.post("/v2/cluster-providers/edge/clusters", s.registration(name, name))
+	}
+	s.post("/v2/projects", `{"metadata": {"name": "{p}"}}`)
+	return s
+}
+
+// beginEmpty starts a Signpost that has no document.
+func beginEmpty(t *testing.T, world *fixture.Fixture, project string, args ...string) *story {
+	t.Helper()
 	dir, err := os.MkdirTemp(world.Dir, "signpost-"+project+"-") //nolint:usetesting // it is kept where the world is kept
 	if err != nil {
 		t.Fatal(err)
@@ -67,11 +79,6 @@ func begin(t *testing.T, world *fixture.Fixture, project string, args ...string)
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.post("/v2/cluster-providers", `{"metadata": {"name": "edge"}, "spec": {}}`)
-	for _, name := range []string{fixture.Hub, fixture.Paris, fixture.Berlin} {
-		s.post("/v2/cluster-providers/edge/clusters", s.registration(name, name))
-	}
-	s.post("/v2/projects", `{"metadata": {"name": "{p}"}}`)
 	return s
 }
 

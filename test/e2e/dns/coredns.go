@@ -28,8 +28,8 @@ type Server struct {
 	Address string
 }
 
-// NewCoreDNS prepares a CoreDNS that serves CoreDNSZone from etcd, without any
-// cache, so that an answer is what etcd holds now.
+// NewCoreDNS prepares a CoreDNS that serves CoreDNSZone and BINDZone from etcd, without
+// any cache, so that an answer is what etcd holds now.
 func NewCoreDNS(ctx context.Context, dir, etcd string, ports *process.Ports) (*Server, error) {
 	path, err := tools.Path(ctx, tools.CoreDNS)
 	if err != nil {
@@ -39,16 +39,16 @@ func NewCoreDNS(ctx context.Context, dir, etcd string, ports *process.Ports) (*S
 	if err != nil {
 		return nil, err
 	}
-	corefile := fmt.Sprintf(`%s:%d {
+	corefile := fmt.Sprintf(`%[1]s:%[2]d %[3]s:%[2]d {
     bind 127.0.0.1
     etcd {
-        path %s
-        endpoint %s
+        path %[4]s
+        endpoint %[5]s
     }
     log
     errors
 }
-`, CoreDNSZone, port, CoreDNSPath, etcd)
+`, CoreDNSZone, port, BINDZone, CoreDNSPath, etcd)
 	file := filepath.Join(dir, "Corefile")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
