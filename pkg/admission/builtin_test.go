@@ -12,6 +12,7 @@ func TestTheBuiltInPublisherIsAdmittedForWhatItCanWrite(t *testing.T) {
 	w := newShop(t)
 	for _, spec := range []string{
 		coredns(builtIn + `,"external-dns-parameters":{"domain-filter":["lab.example"],"policy":"upsert-only","registry":"txt"},"credentials":[{"environment":"ETCD_PASSWORD","value":"swordfish"}]`),
+		`{"provider":"skydns"` + builtIn + `,"environment":{"ETCD_URLS":"https://etcd.example:2379"}}`,
 		`{"provider":"rfc2136","external-dns-parameters":{"rfc2136-host":"192.0.2.53","rfc2136-zone":"corp.example","rfc2136-tsig-keyname":"key","rfc2136-tsig-secret":"c2VjcmV0","rfc2136-axfr":true}` + builtIn + `}`,
 		`{"provider":"webhook","external-dns-parameters":{"webhook-provider-url":"https://webhook.example","domain-filter":["lab.example"]}` + builtIn + `}`,
 	} {
@@ -23,7 +24,7 @@ func TestTheBuiltInPublisherSaysWhatItCannotDo(t *testing.T) {
 	const at = "/spec/external-dns-parameters"
 	refused(t, []refusal{
 		{reason: "a provider that has none", path: newRecord, spec: `{"provider":"aws"` + builtIn + `}`,
-			errors: map[string]string{"/spec/provider": "has no built-in publisher; it writes with coredns, rfc2136 and webhook"}},
+			errors: map[string]string{"/spec/provider": "has no built-in publisher; it writes with coredns, rfc2136, skydns, webhook"}},
 		{reason: "a publisher that there is not", path: newRecord, spec: coredns(`,"deployOn":{"publisher":"other"}`),
 			errors: map[string]string{"/spec/deployOn/publisher": `the only one is "built-in"`}},
 		{reason: "a publisher and a cluster", path: newRecord, spec: coredns(`,"deployOn":{"publisher":"built-in","clusterProvider":"edge","cluster":"hub"}`),

@@ -4543,13 +4543,13 @@ type ProviderHome struct {
 	// Example: lab
 	ClusterProvider Name `json:"clusterProvider,omitempty,omitzero"`
 
-	// Publisher Signpost writes the names itself, with provider coredns, rfc2136 or webhook. Excludes a cluster.
+	// Publisher Signpost writes the names itself, with provider coredns (or skydns), rfc2136 or webhook. Excludes a cluster.
 	//
 	// Example: built-in
 	Publisher ProviderHomePublisher `json:"publisher,omitempty,omitzero"`
 }
 
-// ProviderHomePublisher Signpost writes the names itself, with provider coredns, rfc2136 or webhook. Excludes a cluster.
+// ProviderHomePublisher Signpost writes the names itself, with provider coredns (or skydns), rfc2136 or webhook. Excludes a cluster.
 //
 // Example: built-in
 type ProviderHomePublisher string

@@ -9,7 +9,7 @@ import (
 
 // Settings are what a Writer is opened with.
 type Settings struct {
-	Provider   string                 // coredns, skydns, rfc2136 or webhook
+	Provider   string                 // one with a Writer
 	Parameters externaldns.Parameters // the provider's, as external-dns names them
 	Owner      string                 // the txt-owner-id, unless Parameters set one
 

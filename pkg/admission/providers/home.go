@@ -3,6 +3,7 @@ package providers
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/admission/clusters"
 	"github.com/signpost-dns/signpost/pkg/admission/review"
@@ -35,8 +36,8 @@ func checkBuiltIn(r *review.Review, in *intent.Record) {
 	if home := in.DeployOn.Publisher; home != intent.BuiltIn {
 		r.Refusef(review.Spec+"/deployOn/publisher", "%s is no publisher; the only one is %q", review.Quote(home), intent.BuiltIn)
 	}
-	if !externaldns.BuiltIn(in.Provider) {
-		r.Refusef(review.Spec+"/provider", "%s has no built-in publisher; it writes with coredns, rfc2136 and webhook; name a cluster in deployOn, or run a webhook for the provider", review.Quote(in.Provider))
+	if able := externaldns.BuiltIn(); !slices.Contains(able, in.Provider) {
+		r.Refusef(review.Spec+"/provider", "%s has no built-in publisher; it writes with %s; name a cluster in deployOn, or run a webhook for the provider", review.Quote(in.Provider), strings.Join(able, ", "))
 	}
 	for _, field := range []struct {
 		name  string

@@ -158,7 +158,7 @@ func checkParameters(r *review.Review, in *intent.Record) {
 // checkZoneIDs refuses parts of the ids of zones. External-dns manages each zone whose id
 // ends so, while names are claimed only in the zones that a provider names.
 func checkZoneIDs(r *review.Review, at review.Pointer, in *intent.Record) {
-	if in.Provider != "aws" {
+	if !externaldns.AccountOf(in.Provider).ZoneIDs {
 		return
 	}
 	for _, text := range externaldns.Values(in.Parameters, "zone-id-filter") {

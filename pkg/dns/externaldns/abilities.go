@@ -77,32 +77,10 @@ func MarksApex(parameters Parameters) bool {
 // sorted.
 func RecordTypes() []string { return []string{"MX", "NS", "PTR", "TXT"} }
 
-// keeping says how a provider's external-dns keeps records of these types.
-type keeping struct {
-	types  map[string]Version // the first release that reads, changes and deletes each type
-	quoted bool               // texts of TXT records are compared in quotes, as in a zone file; else bare
-}
-
-// keepings lists the providers that keep records of these types.
-func keepings() map[string]keeping {
-	mail := map[string]Version{"MX": V020}
-	cloud := map[string]Version{"MX": V020, "NS": V020, "TXT": V020}
-	return map[string]keeping{
-		"aws":        {types: cloud, quoted: true},
-		"azure":      {types: mail},
-		"azure-dns":  {types: mail},
-		"cloudflare": {types: map[string]Version{"MX": V020, "NS": V020}},
-		"google":     {types: cloud, quoted: true},
-		"inmemory":   {types: map[string]Version{"MX": V020, "NS": V020, "PTR": V020, "TXT": V020}},
-		"pdns":       {types: map[string]Version{"MX": V020, "NS": V021, "PTR": V021, "TXT": V020}, quoted: true},
-		"rfc2136":    {types: map[string]Version{"NS": V020, "PTR": V020, "TXT": V020}},
-	}
-}
-
 // Publishes tells whether a release of external-dns publishes, changes and deletes records
 // of a type for a provider. The type is one of [RecordTypes].
 func Publishes(provider, kind string, v Version) bool {
-	since, has := keepings()[provider].types[kind]
+	since, has := loadTable().provider(provider).keeps.types[kind]
 	return has && v >= since
 }
 
@@ -122,7 +100,7 @@ func TypeAdvice(kind string) string {
 
 // WriteText is the text of a TXT record in the form that a provider's external-dns takes.
 func WriteText(provider, text string) string {
-	if !keepings()[provider].quoted {
+	if !loadTable().provider(provider).keeps.quoted {
 		return text
 	}
 	return quotedText(text)
@@ -164,7 +142,7 @@ func ReadText(written string) string {
 // UnwritableText is why a provider's external-dns cannot keep a text in a TXT record;
 // empty if it can.
 func UnwritableText(provider, text string) string {
-	if !keepings()[provider].quoted && (len(text) > longestString || strings.ContainsAny(text, " \t;\"\\()")) {
+	if !loadTable().provider(provider).keeps.quoted && (len(text) > longestString || strings.ContainsAny(text, " \t;\"\\()")) {
 		return "keeps only texts of at most 255 characters without blanks, quotes, backslashes, parentheses and semicolons; external-dns would change others again and again"
 	}
 	return ""

@@ -50,7 +50,7 @@ type Flag struct {
 	Shortest time.Duration // bound of a Duration
 
 	Family     string   // the provider in whose row it is; empty: general
-	Providers  []string // those under which it has an effect; empty: all of its family
+	Providers  []string // those under which it has an effect; empty: all of its family. For general flags, the rows of providers say it
 	Registries []string // those with which it has an effect; empty: all
 
 	ListSince Version // first release that takes a List more than once; zero: before OldestVersion
@@ -110,6 +110,11 @@ var loadTable = sync.OnceValue(func() table {
 		t.byName[row.Name] = row
 		if row.Successor != "" {
 			t.predecessors[row.Successor] = row
+		}
+	}
+	for _, provider := range providerRows() {
+		for _, name := range provider.general {
+			t.byName[name].Providers = append(t.byName[name].Providers, provider.name)
 		}
 	}
 	return t

@@ -22,16 +22,15 @@ func Shown(record Record, ownerID string) InDNS {
 	shown := InDNS{
 		Prefix: strings.ToLower(r.one("txt-prefix")), Suffix: strings.ToLower(r.one("txt-suffix")),
 		Wildcard: strings.ToLower(r.one("txt-wildcard-replacement")),
-		Hidden:   r.provider.hidden,
-		Aliases:  r.provider.aliases && !r.on("aws-prefer-cname"),
+		Aliases:  r.provider.answers.aliases != "" && !r.on(r.provider.answers.aliases),
 	}
 	if r.one("registry") == "txt" && !r.on("txt-encrypt-enabled") {
 		shown.Owner = ownerID
 	}
-	if r.on("cloudflare-proxied") {
-		shown.Hidden = "Cloudflare answers its own addresses for names that it proxies (cloudflare-proxied)"
+	if flag := r.provider.answers.hiddenBy; flag == "" || r.on(flag) {
+		shown.Hidden = r.provider.answers.hidden
 	}
-	if r.provider.private || r.one("aws-zone-type") == "private" || r.one("google-zone-visibility") == "private" {
+	if account := r.provider.account; account.Private || account.Visibility != "" && r.one(account.Visibility) == "private" {
 		shown.Private = "the record's zones are private"
 	}
 	return shown

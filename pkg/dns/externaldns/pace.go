@@ -28,18 +28,18 @@ const zoneRequests = 2
 func PaceOf(provider string, extraArgs []string, size int) Pace {
 	row := loadTable().provider(provider)
 	told := slices.ContainsFunc(extraArgs, func(arg string) bool { return strings.TrimPrefix(flagName(arg), "no-") == "events" })
-	return Pace{Events: row.cheap && !told, Interval: row.interval(size)}
+	return Pace{Events: row.speed.cheap && !told, Interval: row.interval(size)}
 }
 
 // interval is the shortest interval that keeps reading a zone of that size within the
 // share of the provider's limit. It grows in steps, so that a name more or less changes
 // nothing.
 func (p *providerRow) interval(size int) time.Duration {
-	if p.perMinute == 0 || size <= 0 {
+	if p.speed.perMinute == 0 || size <= 0 {
 		return 0
 	}
-	requests := zoneRequests + (marked*size+p.perPage-1)/p.perPage
-	needed := time.Duration(requests*readShare) * time.Minute / time.Duration(p.perMinute)
+	requests := zoneRequests + (marked*size+p.speed.perPage-1)/p.speed.perPage
+	needed := time.Duration(requests*readShare) * time.Minute / time.Duration(p.speed.perMinute)
 	steps := []time.Duration{15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute}
 	for _, step := range steps {
 		if needed <= step {

@@ -9,68 +9,52 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 )
 
-// providerRow is a value of external-dns' --provider, with all that sets it apart.
+// providerRow is a value of external-dns' --provider, with all that sets it apart. All that
+// Signpost knows of a provider is in its row.
 type providerRow struct {
 	name    string
 	family  string         // the provider whose flags it has; empty: its own
 	flags   func() []Flag  // its own flags; nil: none
+	general []string       // general flags that have an effect with the named providers only
 	rule    func(*reading) // checks more than one of them, and what it needs beside them; nil: nothing
 	words   []string       // other names by which people know it, in lower case
 	removed Version        // first release without it; zero: still there
 
-	cheap     bool // a read of the zone costs nobody anything
-	builtIn   bool // see [BuiltIn]
-	perMinute int  // requests that the provider allows an account; zero: not known
-	perPage   int  // entries of a zone that one of them reads
+	speed    speed
+	writer   string // the Writer of Signpost's own publisher; empty: it has none
+	sidecar  bool   // a program beside external-dns may speak to the DNS server
+	registry string // the default of the flag registry; empty: txt
+	zones    string // the flag that lists its zones; empty: none does
+	account  Account
 
 	sets       bool    // see [Abilities].SetIdentifiers
 	srv        Version // first release that has the ability SRV; zero: none has
-	remarks    bool    // see [Abilities].Remarks
-	noWildcard bool    // see [Abilities].Wildcards
-	keys       bool    // names are keys of an etcd: see [NamesBelow]
-
-	registry string // the default of the flag registry; empty: txt
-	zones    string // the flag that lists its zones; empty: none does
-	hidden   string // see [InDNS].Hidden
-	private  bool   // all of its zones are private
-	aliases  bool   // see [InDNS].Aliases
+	keeps      keeping
+	remarks    bool // see [Abilities].Remarks
+	noWildcard bool // see [Abilities].Wildcards
+	keys       bool // names are keys of an etcd: see [NamesBelow]
+	answers    answers
 }
 
-// providerRows lists every provider of the supported releases, by name.
-func providerRows() []providerRow {
-	return []providerRow{
-		{name: "akamai", removed: V022},
-		{name: "alibabacloud"},
-		{name: "aws", flags: awsFlags, perMinute: 300, perPage: 300, sets: true, srv: V020, remarks: true, aliases: true,
-			words: []string{"route53", "route-53"}},
-		{name: "aws-sd", family: "aws", registry: "aws-sd", words: []string{"cloudmap", "cloud-map"}}, // Cloud Map has no place for TXT records
-		{name: "azure", flags: azureFlags, perMinute: 100, perPage: 100, remarks: true},
-		{name: "azure-dns", family: "azure", perMinute: 100, perPage: 100, remarks: true}, // another word for azure
-		{name: "azure-private-dns", family: "azure", perMinute: 100, perPage: 100, remarks: true, private: true},
-		{name: "civo"},
-		{name: "cloudflare", flags: cloudflareFlags, rule: ruleCloudflare, perMinute: 240, perPage: 100, srv: V022},
-		{name: "coredns", flags: corednsFlags, rule: ruleCoreDNS, cheap: true, builtIn: true, keys: true, noWildcard: true, words: []string{"etcd"}},
-		{name: "digitalocean", removed: V021},
-		{name: "dnsimple"},
-		{name: "exoscale"},
-		{name: "gandi"},
-		{name: "godaddy"},
-		{name: "google", flags: googleFlags, perMinute: 600, perPage: 100, srv: V020, words: []string{"clouddns", "gcp"}},
-		{name: "inmemory", sets: true, srv: V020, hidden: "provider inmemory keeps names in its own memory"},
-		{name: "linode"},
-		{name: "ns1"},
-		{name: "oci"},
-		{name: "ovh"},
-		{name: "pdns", flags: pdnsFlags, rule: rulePDNS, cheap: true, srv: V020, remarks: true, words: []string{"powerdns"}},
-		{name: "pihole", noWildcard: true},
-		{name: "plural", removed: V022},
-		{name: "rfc2136", flags: rfc2136Flags, rule: ruleRFC2136, cheap: true, builtIn: true, zones: "rfc2136-zone",
-			words: []string{"bind", "bind9", "named", "nsupdate", "knot"}},
-		{name: "scaleway"},
-		{name: "skydns", family: "coredns", rule: ruleCoreDNS, cheap: true, keys: true, noWildcard: true}, // another word for coredns
-		{name: "transip", removed: V022},
-		{name: "webhook", flags: webhookFlags, rule: ruleWebhook, cheap: true, builtIn: true},
-	}
+// speed says how often a provider may be read, and how fast external-dns changes it.
+type speed struct {
+	cheap     bool // a read of the zone costs nobody anything
+	perMinute int  // requests that the provider allows an account; zero: not known
+	perPage   int  // entries of a zone that one of them reads
+	slow      bool // see [RemovesSlowly]
+}
+
+// keeping says how external-dns keeps the types of records that are no addresses.
+type keeping struct {
+	types  map[string]Version // the first release that reads, changes and deletes each type
+	quoted bool               // texts of TXT records are compared in quotes, as in a zone file; else bare
+}
+
+// answers says where DNS answers something else than external-dns has published.
+type answers struct {
+	hidden   string // see [InDNS].Hidden
+	hiddenBy string // the flag that hides; empty: what is hidden always is
+	aliases  string // the flag without which addresses may be answered for a CNAME; empty: they never are
 }
 
 // Providers lists the names of all providers of the supported releases, sorted.
@@ -119,8 +103,28 @@ func (t table) provider(name string) *providerRow {
 	return &row
 }
 
-// BuiltIn tells whether Signpost's own publisher can write the names of a provider.
-func BuiltIn(provider string) bool { return loadTable().provider(provider).builtIn }
+// WriterOf names the Writer with which Signpost's own publisher writes the names of a
+// provider. It is empty if there is none.
+func WriterOf(provider string) string { return loadTable().provider(provider).writer }
+
+// BuiltIn lists the providers whose names Signpost's own publisher can write, sorted.
+func BuiltIn() []string {
+	return slices.DeleteFunc(Providers(), func(name string) bool { return WriterOf(name) == "" })
+}
+
+// RemovesSlowly tells whether external-dns removes one target of a name in each interval.
+func RemovesSlowly(provider string) bool { return loadTable().provider(provider).speed.slow }
+
+// Account tells apart the private zones of a provider, which have the same names.
+type Account struct {
+	Private    bool     // all of its zones are private
+	Visibility string   // the parameter that says "public" or "private"; empty: there is none
+	Place      []string // parameters that say where a zone with a given name is
+	ZoneIDs    bool     // each zone has an id, whose end zone-id-filter gives
+}
+
+// AccountOf is that of a provider.
+func AccountOf(provider string) Account { return loadTable().provider(provider).account }
 
 // NotBuiltIn lists the parameters that ask for what Signpost's own publisher does not do.
 func NotBuiltIn() []string {

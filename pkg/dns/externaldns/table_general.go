@@ -35,10 +35,10 @@ func generalFlags() []Flag {
 		{Name: "dry-run", Kind: Bool, Sample: "true"},
 		{Name: "min-ttl", Kind: Duration, Since: V021, Sample: "1m"},
 		{Name: "create-ptr", Kind: Bool, Since: V021, Sample: "true"},
-		{Name: "prefer-alias", Kind: Bool, Since: V021, Providers: []string{"aws", "pdns"}, Sample: "true"},
+		{Name: "prefer-alias", Kind: Bool, Since: V021, Sample: "true"},
 		{Name: "provider-cache-time", Kind: Duration, Sample: "30s"},
-		{Name: "batch-change-size", Kind: Integer, Min: 1, Since: V021, Providers: []string{"cloudflare"}, Sample: "100"},
-		{Name: "batch-change-interval", Kind: Duration, Since: V021, Providers: []string{"cloudflare"}, Sample: "2s"},
+		{Name: "batch-change-size", Kind: Integer, Min: 1, Since: V021, Sample: "100"},
+		{Name: "batch-change-interval", Kind: Duration, Since: V021, Sample: "2s"},
 		{Name: "request-timeout", Kind: Duration, Renamed: V021, Successor: "kube-api-request-timeout", Sample: "20s"},
 		{Name: "kube-api-request-timeout", Kind: Duration, Since: V021, Sample: "20s"},
 		{Name: "kube-api-qps", Kind: Integer, Min: 1, Since: V021, Sample: "10"},
@@ -46,9 +46,9 @@ func generalFlags() []Flag {
 		{Name: "log-format", Kind: Enum, Values: []string{"text", "json"}, Sample: "json"},
 		{Name: "log-level", Kind: Enum, Values: []string{"panic", "fatal", "error", "warning", "info", "debug", "trace"}, Sample: "debug"},
 		{Name: "metrics-address", Kind: Address, Default: ":7979", Sample: ":8080"},
-		{Name: "tls-ca", Kind: File, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/ca.crt"},
-		{Name: "tls-client-cert", Kind: File, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/tls.crt"},
-		{Name: "tls-client-cert-key", Kind: File, Providers: []string{"pdns", "rfc2136"}, Sample: "/etc/tls/tls.key"},
+		{Name: "tls-ca", Kind: File, Sample: "/etc/tls/ca.crt"},
+		{Name: "tls-client-cert", Kind: File, Sample: "/etc/tls/tls.crt"},
+		{Name: "tls-client-cert-key", Kind: File, Sample: "/etc/tls/tls.key"},
 	}
 }
 
@@ -71,17 +71,13 @@ func sourceFlags() []Flag {
 // filterFlags narrow what external-dns looks at.
 func filterFlags() []Flag {
 	recordTypes := []string{"A", "AAAA", "CNAME", "DNAME", "MX", "NAPTR", "NS", "PTR", "SRV", "TXT"}
-	zonesByID := []string{
-		"alibabacloud", "aws", "azure", "azure-dns", "azure-private-dns", "cloudflare", "dnsimple", "google", "ns1", "oci",
-	}
 	return []Flag{
 		{Name: "domain-filter", Kind: Domain, List: true, Sample: "lab.example"},
 		{Name: "exclude-domains", Kind: Domain, List: true, Sample: "internal.lab.example"},
 		{Name: "regex-domain-filter", Kind: Regexp, Sample: `^.*\.lab\.example$`},
 		{Name: "regex-domain-exclusion", Kind: Regexp, Sample: `^internal\.`},
-		{Name: "zone-id-filter", Kind: Text, List: true, Providers: zonesByID, Sample: "Z2FDTNDATAQYW2"},
-		{Name: "zone-name-filter", Kind: Domain, List: true, Sample: "lab.example",
-			Providers: []string{"azure", "azure-dns", "azure-private-dns"}},
+		{Name: "zone-id-filter", Kind: Text, List: true, Sample: "Z2FDTNDATAQYW2"},
+		{Name: "zone-name-filter", Kind: Domain, List: true, Sample: "lab.example"},
 		{Name: "target-net-filter", Kind: Network, List: true, Sample: "203.0.113.0/24"},
 		{Name: "exclude-target-net", Kind: Network, List: true, Sample: "10.0.0.0/8"},
 		{Name: "managed-record-types", Kind: Enum, List: true, Values: recordTypes, Sample: "AAAA"},

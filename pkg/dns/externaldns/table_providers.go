@@ -1,5 +1,57 @@
 package externaldns
 
+import "fmt"
+
+// providerRows lists every provider of the supported releases, by name. The flags of a
+// provider are below, each followed by the rule for what the provider needs.
+func providerRows() []providerRow {
+	mail := map[string]Version{"MX": V020}
+	cloud := map[string]Version{"MX": V020, "NS": V020, "TXT": V020}
+	byID, byIDAndName := []string{"zone-id-filter"}, []string{"zone-id-filter", "zone-name-filter"}
+	tls := []string{"tls-ca", "tls-client-cert", "tls-client-cert-key"}
+	return []providerRow{
+		{name: "akamai", removed: V022},
+		{name: "alibabacloud", general: byID},
+		{name: "aws", flags: awsFlags, general: []string{"prefer-alias", "zone-id-filter"}, words: []string{"route53", "route-53"},
+			speed: speed{perMinute: 300, perPage: 300}, sets: true, srv: V020, keeps: keeping{types: cloud, quoted: true}, remarks: true,
+			account: Account{Visibility: "aws-zone-type", ZoneIDs: true}, answers: answers{aliases: "aws-prefer-cname"}},
+		{name: "aws-sd", family: "aws", registry: "aws-sd", account: Account{Visibility: "aws-zone-type"}, words: []string{"cloudmap", "cloud-map"}}, // Cloud Map has no place for TXT records
+		{name: "azure", flags: azureFlags, general: byIDAndName, speed: speed{perMinute: 100, perPage: 100}, keeps: keeping{types: mail}, remarks: true},
+		{name: "azure-dns", family: "azure", general: byIDAndName, speed: speed{perMinute: 100, perPage: 100}, keeps: keeping{types: mail}, remarks: true}, // another word for azure
+		{name: "azure-private-dns", family: "azure", general: byIDAndName, speed: speed{perMinute: 100, perPage: 100}, remarks: true,
+			account: Account{Private: true, Place: []string{"azure-subscription-id", "azure-resource-group"}}},
+		{name: "civo"},
+		{name: "cloudflare", flags: cloudflareFlags, general: []string{"batch-change-size", "batch-change-interval", "zone-id-filter"}, rule: ruleCloudflare,
+			speed: speed{perMinute: 240, perPage: 100}, srv: V022, keeps: keeping{types: map[string]Version{"MX": V020, "NS": V020}},
+			answers: answers{hidden: "Cloudflare answers its own addresses for names that it proxies (cloudflare-proxied)", hiddenBy: "cloudflare-proxied"}},
+		{name: "coredns", flags: corednsFlags, rule: ruleCoreDNS, words: []string{"etcd"},
+			speed: speed{cheap: true, slow: true}, writer: "coredns", keys: true, noWildcard: true},
+		{name: "digitalocean", removed: V021},
+		{name: "dnsimple", general: byID},
+		{name: "exoscale"},
+		{name: "gandi"},
+		{name: "godaddy"},
+		{name: "google", flags: googleFlags, general: byID, words: []string{"clouddns", "gcp"},
+			speed: speed{perMinute: 600, perPage: 100}, srv: V020, keeps: keeping{types: cloud, quoted: true}, account: Account{Visibility: "google-zone-visibility"}},
+		{name: "inmemory", sets: true, srv: V020, keeps: keeping{types: map[string]Version{"MX": V020, "NS": V020, "PTR": V020, "TXT": V020}},
+			answers: answers{hidden: "provider inmemory keeps names in its own memory"}},
+		{name: "linode"},
+		{name: "ns1", general: byID},
+		{name: "oci", general: byID},
+		{name: "ovh"},
+		{name: "pdns", flags: pdnsFlags, general: append(tls, "prefer-alias"), rule: rulePDNS, words: []string{"powerdns"}, speed: speed{cheap: true},
+			srv: V020, keeps: keeping{types: map[string]Version{"MX": V020, "NS": V021, "PTR": V021, "TXT": V020}, quoted: true}, remarks: true},
+		{name: "pihole", noWildcard: true},
+		{name: "plural", removed: V022},
+		{name: "rfc2136", flags: rfc2136Flags, general: tls, rule: ruleRFC2136, words: []string{"bind", "bind9", "named", "nsupdate", "knot"},
+			speed: speed{cheap: true}, writer: "rfc2136", keeps: keeping{types: map[string]Version{"NS": V020, "PTR": V020, "TXT": V020}}, zones: "rfc2136-zone"},
+		{name: "scaleway"},
+		{name: "skydns", family: "coredns", rule: ruleCoreDNS, speed: speed{cheap: true, slow: true}, writer: "coredns", keys: true, noWildcard: true}, // another word for coredns
+		{name: "transip", removed: V022},
+		{name: "webhook", flags: webhookFlags, rule: ruleWebhook, speed: speed{cheap: true}, writer: "webhook", sidecar: true},
+	}
+}
+
 // awsFlags belong to aws (Route 53) and aws-sd (Cloud Map).
 func awsFlags() []Flag {
 	route53, cloudMap := []string{"aws"}, []string{"aws-sd"}
@@ -52,12 +104,26 @@ func cloudflareFlags() []Flag {
 	}
 }
 
+// ruleCloudflare: the account is named by the environment alone.
+func ruleCloudflare(r *reading) {
+	if !r.inEnvironment("CF_API_TOKEN") && !r.inEnvironment("CF_API_KEY", "CF_API_EMAIL") {
+		r.cannot(beside("CF_API_TOKEN", "is not in the environment; give it as a credential, or CF_API_KEY with CF_API_EMAIL"))
+	}
+}
+
 // corednsFlags belong to coredns, whose etcd is named by the environment
 // (ETCD_URLS, ETCD_USERNAME, ETCD_PASSWORD, ETCD_CA_FILE, ETCD_CERT_FILE, ETCD_KEY_FILE).
 func corednsFlags() []Flag {
 	return []Flag{
 		{Name: "coredns-prefix", Kind: KeyPrefix, Sample: "/skydns/"},
 		{Name: "coredns-strictly-owned", Kind: Bool, Since: V021, Sample: "true"},
+	}
+}
+
+// ruleCoreDNS: the etcd of CoreDNS is named by the environment alone.
+func ruleCoreDNS(r *reading) {
+	if !r.inEnvironment("ETCD_URLS") {
+		r.warn(beside("ETCD_URLS", "is not in the environment: external-dns would look for etcd at http://localhost:2379"))
 	}
 }
 
@@ -79,6 +145,17 @@ func pdnsFlags() []Flag {
 		{Name: "pdns-server-id", Kind: Text, Sample: "localhost"},
 		{Name: "pdns-api-key", Kind: Text, Secret: true, Sample: "changeme"},
 		{Name: "pdns-skip-tls-verify", Kind: Bool, Sample: "true"},
+	}
+}
+
+// rulePDNS: external-dns refuses to start without a key, or to pretend.
+func rulePDNS(r *reading) {
+	r.need([]string{"pdns-api-key"}, "provider pdns needs it")
+	if !r.given("pdns-server") {
+		r.warn(about("pdns-server", "is missing: external-dns would look for PowerDNS at http://localhost:8081"))
+	}
+	if r.on("dry-run") {
+		r.cannot(about(r.written("dry-run"), "provider pdns cannot: external-dns would not start"))
 	}
 }
 
@@ -115,5 +192,19 @@ func webhookFlags() []Flag {
 		{Name: "webhook-provider-url", Kind: URL, Default: "http://localhost:8888", Sample: "http://webhook.dns:8888"},
 		{Name: "webhook-provider-read-timeout", Kind: Duration, Sample: "10s"},
 		{Name: "webhook-provider-write-timeout", Kind: Duration, Sample: "20s"},
+	}
+}
+
+// ruleWebhook: the webhook is a sidecar, or somewhere else.
+func ruleWebhook(r *reading) {
+	const url = "webhook-provider-url"
+	switch sidecar := r.record.WebhookPort != 0; {
+	case sidecar && r.given(url):
+		r.refuse(about(r.written(url), "excludes the sidecar; give one of them"))
+	case !sidecar && !r.given(url):
+		r.cannot(beside("webhook", "is missing: provider webhook needs the image of a sidecar, or "+url))
+	}
+	if port := fmt.Sprintf(":%d", r.record.WebhookPort); r.one("metrics-address") == port {
+		r.cannot(about(r.written("metrics-address"), "is the sidecar's port, too; both are in one pod"))
 	}
 }

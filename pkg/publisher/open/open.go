@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -34,16 +35,18 @@ func Writer(s publisher.Settings, metrics *Metrics) (publisher.Writer, error) {
 	}, nil
 }
 
+// kind opens the Writer that the row of the provider names.
 func kind(s publisher.Settings) (publisher.Writer, error) {
-	switch s.Provider {
-	case "coredns", "skydns":
+	switch externaldns.WriterOf(s.Provider) {
+	case "coredns":
 		return coredns.Open(s)
 	case "rfc2136":
 		return rfc2136.Open(s)
 	case "webhook":
 		return webhook.Open(s)
 	}
-	return nil, publisher.Errorf(publisher.Invalid, "provider %s has no built-in publisher; give coredns, rfc2136 or webhook, or deploy external-dns", s.Provider)
+	return nil, publisher.Errorf(publisher.Invalid, "provider %s has no built-in publisher; give %s, or deploy external-dns",
+		s.Provider, strings.Join(externaldns.BuiltIn(), ", "))
 }
 
 func first(parameters externaldns.Parameters, name, otherwise string) string {

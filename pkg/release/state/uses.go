@@ -202,9 +202,9 @@ func UseOf(group intent.Path, cluster string, p *bundle.Published) Use {
 
 // ReleaseTimeout is how long an external-dns outlives the last DNSEndpoint, so that it
 // removes the names. If the record does not say, it is twice its interval and a minute.
-// By then external-dns has looked again at an API server that was away. Its coredns
-// provider removes one target of a name in each interval. So a name with more targets
-// needs an interval for each, and one to spare. Signpost's own publisher has time to take
+// By then external-dns has looked again at an API server that was away. With coredns,
+// it removes one target of a name in each interval. So a name with more targets needs an
+// interval for each, and one to spare. Signpost's own publisher has time to take
 // over from one that was killed, even if the record allows less.
 func ReleaseTimeout(r plan.Record, targets int) time.Duration {
 	timeout := releaseTimeout(r, targets)
@@ -223,7 +223,7 @@ func releaseTimeout(r plan.Record, targets int) time.Duration {
 		return timeout
 	}
 	rounds := 2
-	if r.Spec.Provider == "coredns" {
+	if externaldns.RemovesSlowly(r.Spec.Provider) {
 		rounds = max(rounds, targets+1)
 	}
 	return time.Duration(rounds)*externaldns.Interval(r.Spec.Parameters, r.Interval) + time.Minute

@@ -67,10 +67,15 @@ func ScopesWithin(some, of string) bool {
 // one. All zones without an identity are in one view.
 func PrivateScopes(r intent.Record) string {
 	value := func(parameter string) string { return strings.ToLower(externaldns.Value(r.Parameters, parameter)) }
+	account := externaldns.AccountOf(r.Provider)
 	switch {
-	case r.Provider == "azure-private-dns":
-		return scopeBy(r.Provider, "", value("azure-subscription-id"), value("azure-resource-group"))
-	case r.Provider != "aws" || value("aws-zone-type") == "public":
+	case account.Private:
+		parts := []string{r.Provider, ""}
+		for _, parameter := range account.Place {
+			parts = append(parts, value(parameter))
+		}
+		return scopeBy(parts...)
+	case !account.ZoneIDs || value(account.Visibility) == "public":
 		return ""
 	}
 	var all []string
@@ -82,7 +87,7 @@ func PrivateScopes(r intent.Record) string {
 	if len(all) == 0 {
 		all = []string{scopeBy(r.Provider, "", "", "")}
 	}
-	if value("aws-zone-type") != "private" {
+	if value(account.Visibility) != "private" {
 		all = append(all, publicView)
 	}
 	slices.Sort(all)
