@@ -167,10 +167,16 @@ func TestConnectPrintsItsManifestAlone(t *testing.T) {
 func TestConnectRefusesWhatItCanJudge(t *testing.T) {
 	t.Parallel()
 	good := ownKubeconfig(t, "https://127.0.0.1:1")
-	for _, args := range [][]string{
-		{}, {"prod-one"}, {"prod-one", "--as", "dc/one"}, {"prod-one", "--as", "one", "--for", "home"},
-		{"prod-one", "--as", "dc/one", "--for", "names"}, {"other", "--as", "dc/one", "--for", "home", "--kubeconfig", good},
+	for _, test := range []struct{ args, problem string }{
+		{"", "one context of the kubeconfig"},
+		{"prod-one", "--as is missing"},
+		{"prod-one --as dc/one", "--for is missing"},
+		{"prod-one --as one --for home", "--as: "},
+		{"prod-one --as dc/one --for home,names --print", `"names" is not a use of a cluster`},
+		{"other --as dc/one --for home --kubeconfig " + good, `"other"`},
 	} {
-		require.Equal(t, exitUsage, signpost(t, "http://127.0.0.1:1", append([]string{"connect"}, args...)...).code, args)
+		got := signpost(t, "http://127.0.0.1:1", append([]string{"connect"}, strings.Fields(test.args)...)...)
+		require.Equal(t, exitUsage, got.code, test.args)
+		require.Contains(t, got.err, test.problem)
 	}
 }

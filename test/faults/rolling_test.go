@@ -34,27 +34,32 @@ type rolled struct {
 
 func newRolled(t *testing.T) *rolled {
 	t.Helper()
-	r := newInstallation(t)
+	r := newInstallation(t, onEtcd(t)...)
 	r.signpost = r.start("api")
 	return r
 }
 
-// newInstallation prepares replicas, and starts none.
-func newInstallation(t *testing.T) *rolled {
+// onEtcd starts an etcd, and answers the arguments that make replicas use it.
+func onEtcd(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	store, err := etcd.NewServer(t.Context(), filepath.Join(dir, "etcd"), &process.Ports{})
 	require.NoError(t, err)
 	require.NoError(t, store.Start(t.Context()))
 	t.Cleanup(store.Kill)
-	program, err := fixture.Build(t.Context(), dir)
-	require.NoError(t, err)
 	key := filepath.Join(dir, "secret.key")
 	require.NoError(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
-	return &rolled{service: service{T: t}, program: program, dir: dir, args: []string{
-		"--etcd-endpoints=" + store.URL, "--secret-key-file=" + key,
-		"--directory-root=" + filepath.Join(dir, "clusters"), "--shared-directory-root",
-	}}
+	return []string{"--etcd-endpoints=" + store.URL, "--secret-key-file=" + key}
+}
+
+// newInstallation prepares replicas over stores, and starts none.
+func newInstallation(t *testing.T, stores ...string) *rolled {
+	t.Helper()
+	dir := t.TempDir()
+	program, err := fixture.Build(t.Context(), dir)
+	require.NoError(t, err)
+	return &rolled{service: service{T: t}, program: program, dir: dir, args: append(
+		stores, "--directory-root="+filepath.Join(dir, "clusters"), "--shared-directory-root")}
 }
 
 // start starts one more replica.

@@ -18,16 +18,16 @@ func TestStoreOverMongoWireProtocol(t *testing.T) {
 	server, err := newServer(t.Context(), t.TempDir())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, server.kill()) }()
-	proxy, err := newSerial(t.Context(), server.address)
+	proxy, err := NewSerial(t.Context(), server.address)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, proxy.close()) }()
+	defer func() { require.NoError(t, proxy.Close()) }()
 	databases := 0
 	options := storetest.Options{New: func(*testing.T) storetest.Data {
 		databases++
 		open := func(t *testing.T, options ...mongo.Option) intent.Store {
 			t.Helper()
 			options = append(options, mongo.WithSweepAge(0))
-			store, err := mongo.New(t.Context(), fmt.Sprintf("mongodb://%s/test%d", proxy.address(), databases), options...)
+			store, err := mongo.New(t.Context(), fmt.Sprintf("mongodb://%s/test%d", proxy.Address(), databases), options...)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, store.Close()) })
 			return store

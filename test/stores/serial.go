@@ -15,31 +15,34 @@ const (
 	maxMessage  = 48 << 20
 )
 
-// serial is a proxy that lets one command at a time through to the server.
+// Serial is a proxy that lets one command at a time through to the server.
 // MongoDB changes a document atomically; FerretDB over SQLite reads it, and
 // then writes it, and lets other commands come between. One at a time, its
 // answers are those of MongoDB.
-type serial struct {
+type Serial struct {
 	listener net.Listener
 	target   string
 	one      sync.Mutex // held from a command to its answer
 }
 
-func newSerial(ctx context.Context, target string) (*serial, error) {
+// NewSerial starts a proxy to the server at an address, on a port of its own.
+func NewSerial(ctx context.Context, target string) (*Serial, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	s := &serial{listener: listener, target: target}
+	s := &Serial{listener: listener, target: target}
 	go s.accept(ctx)
 	return s, nil
 }
 
-func (s *serial) address() string { return s.listener.Addr().String() }
+// Address returns where the proxy listens.
+func (s *Serial) Address() string { return s.listener.Addr().String() }
 
-func (s *serial) close() error { return s.listener.Close() }
+// Close ends the listener. Connections end with their clients.
+func (s *Serial) Close() error { return s.listener.Close() }
 
-func (s *serial) accept(ctx context.Context) {
+func (s *Serial) accept(ctx context.Context) {
 	for {
 		client, err := s.listener.Accept()
 		if err != nil {
@@ -50,7 +53,7 @@ func (s *serial) accept(ctx context.Context) {
 }
 
 // serve ends with either side. The clients see a server that broke off.
-func (s *serial) serve(ctx context.Context, client net.Conn) {
+func (s *Serial) serve(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	server, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.target)
 	if err != nil {
@@ -72,7 +75,7 @@ func (s *serial) serve(ctx context.Context, client net.Conn) {
 	}
 }
 
-func (s *serial) exchange(server net.Conn, command []byte) ([]byte, error) {
+func (s *Serial) exchange(server net.Conn, command []byte) ([]byte, error) {
 	s.one.Lock()
 	defer s.one.Unlock()
 	if _, err := server.Write(command); err != nil {

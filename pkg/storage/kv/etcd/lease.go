@@ -44,11 +44,13 @@ func (s *KV) Lease(ctx context.Context, ttlSeconds int) (kv.Lease, error) {
 		return nil, failure("keep a lease alive", err)
 	}
 	l := &lease{client: s.client, id: granted.ID, stop: stop, lost: make(chan struct{})}
-	ttl := time.Duration(granted.TTL) * time.Second
-	trusted := ttl - ttl/safetyPart
+	trusted := trust(time.Duration(granted.TTL) * time.Second)
 	go l.keep(answers, trusted, trusted-time.Since(asked))
 	return l, nil
 }
+
+// trust returns for how long a holder that hears nothing counts on a lease of a TTL.
+func trust(ttl time.Duration) time.Duration { return ttl - ttl/safetyPart }
 
 func (l *lease) ID() int64 { return int64(l.id) }
 
