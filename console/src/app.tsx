@@ -121,11 +121,13 @@ function Header({ help }: { help: () => void }) {
   )
 }
 
+const states = { live: 'Live', lost: 'Connection lost, trying again', connecting: 'Connecting', out: 'Signed out' } as const
+
 function Live() {
   const state = live.value
   return (
     <span class={`live ${state}`} role="status">
-      {state === 'live' ? 'Live' : state === 'lost' ? 'Connection lost, trying again' : 'Connecting'}
+      {states[state]}
     </span>
   )
 }

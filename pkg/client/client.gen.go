@@ -3183,6 +3183,11 @@ type FailoverRefusal struct {
 	// Detail The harm that the move would do.
 	Detail string `json:"detail"`
 
+	// Force Whether `force=true` allows it.
+	//
+	// Example: true
+	Force bool `json:"force,omitempty,omitzero"`
+
 	// Project The project whose rule it is; absent: the installation's.
 	//
 	// Example: shop

@@ -86,15 +86,9 @@ describe('the short story', () => {
   })
 
   test('a name is watched until its servers answer it', async () => {
-    const answering = await new Server(['--allow-local-verify']).start()
-    answering.quickstart()
-    const dns = await nameserver(join(answering.dir, 'data', 'clusters', 'hub', 'shop-dns'))
+    const { started, dns } = await answering()
     try {
-      const provider = '/v2/projects/shop/dns-update-records/lab'
-      const { body } = await answering.ask('GET', provider)
-      assert.equal((await answering.ask('PUT', provider, { ...body, spec: { ...body.spec, verify: { servers: [dns.address] } } })).status, 200)
-      assert.equal((await answering.ask('POST', `${provider}/update`)).status, 202)
-      const page = await open(browser, answering.url + hash(['publish'], { name: 'live.lab.example', project: 'shop' }))
+      const page = await open(browser, started.url + hash(['publish'], { name: 'live.lab.example', project: 'shop' }))
       await page.getByLabel('fixed addresses').check()
       await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.44')
       await page.getByRole('button', { name: 'Publish: 1 new name' }).click()
@@ -106,12 +100,11 @@ describe('the short story', () => {
       await page.context().close()
     } finally {
       dns.close()
-      await answering.end()
+      await started.end()
     }
   })
 
   test('a Service is chosen from those of the clusters', async () => {
-    const service = (namespace, name, ip) => ({ metadata: { namespace, name }, spec: { type: 'LoadBalancer' }, status: { loadBalancer: { ingress: [{ ip }] } } })
     const kubernetes = await apiServer([service('web', 'frontend', '198.51.100.4'), service('kube-system', 'kube-dns', '198.51.100.5')])
     try {
       assert.equal((await server.ask('POST', '/v2/cluster-providers/edge/clusters', { metadata: { name: 'real' }, spec: { kubeconfig: kubernetes.kubeconfig, uses: ['addresses'] } })).status, 201)
@@ -283,6 +276,7 @@ describe('who may do what', () => {
     await page.getByText('Your session has ended.').waitFor()
     await page.getByLabel('Token').fill('next-token')
     await page.getByRole('button', { name: 'Sign in with the token' }).click()
+    await page.getByText('Live', { exact: true }).waitFor() // the events are followed again
     assert.equal(await page.getByLabel('Host name', { exact: true }).inputValue(), 'kept.lab.example')
     assert.equal(await page.getByLabel('Addresses', { exact: true }).inputValue(), '203.0.113.77')
     await page.getByRole('button', { name: 'Publish: 1 new name' }).click()
@@ -325,6 +319,90 @@ describe('the failover desk', { skip: long ? false : 'ring 3 tells it' }, () => 
     await page.getByRole('button', { name: 'Undo: 0 names move' }).click()
     await page.getByText('It undoes').waitFor()
     await until('the cluster is back', async () => !(await drained()))
+    assert.deepEqual(page.faults, [])
+    await page.context().close()
+  })
+})
+
+/** service is a Service of type LoadBalancer. */
+const service = (namespace, name, ip) => ({ metadata: { namespace, name, uid: `${namespace}-${name}`, resourceVersion: '1' }, spec: { type: 'LoadBalancer' }, status: { loadBalancer: { ingress: [{ ip }] } } })
+
+/** answering starts a server whose provider has a DNS server that answers what is published. */
+async function answering(...flags) {
+  const started = await new Server(['--allow-local-verify', ...flags]).start()
+  started.quickstart()
+  const dns = await nameserver(join(started.dir, 'data', 'clusters', 'hub', 'shop-dns'))
+  const provider = '/v2/projects/shop/dns-update-records/lab'
+  const { body } = await started.ask('GET', provider)
+  assert.equal((await started.ask('PUT', provider, { ...body, spec: { ...body.spec, verify: { servers: [dns.address] } } })).status, 200)
+  assert.equal((await started.ask('POST', `${provider}/update`)).status, 202)
+  return { started, dns }
+}
+
+describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, () => {
+  const path = '/v2/projects/shop/names/api.lab.example'
+  const kubernetes = []
+  let moving, dns
+  before(async () => {
+    ;({ started: moving, dns } = await answering())
+    for (const [name, region, ip] of [['munich', 'south', '198.51.100.1'], ['boston', 'east', '198.51.100.2']]) {
+      kubernetes.push(await apiServer([service('web', 'frontend', ip)], name))
+      const spec = { kubeconfig: kubernetes.at(-1).kubeconfig, uses: ['addresses'], labels: { region } }
+      assert.equal((await moving.ask('POST', '/v2/cluster-providers/edge/clusters', { metadata: { name }, spec })).status, 201)
+    }
+    assert.equal((await moving.ask('PUT', path, { metadata: { name: 'api.lab.example' }, spec: { service: 'web/frontend', clusters: ['edge/munich', 'edge/boston'], ttl: 5 } })).status, 201)
+    await until('both addresses are answered', async () => (await published()).length === 2 && (await moving.ask('GET', path)).body.status.verified === 'True', 60_000)
+  })
+  after(async () => {
+    await moving?.end()
+    dns?.close()
+    for (const one of kubernetes) one.close()
+  })
+
+  const published = async () => (await moving.ask('GET', path)).body.status.records.flatMap((r) => r.targets)
+
+  /** done waits until a failover has ended, with its one name answered. */
+  async function done(page) {
+    await page.getByText('1 of 1 name are answered').waitFor({ timeout: 60_000 })
+    await page.locator('.badge', { hasText: 'Done' }).waitFor()
+    assert.equal(await page.getByRole('cell', { name: 'not yet' }).count(), 0)
+  }
+
+  test('leaves a region, is forced out of the other one, and comes back', async () => {
+    const page = await open(browser, moving.url + screens.failover)
+    await page.getByLabel('Or all clusters with labels').fill('region=south')
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByRole('row', { name: /api\.lab\.example A 198\.51\.100\.1 198\.51\.100\.2 198\.51\.100\.2 lab .*one address is left/ }).waitFor()
+    await page.getByRole('button', { name: 'Fail over: 1 name moves' }).click()
+    await page.getByRole('heading', { name: 'Failover of edge/munich' }).waitFor()
+    await done(page)
+    assert.deepEqual(await published(), ['198.51.100.2'])
+
+    await page.goto(moving.url + hash(['failover'], { drain: 'edge/boston' }))
+    await page.getByRole('button', { name: 'Preview' }).click()
+    await page.getByText('It is refused, unless you force it.').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^Fail over/ }).count(), 0)
+    await page.getByRole('checkbox', { name: 'I want it all the same: 1 name will have no address' }).check()
+    await page.getByRole('button', { name: 'Fail over by force: 1 name moves' }).click()
+    await page.getByText('It was forced').waitFor()
+    await done(page)
+    assert.deepEqual(await published(), [])
+
+    await page.getByRole('button', { name: 'Preview undoing it' }).click()
+    await page.getByRole('button', { name: 'Undo: 1 name moves' }).click()
+    await page.getByText('It undoes').waitFor()
+    await done(page)
+    assert.deepEqual(await published(), ['198.51.100.2'])
+    assert.deepEqual(page.faults, [])
+    await page.context().close()
+  })
+
+  test('shows how the probes of its addresses do', async () => {
+    const probe = { type: 'TCP', port: 9, interval: '2s', timeout: '1s', failures: 1 }
+    assert.equal((await moving.ask('PUT', '/v2/projects/shop/names/probed.lab.example', { metadata: { name: 'probed.lab.example' }, spec: { addresses: ['203.0.113.90'], health: { probe } } })).status, 201)
+    const page = await open(browser, moving.url + hash(['names', 'probed.lab.example']))
+    const probes = page.locator('section', { has: page.getByRole('heading', { name: 'Probes of the addresses' }) })
+    await probes.getByRole('row', { name: /^203\.0\.113\.90 (fails|not known, counts as healthy)/ }).waitFor() // by the network of the machine
     assert.deepEqual(page.faults, [])
     await page.context().close()
   })

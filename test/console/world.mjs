@@ -85,12 +85,13 @@ export class Server {
 }
 
 /** apiServer plays a Kubernetes API server that has some Services and nothing else; Signpost reaches it by the kubeconfig. */
-export async function apiServer(services) {
+export async function apiServer(services, uid = 'the-cluster') {
   const server = createServer((request, response) => {
-    const { pathname } = new URL(request.url, 'http://localhost')
+    const { pathname, searchParams } = new URL(request.url, 'http://localhost')
     const namespace = /^\/api\/v1\/namespaces\/([^/]+)\/services$/.exec(pathname)?.[1]
     const json = (status, value) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value))
-    if (pathname === '/api/v1/namespaces/kube-system') return json(200, { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'kube-system', uid: 'the-cluster' } })
+    if (pathname === '/api/v1/namespaces/kube-system') return json(200, { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'kube-system', uid } })
+    if (pathname === '/api/v1/services' && searchParams.get('watch')) return response.writeHead(200, { 'Content-Type': 'application/json' }).flushHeaders() // nothing changes
     if (pathname === '/api/v1/services' || namespace) return json(200, { kind: 'ServiceList', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items: services.filter((s) => !namespace || s.metadata.namespace === namespace) })
     json(404, { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 })
   })

@@ -4,7 +4,7 @@ import { base, bearer, needed } from './session'
 import type { Event } from './types'
 
 /** How the stream of events does. */
-export const live = signal<'connecting' | 'live' | 'lost'>('connecting')
+export const live = signal<'connecting' | 'live' | 'lost' | 'out'>('connecting')
 /** The latest events, the newest first. */
 export const latest = signal<Event[]>([])
 
@@ -39,6 +39,19 @@ export const pause = (failures: number, random = Math.random) => Math.min(30_000
 
 const most = 200
 
+/** signedIn waits until nobody is asked who they are any more, or for the signal. */
+const signedIn = (stop: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const check = () => {
+      if (needed.value && !stop.aborted) return
+      end()
+      stop.removeEventListener('abort', check)
+      resolve()
+    }
+    const end = needed.subscribe(() => queueMicrotask(check))
+    stop.addEventListener('abort', check)
+  })
+
 /** follow follows events until the signal, and has what they touch read again, a second later at most. */
 export async function follow(client: QueryClient, stop: AbortSignal): Promise<void> {
   let last = ''
@@ -58,8 +71,9 @@ export async function follow(client: QueryClient, stop: AbortSignal): Promise<vo
       const response = await fetch(`${base}/v2/events?follow=true`, { headers, signal: stop, cache: 'no-store', credentials: 'same-origin' })
       if (response.status === 401) {
         needed.value ??= { why: '' }
-        live.value = 'lost'
-        return
+        live.value = 'out'
+        await signedIn(stop)
+        continue
       }
       if (response.status === 410) last = ''
       if (!response.ok || !response.body) throw new Error(String(response.status))

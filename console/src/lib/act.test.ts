@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DNSName, FleetItem, NameChange, NameStatus, Plan } from '../api/types'
 import { stepOf } from '../screens/plan'
 import { base64, clusterDraft, emptyCluster, emptyProvider, lines, ownErrors, providerDraft } from './draft'
-import { danger, progress, specOf } from './failover'
+import { danger, isForced, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own } from './form'
 import { effect, isAbove, movesOf, percentOf, removals } from './plan'
@@ -118,6 +118,13 @@ describe('the failover desk', () => {
     expect(progress({ answered: 0, counts: { ...counts, names: 0 } })).toBe(1)
     expect(danger({ left: 'none' })).toBe('no address is left')
     expect(danger({})).toBe('')
+  })
+  test('knows what an administrator may override, and what force allows', () => {
+    const none = { detail: 'a.example would be left without any address', allow: 'operators', force: true }
+    const rule = { detail: 'fewer than 2 clusters would serve a.example', allow: 'administrators', rule: 'minClusters' as const }
+    const nobody = { detail: 'dc+one is abandoned', allow: 'nobody' }
+    expect([rulesOf([none, rule, rule]), rulesOf([rule, nobody]), rulesOf([none])]).toEqual([['minClusters'], [], []])
+    expect([isForced([]), isForced([none]), isForced([none, rule]), isForced([nobody])]).toEqual([false, true, false, false])
   })
 })
 

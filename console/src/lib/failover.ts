@@ -35,8 +35,10 @@ export const progress = (r: Pick<Failover, 'answered' | 'counts'>) => (r.counts.
 /** danger says what a name is left with; empty for none. */
 export const danger = (m: Pick<Moved, 'left'>) => (m.left === 'none' ? 'no address is left' : m.left === 'one' ? 'one address is left' : m.left === 'unhealthy' ? 'only unhealthy clusters are left' : '')
 
-/** rulesOf are the safety rules that an administrator would have to override, if nothing else is in the way. */
+/** rulesOf are the safety rules that an administrator would have to override, if nothing is in the way that nobody may allow. */
 export function rulesOf(refusals: Preview['refusals']): string[] {
-  const rules = refusals.map((r) => r.rule)
-  return rules.length > 0 && rules.every(Boolean) ? [...new Set(rules as string[])].sort() : []
+  return refusals.every((r) => r.rule || r.force) ? [...new Set(refusals.flatMap((r) => r.rule ?? []))].sort() : []
 }
+
+/** isForced tells whether force alone allows what is refused. */
+export const isForced = (refusals: Preview['refusals']) => refusals.length > 0 && refusals.every((r) => r.force)

@@ -8,7 +8,7 @@ import { chainOf, layout } from './chain'
 import { cli, curl, kindOf, ownerWord, quote } from './commands'
 import { link, parse } from './route'
 import { clip, visible } from './text'
-import { ago } from './time'
+import { ago, duration } from './time'
 import { verdict } from './verdict'
 
 const record = (changes: Partial<NameStatus> = {}): NameStatus => ({ name: 'www.example', type: 'A', record: 'lab', scope: 'public', targets: ['192.0.2.1'], conditions: [], sources: [], rejected: [], ...changes })
@@ -124,6 +124,9 @@ describe('times', () => {
     ['nonsense', '–'],
     [undefined, '–'],
   ])('%s is %s', (time, says) => expect(ago(time, now)).toBe(says))
+  test('of the server are in words', () => {
+    expect(['1m7s', '5m0s', '140ms', '0s', 'soon'].map(duration)).toEqual(['1 min 7 s', '5 min', '140 ms', '0s', 'soon'])
+  })
 })
 
 describe('rights', () => {

@@ -27,3 +27,9 @@ export function exact(time: string | undefined): string {
   const at = time ? new Date(time) : undefined
   return at && !Number.isNaN(at.getTime()) ? at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' }) : ''
 }
+
+/** duration is a duration of the server, such as 1m7s, in words. */
+export function duration(text: string): string {
+  const parts = [...text.matchAll(/([0-9.]+)(ms|h|m|s)/g)].filter(([, n]) => Number(n) > 0).map(([, n, unit]) => `${n} ${unit === 'm' ? 'min' : unit}`)
+  return parts.join(' ') || text
+}

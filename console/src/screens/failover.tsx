@@ -4,9 +4,10 @@ import { Refusal, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import { curl } from '../lib/commands'
-import { danger, progress, rulesOf, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
+import { danger, isForced, progress, rulesOf, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
+import { duration } from '../lib/time'
 import { Badge, Copy, Empty, Fault, Loading, Section, Table, Text, Time, type Tone } from '../ui/basics'
 import { Field } from '../ui/field'
 
@@ -35,7 +36,7 @@ function Desk() {
   const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true', override: rules }, body: spec }), onMutate: setOverride })
   const client = useQueryClient()
   const act = useMutation({
-    mutationFn: (token: string) => request<Failover>('POST', '/v2/failovers', { query: { confirm: token, override }, body: spec }),
+    mutationFn: ({ token, force }: Confirmed) => request<Failover>('POST', '/v2/failovers', { query: { confirm: token, override, ...(force ? { force: 'true' } : {}) }, body: spec }),
     onSuccess: (made) => {
       void client.invalidateQueries()
       go(link(['failover', made.id]))
@@ -108,7 +109,7 @@ function Desk() {
           {preview.error && <NoFailovers error={preview.error} />}
         </form>
       )}
-      {preview.data && <PreviewView preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} override={override} confirm={() => act.mutate(preview.data.token)} look={(rules) => (act.reset(), preview.mutate(rules))} />}
+      {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={(rules) => (act.reset(), preview.mutate(rules))} />}
       <Recent />
     </>
   )
@@ -125,19 +126,28 @@ function NoFailovers({ error }: { error: unknown }) {
   return <Fault error={error} />
 }
 
+/** Confirmed is the preview that a user confirms; with force, although it is refused. */
+interface Confirmed {
+  token: string
+  force: boolean
+}
+
 interface PreviewProps {
   preview: Preview
   busy: boolean
   error: unknown
   label: string
   override: string // the safety rules that do not count, with commas between
-  confirm: () => void
+  confirm: (force: boolean) => void
   look: (override: string) => void
 }
 
 function PreviewView({ preview, busy, error, label, override, confirm, look }: PreviewProps) {
   const { counts } = preview
   const rules = rulesOf(preview.refusals)
+  const forced = isForced(preview.refusals)
+  const [sure, setSure] = useState(false)
+  const moving = counts.names === 1 ? '1 name moves' : `${counts.names} names move`
   return (
     <div class="card" role="region" aria-label="Preview">
       <h2>Preview</h2>
@@ -145,7 +155,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
         {preview.drain.length > 0 && <>Drains {paths(preview.drain)}. </>}
         {preview.undrain.length > 0 && <>Undrains {paths(preview.undrain)}. </>}
         {preview.unchanged.length > 0 && <>Already so: {paths(preview.unchanged)}. </>}
-        <b>{counts.names === 1 ? '1 name moves' : `${counts.names} names move`}.</b> {preview.cachesFor && <>Caches may hold old answers for {preview.cachesFor} more.</>}
+        <b>{moving}.</b> {preview.cachesFor && <>Caches may hold old answers for {duration(preview.cachesFor)} more.</>}
       </p>
       <p>
         {counts.none > 0 && <Badge tone="bad">{plural(counts.none, 'name')} left without an address</Badge>} {counts.unhealthy > 0 && <Badge tone="bad">{plural(counts.unhealthy, 'name')} left with unhealthy clusters only</Badge>}{' '}
@@ -154,7 +164,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
       {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">No answer changes: each address of these clusters also comes from another cluster, or no public name uses it.</p>}
       {preview.refusals.length > 0 && (
         <div class="fault" role="alert">
-          <p class="strong">It is refused.</p>
+          <p class="strong">{forced ? 'It is refused, unless you force it.' : 'It is refused.'}</p>
           <ul>
             {preview.refusals.map((r, i) => (
               <li key={i}>
@@ -172,6 +182,12 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
               </button>
             </p>
           )}
+          {forced && (
+            <label class="check">
+              <input type="checkbox" checked={sure} onChange={(e) => setSure(e.currentTarget.checked)} />
+              <span>I want it all the same: {counts.none > 0 ? `${plural(counts.none, 'name')} will have no address` : 'no cluster will be left'}.</span>
+            </label>
+          )}
         </div>
       )}
       {override && <p class="notice">Without the safety {override.includes(',') ? 'rules' : 'rule'} {override.replaceAll(',', ' and ')}, which you override as an administrator. The record keeps it.</p>}
@@ -188,10 +204,10 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
           </button>
         </Fault>
       ) : (
-        preview.refusals.length === 0 && (
+        (preview.refusals.length === 0 || sure) && (
           <div class="bar">
-            <button type="button" class="primary" disabled={busy || preview.drain.length + preview.undrain.length === 0} onClick={confirm}>
-              {label}: {counts.names === 1 ? '1 name moves' : `${counts.names} names move`}
+            <button type="button" class={forced ? 'danger' : 'primary'} disabled={busy || preview.drain.length + preview.undrain.length === 0} onClick={() => confirm(forced)}>
+              {label}{forced ? ' by force' : ''}: {moving}
             </button>
             <span class="muted small">Exactly this is done. If something changes meanwhile, nothing is.</span>
           </div>
@@ -261,7 +277,7 @@ function RecordScreen({ id }: { id: string }) {
   const [override, setOverride] = useState('')
   const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', `${path}/revert`, { query: { dryRun: 'true', override: rules } }), onMutate: setOverride })
   const act = useMutation({
-    mutationFn: (token: string) => request<Failover>('POST', `${path}/revert`, { query: { confirm: token, override } }),
+    mutationFn: ({ token, force }: Confirmed) => request<Failover>('POST', `${path}/revert`, { query: { confirm: token, override, ...(force ? { force: 'true' } : {}) } }),
     onSuccess: (made) => {
       void client.invalidateQueries()
       go(link(['failover', made.id]))
@@ -302,6 +318,8 @@ function RecordScreen({ id }: { id: string }) {
             : <Text>{r.reason}</Text>
           </>
         )}
+        {r.forced && '. It was forced'}
+        {r.overridden && r.overridden.length > 0 && `. Without the safety rules ${r.overridden.join(' and ')}`}
         {r.revertedBy && (
           <>
             . Undone by <a href={link(['failover', r.revertedBy])}>another failover</a>
@@ -314,7 +332,7 @@ function RecordScreen({ id }: { id: string }) {
         )}
       </p>
       {preview.error && <Fault error={preview.error} />}
-      {preview.data && <PreviewView preview={preview.data} busy={act.isPending} error={act.error} label="Undo" override={override} confirm={() => act.mutate(preview.data.token)} look={(rules) => (act.reset(), preview.mutate(rules))} />}
+      {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label="Undo" override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={(rules) => (act.reset(), preview.mutate(rules))} />}
       <div class="card">
         <Section title="Names" id="moves">
           {r.names.length > 0 ? <Moves names={r.names} left={r.namesLeftOut} followed={true} /> : <p class="muted">No name moves.</p>}

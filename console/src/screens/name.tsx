@@ -92,6 +92,7 @@ function Owner({ owner, host }: { owner: NameOwner; host: string }) {
       <ChainView owner={owner} />
       <Targets owner={owner} />
       <LeftOut owner={owner} />
+      <Probes owner={owner} />
       <Answers owner={owner} />
       <Behind owner={owner} />
     </article>
@@ -177,6 +178,37 @@ function LeftOut({ owner }: { owner: NameOwner }) {
             </td>
             <td class="mono small">
               <Text>{rejected.field}</Text>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </Section>
+  )
+}
+
+const probed = { True: 'answers', False: 'fails', Unknown: 'not known, counts as healthy' } as Record<string, string>
+
+/** Probes are the results of the requests that a worker sends to each address. */
+function Probes({ owner }: { owner: NameOwner }) {
+  const rows = owner.records.flatMap((r) => (r.probes ?? []).map((probe) => ({ r, probe })))
+  if (rows.length === 0) return null
+  return (
+    <Section title="Probes of the addresses" id={`probes-${owner.owner}`}>
+      <Table label="Probes of the addresses" head={['Address', 'Result', 'Since', 'From', 'Message']}>
+        {rows.map(({ r, probe }) => (
+          <tr key={r.type + r.record + probe.target}>
+            <td class="mono">
+              <Text>{probe.target}</Text>
+            </td>
+            <td>
+              <Badge tone={toneOf(probe.healthy)}>{probed[probe.healthy] ?? probe.healthy}</Badge>
+            </td>
+            <td>
+              <Time at={probe.since} />
+            </td>
+            <td>{probe.from ?? '–'}</td>
+            <td>
+              <Text>{probe.message ?? '–'}</Text>
             </td>
           </tr>
         ))}

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { request } from '../api/client'
-import type { FoundNamePage, ObjectChange, Plan, Provider } from '../api/types'
+import type { FoundNamePage, NameChange, ObjectChange, Plan, Provider } from '../api/types'
 import { apiPath } from '../lib/commands'
 import { alwaysAllowed, isAbove, movesOf, percentOf, removals, type Removal } from '../lib/plan'
 import { plural, visible } from '../lib/text'
+import { duration } from '../lib/time'
 import { Badge, Section, Table, Text, type Tone } from './basics'
 
 const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'stays' } as const
@@ -45,7 +46,7 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
         {moves.length === 0 ? (
           <p class="muted">No name changes in DNS.</p>
         ) : (
-          <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'Answered within']}>
+          <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'How soon, at most']}>
             {shown.map((change, i) => (
               <tr key={i}>
                 <td>
@@ -62,7 +63,9 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
                   <Targets all={change.action === 'delete' ? [] : change.targets} />
                 </td>
                 <td>{change.record}</td>
-                <td>{change.answeredWithin ?? '–'}</td>
+                <td class="small">
+                  <Soon change={change} />
+                </td>
               </tr>
             ))}
           </Table>
@@ -77,6 +80,19 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
         <Meter key={r.provider} removal={r} project={project} />
       ))}
       <Objects plan={plan} />
+    </>
+  )
+}
+
+/** Soon says how soon a change is answered, and how soon clients follow. */
+function Soon({ change }: { change: NameChange }) {
+  const { answeredWithin, clientsWithin, absentFor } = change
+  if (!answeredWithin && !absentFor) return <>–</>
+  return (
+    <>
+      {answeredWithin && <div>answered after {duration(answeredWithin)}</div>}
+      {clientsWithin && <div>clients follow after {duration(clientsWithin)}</div>}
+      {absentFor && <div class="muted">Resolvers that asked before may say for {duration(absentFor)} that it does not exist.</div>}
     </>
   )
 }

@@ -68,7 +68,8 @@ type FailoverRefusal struct {
 	Rule    SafetyRule `json:"rule,omitempty"`    // empty: no rule, but a name or cluster
 	Project string     `json:"project,omitempty"` // whose rule it is; empty: the installation's
 	Detail  string     `json:"detail"`
-	Allow   string     `json:"allow"` // who may do it all the same, and how
+	Allow   string     `json:"allow"`           // who may do it all the same, and how
+	Force   bool       `json:"force,omitempty"` // whether force allows it
 }
 
 // FailoverPreview tells what a failover would do.

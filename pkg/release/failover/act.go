@@ -46,7 +46,7 @@ func (p *proposal) allowed(o intent.FailoverOptions) error {
 	if o.Confirm != "" && o.Confirm != p.preview.Token {
 		return state.PlanChanged()
 	}
-	refused := slices.DeleteFunc(slices.Clone(p.refusals), func(r intent.FailoverRefusal) bool { return o.Force && r.Allow == allowForce })
+	refused := slices.DeleteFunc(slices.Clone(p.refusals), func(r intent.FailoverRefusal) bool { return o.Force && r.Force })
 	if err := refusal(refused, "undo what is named, or have it allowed"); err != nil {
 		return err
 	}

@@ -81,10 +81,10 @@ func (p *proposal) emptied(after state.DrainedClusters) []intent.FailoverRefusal
 	}
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) > 0 {
-		refused = append(refused, intent.FailoverRefusal{Detail: state.Few(names) + " would be left without any address", Allow: allowForce})
+		refused = append(refused, intent.FailoverRefusal{Detail: state.Few(names) + " would be left without any address", Allow: allowForce, Force: true})
 	}
 	if len(p.drain) > 0 && len(after) == len(p.fleet) {
-		refused = append(refused, intent.FailoverRefusal{Detail: fmt.Sprintf("all %d clusters would be drained", len(p.fleet)), Allow: allowForce})
+		refused = append(refused, intent.FailoverRefusal{Detail: fmt.Sprintf("all %d clusters would be drained", len(p.fleet)), Allow: allowForce, Force: true})
 	}
 	return refused
 }
