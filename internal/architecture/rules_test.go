@@ -42,7 +42,7 @@ func leaves() []leaf {
 		{"pkg/domain/address", []string{"pkg/domain/intent"}, "which address is published follows from observations alone"},
 		{
 			"pkg/domain/source",
-			[]string{"pkg/domain/address", "k8s.io/api/core/v1", "k8s.io/api/discovery/v1", "k8s.io/api/networking/v1", "k8s.io/apimachinery/pkg/apis/meta/v1"},
+			[]string{"pkg/domain/address", "k8s.io/api/core/v1", "k8s.io/api/discovery/v1", "k8s.io/api/networking/v1", "k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime"},
 			"the addresses of an object follow from the object alone, whether a cluster or a manifest has it",
 		},
 		{

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 )
@@ -29,18 +27,17 @@ func FromManifests(manifests []json.RawMessage, namespace, service string) *addr
 	}
 	own := all[n].service()
 	o := &address.Observation{Found: true, Candidates: own.Offers, Ports: own.Ports}
-	var gateways []string
-	for _, m := range all {
-		switch to := namespace + "/" + service; {
-		case m.is("networking.k8s.io/v1", "Ingress"):
-			o.Candidates = append(o.Candidates, m.ingress(to)...)
-		case m.is(gatewayGroup+"/v1", "HTTPRoute"):
-			gateways = append(gateways, m.route(to)...)
+	for _, kind := range Kinds() {
+		var via []string
+		for _, m := range all {
+			if lead := m.lead(kind); slices.Contains(lead.Services, Key(namespace, service)) {
+				o.Candidates, via = append(o.Candidates, lead.Offers...), append(via, lead.Via...)
+			}
 		}
-	}
-	for _, m := range all {
-		if m.is(gatewayGroup+"/v1", "Gateway") && slices.Contains(gateways, m.name()) {
-			o.Candidates = append(o.Candidates, m.gateway()...)
+		for _, m := range all {
+			if kind.Via != nil && slices.Contains(via, m.name()) {
+				o.Candidates = append(o.Candidates, m.lead(kind.Via).Offers...)
+			}
 		}
 	}
 	return o
@@ -69,7 +66,8 @@ type manifest struct {
 		Namespace string `json:"namespace"`
 	} `json:"metadata"`
 	Items []json.RawMessage `json:"items"`
-	raw   json.RawMessage
+
+	content map[string]any
 }
 
 // flatten answers the objects of a manifest.
@@ -85,7 +83,10 @@ func flatten(raw json.RawMessage, namespace string) []manifest {
 		}
 		return all
 	}
-	m.Metadata.Namespace, m.raw = cmp.Or(m.Metadata.Namespace, namespace), raw
+	if json.Unmarshal(raw, &m.content) != nil {
+		return nil
+	}
+	m.Metadata.Namespace = cmp.Or(m.Metadata.Namespace, namespace)
 	return []manifest{m}
 }
 
@@ -95,20 +96,17 @@ func (m manifest) is(apiVersion, kind string) bool {
 
 func (m manifest) name() string { return m.Metadata.Namespace + "/" + m.Metadata.Name }
 
-// part is a field of the object. A field of a wrong type counts as absent; the API server
-// would refuse it.
-func part[P any](m manifest, field string) P {
-	var fields map[string]json.RawMessage
-	var value, none P
-	if json.Unmarshal(m.raw, &fields) != nil || json.Unmarshal(fields[field], &value) != nil {
-		return none
+// lead is what the object leads to, if it is of a kind.
+func (m manifest) lead(kind *Kind) Lead {
+	if !m.is(kind.Group+"/"+kind.Version, kind.Name) {
+		return Lead{}
 	}
-	return value
+	return kind.Read(Object{Namespace: m.Metadata.Namespace, Name: m.Metadata.Name, Content: m.content, Manifest: true})
 }
 
 // service is what a Service offers; without a status, the address that it asks for.
 func (m manifest) service() *Service {
-	object := &corev1.Service{Spec: part[corev1.ServiceSpec](m, "spec"), Status: part[corev1.ServiceStatus](m, "status")}
+	object := &corev1.Service{Spec: part[corev1.ServiceSpec](m.content, "spec"), Status: part[corev1.ServiceStatus](m.content, "status")}
 	s := ServiceOf(object)
 	if wish := object.Spec.LoadBalancerIP; wish != "" && len(object.Status.LoadBalancer.Ingress) == 0 {
 		s.Offers = slices.Insert(s.Offers, 0, address.Candidate{Kind: address.LoadBalancer, Target: wish, Field: "spec.loadBalancerIP"})
@@ -117,39 +115,4 @@ func (m manifest) service() *Service {
 		s.Ports[n].Protocol = cmp.Or(s.Ports[n].Protocol, "TCP")
 	}
 	return s
-}
-
-// ingress is what an Ingress offers, if it leads to the Service.
-func (m manifest) ingress(service string) []address.Candidate {
-	i := IngressOf(&networkingv1.Ingress{
-		ObjectMeta: metav1.ObjectMeta{Namespace: m.Metadata.Namespace, Name: m.Metadata.Name},
-		Spec:       part[networkingv1.IngressSpec](m, "spec"), Status: part[networkingv1.IngressStatus](m, "status"),
-	})
-	if !slices.Contains(i.Services, service) {
-		return nil
-	}
-	return i.Offers
-}
-
-// route are the Gateways by which an HTTPRoute leads to the Service.
-func (m manifest) route(service string) []string {
-	var r HTTPRoute
-	if json.Unmarshal(m.raw, &r) != nil || !slices.Contains(r.Services(m.Metadata.Namespace), service) {
-		return nil
-	}
-	if len(r.Status.Parents) > 0 {
-		return r.Gateways(m.Metadata.Namespace)
-	}
-	return r.wished(m.Metadata.Namespace)
-}
-
-func (m manifest) gateway() []address.Candidate {
-	var g GatewayObject
-	if json.Unmarshal(m.raw, &g) != nil {
-		return nil
-	}
-	if offers := g.Offers(m.name()); len(offers) > 0 {
-		return offers
-	}
-	return g.wishes(m.name())
 }

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 )
@@ -62,38 +61,6 @@ func balanced(kind address.Kind, object string, i int, ip, host string) []addres
 		out = append(out, address.Candidate{Kind: kind, Object: object, Target: host, Field: fmt.Sprintf("status.loadBalancer.ingress[%d].hostname", i)})
 	}
 	return out
-}
-
-// Ingress is what is kept of an Ingress.
-type Ingress struct {
-	Services []string // to which it leads, as "namespace/name"
-	Offers   []address.Candidate
-}
-
-// IngressOf reads an Ingress.
-func IngressOf(i *networkingv1.Ingress) *Ingress {
-	kept := &Ingress{}
-	lead := func(to *networkingv1.IngressServiceBackend) {
-		if to != nil {
-			kept.Services = append(kept.Services, Key(i.Namespace, to.Name))
-		}
-	}
-	if i.Spec.DefaultBackend != nil {
-		lead(i.Spec.DefaultBackend.Service)
-	}
-	for _, rule := range i.Spec.Rules {
-		if rule.HTTP == nil {
-			continue
-		}
-		for _, path := range rule.HTTP.Paths {
-			lead(path.Backend.Service)
-		}
-	}
-	object := "Ingress " + Key(i.Namespace, i.Name)
-	for n, at := range i.Status.LoadBalancer.Ingress {
-		kept.Offers = append(kept.Offers, balanced(address.Ingress, object, n, at.IP, at.Hostname)...)
-	}
-	return kept
 }
 
 // Slice is what is kept of an EndpointSlice.

@@ -42,9 +42,7 @@ type entry struct {
 	node         *node
 	service      *source.Service
 	slice        *source.Slice
-	ingress      *source.Ingress
-	route        *route
-	gateway      *gateway
+	lead         *source.Lead
 }
 
 // leads names the Services, as "namespace/name", that an entry leads to, or tells
@@ -53,10 +51,8 @@ func (e entry) leads() []string {
 	switch {
 	case e.slice != nil:
 		return []string{e.slice.Service}
-	case e.ingress != nil:
-		return e.ingress.Services
-	case e.route != nil:
-		return e.route.services
+	case e.lead != nil:
+		return e.lead.Services
 	}
 	return nil
 }

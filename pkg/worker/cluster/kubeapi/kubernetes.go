@@ -22,7 +22,6 @@ import (
 	accessclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 	discoveryclient "k8s.io/client-go/kubernetes/typed/discovery/v1"
-	networkingclient "k8s.io/client-go/kubernetes/typed/networking/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
@@ -47,19 +46,18 @@ const (
 
 // Kubernetes is a Target over an API server.
 type Kubernetes struct {
-	options    cluster.Options
-	budget     *bounded.Budget
-	http       *http.Client
-	metadata   metadata.Interface
-	dynamic    dynamic.Interface
-	core       coreclient.CoreV1Interface
-	proxied    coreclient.CoreV1Interface // what pods answer
-	apps       appsclient.AppsV1Interface
-	networking networkingclient.NetworkingV1Interface
-	discovery  discoveryclient.DiscoveryV1Interface
-	access     accessclient.AuthorizationV1Interface
-	kinds      *catalogue
-	shows      account.Credentials
+	options   cluster.Options
+	budget    *bounded.Budget
+	http      *http.Client
+	metadata  metadata.Interface
+	dynamic   dynamic.Interface
+	core      coreclient.CoreV1Interface
+	proxied   coreclient.CoreV1Interface // what pods answer
+	apps      appsclient.AppsV1Interface
+	discovery discoveryclient.DiscoveryV1Interface
+	access    accessclient.AuthorizationV1Interface
+	kinds     *catalogue
+	shows     account.Credentials
 }
 
 var _ cluster.Target = (*Kubernetes)(nil)
@@ -83,17 +81,16 @@ func NewKubernetes(config *rest.Config, options cluster.Options) (*Kubernetes, e
 	k := &Kubernetes{options: options, http: client, budget: budget, shows: account.CredentialsOf(config)}
 	brief := &http.Client{Transport: shortened{client.Transport, cluster.LongestMetrics + 1}}
 	hurried := &http.Client{Transport: client.Transport, Timeout: cluster.RequestDeadline}
-	var wrong [9]error
+	var wrong [8]error
 	k.metadata, wrong[0] = metadata.NewForConfigAndClient(config, client)
 	k.dynamic, wrong[1] = dynamic.NewForConfigAndClient(config, client)
 	k.core, wrong[2] = coreclient.NewForConfigAndClient(config, client)
 	k.proxied, wrong[3] = coreclient.NewForConfigAndClient(config, brief)
 	k.apps, wrong[4] = appsclient.NewForConfigAndClient(config, client)
-	k.networking, wrong[5] = networkingclient.NewForConfigAndClient(config, client)
-	k.discovery, wrong[6] = discoveryclient.NewForConfigAndClient(config, client)
-	k.access, wrong[7] = accessclient.NewForConfigAndClient(config, client)
+	k.discovery, wrong[5] = discoveryclient.NewForConfigAndClient(config, client)
+	k.access, wrong[6] = accessclient.NewForConfigAndClient(config, client)
 	known, err := discovery.NewDiscoveryClientForConfigAndClient(config, hurried)
-	wrong[8] = err
+	wrong[7] = err
 	if err := cmp.Or(wrong[:]...); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,30 +32,18 @@ func (k *Kubernetes) sliceFeed(namespace string, notify cluster.Notify) *feed {
 	})))
 }
 
-func (k *Kubernetes) ingressFeed(namespace string, notify cluster.Notify) *feed {
-	return spare(feedOf(k.networking.Ingresses(namespace), "", notify.Addresses, keeping(func(i *networkingv1.Ingress) entry {
-		return entry{ingress: source.IngressOf(i)}
-	})))
+// leads are the objects of a kind that lead to Services, in one namespace or in all.
+type leads struct {
+	kind      *source.Kind
+	namespace string
 }
 
-func (k *Kubernetes) routeFeed(namespace string, notify cluster.Notify) *feed {
-	api := k.dynamic.Resource(resourceOf(routeKind())).Namespace(namespace)
-	return spare(feedOf(api, "", notify.Addresses, keeping(func(r *unstructured.Unstructured) entry {
-		return entry{route: routeOf(r)}
+func (k *Kubernetes) leadFeed(of leads, notify cluster.Notify) *feed {
+	api := k.dynamic.Resource(schema.GroupVersionResource{Group: of.kind.Group, Version: of.kind.Version, Resource: of.kind.Resource()})
+	return spare(feedOf(api.Namespace(of.namespace), "", notify.Addresses, keeping(func(o *unstructured.Unstructured) entry {
+		lead := of.kind.Read(source.Object{Namespace: o.GetNamespace(), Name: o.GetName(), Content: o.Object})
+		return entry{lead: &lead}
 	})))
-}
-
-// gatewayFeed watches the Gateways of all namespaces: routes name those of
-// others.
-func (k *Kubernetes) gatewayFeed(_ cluster.Kind, notify cluster.Notify) *feed {
-	return spare(feedOf(k.dynamic.Resource(resourceOf(gatewayKind())), "", notify.Addresses, keeping(func(g *unstructured.Unstructured) entry {
-		return entry{gateway: gatewayOf(g)}
-	})))
-}
-
-func resourceOf(kind cluster.Kind) schema.GroupVersionResource {
-	r, _ := cluster.Lookup(kind)
-	return schema.GroupVersionResource{Group: kind.Group, Version: r.Version, Resource: r.Plural}
 }
 
 func spare(f *feed) *feed {
@@ -158,39 +145,35 @@ func (w *watches) gather(s *sources, namespace, name string) error {
 	for _, e := range found {
 		s.slices = append(s.slices, e.slice)
 	}
-	noSlices := s.miss("EndpointSlices", err, address.Endpoint)
-	found, err = w.ingresses[namespace].feed.leadingTo(to)
-	for _, e := range found {
-		s.ingresses = append(s.ingresses, e.ingress)
+	missing := []error{s.miss("EndpointSlices", err, address.Endpoint)}
+	for _, kind := range source.Kinds() {
+		missing = append(missing, w.gatherLeads(s, leads{kind, namespace}, to))
 	}
-	noIngresses := s.miss("Ingresses", err, address.Ingress)
-	return errors.Join(noSlices, noIngresses, w.gatherGateways(s, namespace, to), w.gatherNodes(s))
+	return errors.Join(append(missing, w.gatherNodes(s))...)
 }
 
-// gatherGateways adds the Gateways that have accepted a route to the Service.
-func (w *watches) gatherGateways(s *sources, namespace, to string) error {
-	found, err := w.routes[namespace].feed.leadingTo(to)
-	if err != nil {
-		return s.miss("HTTPRoutes", err, address.Gateway)
-	}
-	var names []string
+// gatherLeads adds what objects of a kind offer, or those by which they lead to the
+// Service.
+func (w *watches) gatherLeads(s *sources, of leads, to string) error {
+	found, err := w.leads[of].feed.leadingTo(to)
+	var via []string
 	for _, e := range found {
-		names = append(names, e.route.gateways...)
+		s.offers, via = append(s.offers, e.lead.Offers...), append(via, e.lead.Via...)
 	}
-	if len(names) == 0 {
-		return nil
+	if err != nil || len(via) == 0 {
+		return s.miss(of.kind.Plural, err, of.kind.Address)
 	}
-	w.routed = true
+	w.routed[leads{kind: of.kind.Via}] = true
 	w.followWide()
-	gateways := w.gateways[gatewayKind()].feed
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	feed := w.ways[leads{kind: of.kind.Via}].feed
+	slices.Sort(via)
+	for _, name := range slices.Compact(via) {
 		namespace, name, _ := strings.Cut(name, "/")
-		if e, _ := gateways.look(namespace, name, ""); e != nil {
-			s.gateways = append(s.gateways, e.gateway)
+		if e, _ := feed.look(namespace, name, ""); e != nil {
+			s.offers = append(s.offers, e.lead.Offers...)
 		}
 	}
-	return s.miss("Gateways", gateways.missing(), address.Gateway)
+	return s.miss(of.kind.Via.Plural, feed.missing(), of.kind.Via.Address)
 }
 
 // gatherNodes adds the nodes, if they lead to the Service.

@@ -6,22 +6,18 @@ import (
 	"slices"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/source"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // sources are a Service and what leads to it, each list in the order of names.
 type sources struct {
-	service   *source.Service
-	slices    []*source.Slice
-	ingresses []*source.Ingress
-	gateways  []*gateway
-	nodes     []*node
-	unseen    map[address.Kind]string
+	service *source.Service
+	slices  []*source.Slice
+	offers  []address.Candidate // of what leads to the Service
+	nodes   []*node
+	unseen  map[address.Kind]string
 }
 
 // offersAtMost is how many candidates of each kind, and how many ports, are offered at
@@ -31,14 +27,8 @@ const offersAtMost = 128
 // observation is what all of them offer together.
 func (s *sources) observation() address.Observation {
 	o := address.Observation{
-		Found: true, Candidates: slices.Clone(s.service.Offers), ClusterIPs: s.service.ClusterIPs,
+		Found: true, Candidates: slices.Concat(s.service.Offers, s.offers), ClusterIPs: s.service.ClusterIPs,
 		Ports: s.service.Ports, Readiness: s.readiness(), Unseen: s.unseen,
-	}
-	for _, i := range s.ingresses {
-		o.Candidates = append(o.Candidates, i.Offers...)
-	}
-	for _, g := range s.gateways {
-		o.Candidates = append(o.Candidates, g.offers...)
 	}
 	if s.service.NodePorts {
 		o.Candidates = append(o.Candidates, s.onNodes()...)
@@ -155,35 +145,4 @@ func (s *sources) endpoints() []address.Candidate {
 	}
 	slices.SortStableFunc(ready, func(a, b address.Candidate) int { return cmp.Compare(a.Target, b.Target) })
 	return ready
-}
-
-func gatewayKind() cluster.Kind { return cluster.Kind{Group: cluster.GroupGateway, Kind: "Gateway"} }
-
-func routeKind() cluster.Kind { return cluster.Kind{Group: cluster.GroupGateway, Kind: "HTTPRoute"} }
-
-// route is what is kept of an HTTPRoute.
-type route struct {
-	services []string // to which it leads, as "namespace/name"
-	gateways []string // that have accepted it, as "namespace/name"
-}
-
-// routeOf reads an HTTPRoute. An object without the types that its definition prescribes
-// leads nowhere.
-func routeOf(object *unstructured.Unstructured) *route {
-	var content source.HTTPRoute
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &content) != nil {
-		return &route{}
-	}
-	return &route{services: content.Services(object.GetNamespace()), gateways: content.Gateways(object.GetNamespace())}
-}
-
-// gateway is what is kept of a Gateway.
-type gateway struct{ offers []address.Candidate }
-
-func gatewayOf(object *unstructured.Unstructured) *gateway {
-	var content source.GatewayObject
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &content) != nil {
-		return &gateway{}
-	}
-	return &gateway{offers: content.Offers(source.Key(object.GetNamespace(), object.GetName()))}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -39,15 +38,23 @@ func (m manifests) seen(t *testing.T) address.Observation {
 		s.slices = append(s.slices, source.SliceOf(parsed[discoveryv1.EndpointSlice](t, text)))
 	}
 	for _, text := range m.ingresses {
-		s.ingresses = append(s.ingresses, source.IngressOf(parsed[networkingv1.Ingress](t, text)))
+		s.offers = append(s.offers, ingresses().Read(object(loose(t, text))).Offers...)
 	}
 	for _, text := range m.gateways {
-		s.gateways = append(s.gateways, gatewayOf(loose(t, text)))
+		s.offers = append(s.offers, routes().Via.Read(object(loose(t, text))).Offers...)
 	}
 	for _, text := range m.nodes {
 		s.nodes = append(s.nodes, leadingNode(parsed[corev1.Node](t, text)))
 	}
 	return s.observation()
+}
+
+func ingresses() *source.Kind { return source.Kinds()[0] }
+
+func routes() *source.Kind { return source.Kinds()[1] }
+
+func object(o *unstructured.Unstructured) source.Object {
+	return source.Object{Namespace: o.GetNamespace(), Name: o.GetName(), Content: o.Object}
 }
 
 func loose(t testing.TB, text string) *unstructured.Unstructured {
@@ -108,7 +115,7 @@ func TestIngressesLeadToServices(t *testing.T) {
 		spec: {defaultBackend: {service: {name: home}}, rules: [{host: a.example}, {http: {paths: [
 			{path: /, pathType: Prefix, backend: {service: {name: web}}}, {path: /b, pathType: Prefix, backend: {resource: {kind: Bucket, name: b}}}]}}]},
 		status: {loadBalancer: {ingress: [{ip: 203.0.113.20}, {hostname: ingress.example}]}}}`
-	assert.Equal(t, []string{"shop/home", "shop/web"}, source.IngressOf(parsed[networkingv1.Ingress](t, web)).Services)
+	assert.Equal(t, []string{"shop/home", "shop/web"}, ingresses().Read(object(loose(t, web))).Services)
 	o := manifests{service: `{status: {loadBalancer: {ingress: [{ip: 203.0.113.10}]}}}`, ingresses: []string{web}}.seen(t)
 	assert.Equal(t, append([]address.Candidate{lb("203.0.113.10", "[0].ip")}, of(address.Ingress, "Ingress shop/web",
 		"203.0.113.20", "status.loadBalancer.ingress[0].ip", "ingress.example", "status.loadBalancer.ingress[1].hostname")...), o.Candidates)
@@ -133,11 +140,11 @@ func TestRoutesThatAGatewayHasAcceptedLeadToServices(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			object := loose(t, test.route)
-			object.SetNamespace("shop")
-			kept := routeOf(object)
-			assert.Equal(t, words(test.services), kept.services)
-			assert.Equal(t, words(test.gateways), kept.gateways)
+			content := loose(t, test.route)
+			content.SetNamespace("shop")
+			kept := routes().Read(object(content))
+			assert.Equal(t, words(test.services), kept.Services)
+			assert.Equal(t, words(test.gateways), kept.Via)
 		})
 	}
 }
@@ -156,14 +163,15 @@ func FuzzGateways(f *testing.F) {
 	f.Add([]byte(`{"metadata":{"namespace":"shop"},"spec":{"rules":[{"backendRefs":[{"name":"web"}]}]},"status":{"parents":[{"parentRef":{"name":"a"},"conditions":[{"type":"Accepted","status":"True"}]}]}}`))
 	f.Add([]byte(`{"metadata":7,"status":{"addresses":[{"type":null,"value":"203.0.113.1"},7]}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		object := &unstructured.Unstructured{}
-		if yaml.Unmarshal(raw, &object.Object) != nil {
+		content := &unstructured.Unstructured{}
+		if yaml.Unmarshal(raw, &content.Object) != nil {
 			return // no object
 		}
-		for _, to := range append(routeOf(object).services, routeOf(object).gateways...) {
+		lead := routes().Read(object(content))
+		for _, to := range append(lead.Services, lead.Via...) {
 			require.Contains(t, to, "/")
 		}
-		for _, c := range gatewayOf(object).offers {
+		for _, c := range routes().Via.Read(object(content)).Offers {
 			require.NotEmpty(t, c.Target)
 		}
 	})
@@ -294,15 +302,16 @@ func words(text string) []string {
 func TestWhatAServiceOffersFitsIntoTheStore(t *testing.T) {
 	t.Parallel()
 	var many corev1.Service
-	var leading networkingv1.Ingress
+	var balancers []any
 	for i := range 20_000 {
 		host := strings.Repeat("x", 60) + strconv.Itoa(i) + ".example"
 		many.Spec.ExternalIPs = append(many.Spec.ExternalIPs, "203.0.113.10")
 		many.Spec.Ports = append(many.Spec.Ports, corev1.ServicePort{Name: "p" + strconv.Itoa(i), Protocol: "TCP", Port: int32(i)})
 		many.Status.LoadBalancer.Ingress = append(many.Status.LoadBalancer.Ingress, corev1.LoadBalancerIngress{Hostname: host})
-		leading.Status.LoadBalancer.Ingress = append(leading.Status.LoadBalancer.Ingress, networkingv1.IngressLoadBalancerIngress{Hostname: host})
+		balancers = append(balancers, map[string]any{"hostname": host})
 	}
-	all := sources{service: source.ServiceOf(&many), ingresses: []*source.Ingress{source.IngressOf(&leading)}}
+	leading := map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": balancers}}}
+	all := sources{service: source.ServiceOf(&many), offers: ingresses().Read(source.Object{Content: leading}).Offers}
 	o := all.observation()
 	raw, err := json.Marshal(o)
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -33,8 +34,9 @@ func (k *Kubernetes) Watch(ctx context.Context, notify cluster.Notify) cluster.W
 func (k *Kubernetes) watches(notify cluster.Notify, begin func(*feed) context.CancelFunc) *watches {
 	return &watches{
 		target: k, begin: begin, notify: notify,
-		kinds: map[cluster.Kind]*running{}, pods: map[string]*running{}, nodes: map[cluster.Kind]*running{}, gateways: map[cluster.Kind]*running{},
-		namespaces: map[string]*running{}, slices: map[string]*running{}, ingresses: map[string]*running{}, routes: map[string]*running{},
+		kinds: map[cluster.Kind]*running{}, pods: map[string]*running{}, nodes: map[cluster.Kind]*running{},
+		namespaces: map[string]*running{}, slices: map[string]*running{},
+		leads: map[leads]*running{}, ways: map[leads]*running{}, routed: map[leads]bool{},
 	}
 }
 
@@ -44,14 +46,17 @@ type watches struct {
 	stop   context.CancelFunc
 	notify cluster.Notify
 
-	mu                        sync.Mutex
-	kinds                     map[cluster.Kind]*running
-	namespaces                map[string]*running // Services by namespace, and so on
-	slices, ingresses, routes map[string]*running
-	gateways, nodes           map[cluster.Kind]*running // of the one kind, if at all
-	pods                      map[string]*running
-	placing                   bool // the nodes are of interest for themselves
-	routed, exposed           bool // a Service has needed Gateways, or nodes
+	mu         sync.Mutex
+	kinds      map[cluster.Kind]*running
+	namespaces map[string]*running // Services by namespace, and so on
+	slices     map[string]*running
+	leads      map[leads]*running
+	ways       map[leads]*running        // the objects of all namespaces by which others lead
+	nodes      map[cluster.Kind]*running // of the one kind, if at all
+	pods       map[string]*running
+	placing    bool           // the nodes are of interest for themselves
+	routed     map[leads]bool // a Service has needed these ways
+	exposed    bool           // a Service has needed nodes
 }
 
 type running struct {
@@ -63,33 +68,39 @@ func endpointKind() cluster.Kind {
 	return cluster.Kind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}
 }
 
-// Follow implements Watches. Gateways and nodes are followed from when a Service
-// needs them, for as long as there are Services of interest.
+// Follow implements Watches. Objects by which others lead, as Gateways do, and nodes are
+// followed from when a Service needs them, for as long as there are Services of interest.
 func (w *watches) Follow(interest cluster.Interest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	follow(w, w.kinds, interest.Kinds, w.target.kindFeed)
 	follow(w, w.namespaces, interest.Namespaces, w.target.serviceFeed)
 	follow(w, w.slices, interest.Namespaces, w.target.sliceFeed)
-	follow(w, w.ingresses, interest.Namespaces, w.target.ingressFeed)
-	follow(w, w.routes, interest.Namespaces, w.target.routeFeed)
+	var led []leads
+	for _, kind := range source.Kinds() {
+		for _, namespace := range interest.Namespaces {
+			led = append(led, leads{kind, namespace})
+		}
+	}
+	follow(w, w.leads, led, w.target.leadFeed)
 	follow(w, w.pods, interest.Pods, w.target.podFeed)
-	some := len(interest.Namespaces) > 0
-	w.placing, w.routed, w.exposed = interest.Nodes, w.routed && some, w.exposed && some
+	w.placing = interest.Nodes
+	if len(interest.Namespaces) == 0 {
+		clear(w.routed)
+		w.exposed = false
+	}
 	w.followWide()
 }
 
 // followWide follows what stands outside the namespaces of interest. The watches
 // are locked.
 func (w *watches) followWide() {
-	only := func(kind cluster.Kind, wanted bool) []cluster.Kind {
-		if wanted {
-			return []cluster.Kind{kind}
-		}
-		return nil
+	var nodes []cluster.Kind
+	if w.placing || w.exposed {
+		nodes = append(nodes, nodeKind())
 	}
-	follow(w, w.nodes, only(nodeKind(), w.placing || w.exposed), w.target.nodeFeed)
-	follow(w, w.gateways, only(gatewayKind(), w.routed), w.target.gatewayFeed)
+	follow(w, w.nodes, nodes, w.target.nodeFeed)
+	follow(w, w.ways, slices.Collect(maps.Keys(w.routed)), w.target.leadFeed)
 }
 
 func follow[K comparable](w *watches, have map[K]*running, want []K, open func(K, cluster.Notify) *feed) {
@@ -159,8 +170,8 @@ func (w *watches) Trouble() error {
 // spares are what the feeds follow that Services can do without. The watches are
 // locked.
 func (w *watches) spares() []*running {
-	return slices.Concat(slices.Collect(maps.Values(w.slices)), slices.Collect(maps.Values(w.ingresses)),
-		slices.Collect(maps.Values(w.routes)), slices.Collect(maps.Values(w.gateways)), slices.Collect(maps.Values(w.pods)))
+	return slices.Concat(slices.Collect(maps.Values(w.slices)), slices.Collect(maps.Values(w.leads)),
+		slices.Collect(maps.Values(w.ways)), slices.Collect(maps.Values(w.pods)))
 }
 
 func (f *feed) problem() error {

@@ -4,6 +4,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
 )
 
 // The API groups that the table names more than once.
@@ -30,21 +31,22 @@ func Roles(use intent.ClusterUse) []Role {
 }
 
 func addresses() []Role {
+	sources := []Rule{rule("discovery.k8s.io", "endpointslices", "An endpoint of a Service may be ready or not.", watched()...)}
+	for _, kind := range source.Kinds() {
+		if kind.Via != nil {
+			sources = append(sources, rule(kind.Via.Group, kind.Via.Resource(), kind.Via.Why, watched()...))
+		}
+		sources = append(sources, rule(kind.Group, kind.Resource(), kind.Why, watched()...))
+	}
 	return []Role{
 		{Name: "signpost-addresses", Rules: []Rule{
 			identity(),
 			rule(core, "services", "Published addresses are those of Services, first of all.", watched()...),
 		}},
 		{
-			Name: "signpost-address-sources",
-			Lost: "without it only load balancers and external IPs of Services are published, whether or not an endpoint is ready",
-			Rules: []Rule{
-				rule("discovery.k8s.io", "endpointslices", "An endpoint of a Service may be ready or not.", watched()...),
-				rule("networking.k8s.io", "ingresses", "Ingresses lead to Services.", watched()...),
-				rule("gateway.networking.k8s.io", "gateways", "Gateways lead to Services.", watched()...),
-				rule("gateway.networking.k8s.io", "httproutes", "Routes tell which Gateway leads to which Service.", watched()...),
-				rule(core, "nodes", "Nodes lead to the node ports of Services.", watched()...),
-			},
+			Name:  "signpost-address-sources",
+			Lost:  "without it only load balancers and external IPs of Services are published, whether or not an endpoint is ready",
+			Rules: append(sources, rule(core, "nodes", "Nodes lead to the node ports of Services.", watched()...)),
 		},
 	}
 }
