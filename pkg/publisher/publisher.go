@@ -88,7 +88,7 @@ type Change struct {
 }
 
 // Writer reads and writes the names of one provider. Its methods are safe for concurrent
-// use, obey their context, and fail by *Error. After a failed Write, the state of the name
+// use, obey their context, and fail by *fault.Error. After a failed Write, the state of the name
 // is unknown until it is read again.
 type Writer interface {
 	// Read answers the state of each of the names, at most Most. It never reads

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 )
 
 // Step is what a Write does with the sets of one type.
@@ -79,16 +81,16 @@ func (c Change) mayCreate(after Set, owner string) error {
 		}
 	}
 	if mark, orphan := c.Before.Orphans[after.Type]; orphan && mark.Owner != owner {
-		return Errorf(Foreign, "%s %s has no records, and a mark of owner %q; remove the mark if that owner is gone", after.Name, after.Type, mark.Owner)
+		return fault.Errorf(Foreign, "%s %s has no records, and a mark of owner %q; remove the mark if that owner is gone", after.Name, after.Type, mark.Owner)
 	}
 	return nil
 }
 
 func (c Change) foreign(set Set) error {
 	if set.Mark.Owner == "" {
-		return Errorf(Foreign, "%s %s exists without a mark of external-dns; it stays as it is", set.Name, set.Type)
+		return fault.Errorf(Foreign, "%s %s exists without a mark of external-dns; it stays as it is", set.Name, set.Type)
 	}
-	return Errorf(Foreign, "%s %s belongs to owner %q; it stays as it is", set.Name, set.Type, set.Mark.Owner)
+	return fault.Errorf(Foreign, "%s %s belongs to owner %q; it stays as it is", set.Name, set.Type, set.Mark.Owner)
 }
 
 // check finds what no server could take.
@@ -97,22 +99,22 @@ func (c Change) check() error {
 	for _, set := range c.After {
 		switch {
 		case set.Name != c.Before.Name:
-			return Errorf(Invalid, "a change of %s has a set of %s; change one name at a time", c.Before.Name, set.Name)
+			return fault.Errorf(Invalid, "a change of %s has a set of %s; change one name at a time", c.Before.Name, set.Name)
 		case !slices.Contains(Managed(), set.Type):
-			return Errorf(Invalid, "%s %s cannot be published by Signpost itself; leave the type out, or deploy external-dns", set.Name, set.Type)
+			return fault.Errorf(Invalid, "%s %s cannot be published by Signpost itself; leave the type out, or deploy external-dns", set.Name, set.Type)
 		case len(set.Targets) == 0:
-			return Errorf(Invalid, "%s %s has no targets; leave the set out to remove it", set.Name, set.Type)
+			return fault.Errorf(Invalid, "%s %s has no targets; leave the set out to remove it", set.Name, set.Type)
 		case seen[set.Type]:
-			return Errorf(Invalid, "%s has two sets of type %s", set.Name, set.Type)
+			return fault.Errorf(Invalid, "%s has two sets of type %s", set.Name, set.Type)
 		case set.TTL < 0 || set.TTL >= 1<<31:
-			return Errorf(Invalid, "%s %s has a TTL of %d seconds; the largest is 2147483647", set.Name, set.Type, set.TTL)
+			return fault.Errorf(Invalid, "%s %s has a TTL of %d seconds; the largest is 2147483647", set.Name, set.Type, set.TTL)
 		case set.Type == "CNAME" && len(set.Targets) > 1:
-			return Errorf(Invalid, "%s CNAME has %d targets, and may have one", set.Name, len(set.Targets))
+			return fault.Errorf(Invalid, "%s CNAME has %d targets, and may have one", set.Name, len(set.Targets))
 		}
 		seen[set.Type] = true
 	}
 	if seen["CNAME"] && len(seen) > 1 {
-		return Errorf(Invalid, "%s has a CNAME, beside which a name has nothing else", c.Before.Name)
+		return fault.Errorf(Invalid, "%s has a CNAME, beside which a name has nothing else", c.Before.Name)
 	}
 	return nil
 }
@@ -122,7 +124,7 @@ func Managed() []string { return []string{"A", "AAAA", "CNAME"} }
 
 // NoTransaction is the error of a set that has more records than one message holds.
 func NoTransaction(set Set, most int) error {
-	return Errorf(Invalid, "%s %s has %d targets; one message holds %d", set.Name, set.Type, len(set.Targets), most)
+	return fault.Errorf(Invalid, "%s %s has %d targets; one message holds %d", set.Name, set.Type, len(set.Targets), most)
 }
 
 // String names the step in logs.

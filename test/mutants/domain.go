@@ -78,6 +78,12 @@ func inNames() []bugs.Bug {
 			Replacement: "wish != \"\"",
 		},
 		{
+			Name: "silence is a refusal", File: "pkg/domain/fault/fault.go",
+			Breaks:      "a server that does not answer counts as one that has refused",
+			Text:        "return Unreachable",
+			Replacement: "return Refused",
+		},
+		{
 			Name: "removed provider", File: "pkg/dns/externaldns/compile.go",
 			Breaks:      "a provider is used in the very version that removed it",
 			Text:        "o.Version >= provider.removed",

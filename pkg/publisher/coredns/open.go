@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
 )
@@ -56,7 +57,7 @@ func Open(s publisher.Settings) (*Writer, error) {
 	}
 	client, err := clientv3.New(config)
 	if err != nil {
-		return nil, publisher.Errorf(publisher.Unreachable, "etcd of the provider: %v", err)
+		return nil, fault.Errorf(fault.Unreachable, "etcd of the provider: %v", err)
 	}
 	strict := externaldns.Values(s.Parameters, "coredns-strictly-owned")
 	return &Writer{client: client, prefix: prefix, marks: m, strict: slices.Equal(strict, []string{"true"}), dialed: dialed}, nil
@@ -70,12 +71,12 @@ func urls(text string) (endpoints []string, secure bool, err error) {
 		}
 	}
 	if len(endpoints) == 0 {
-		return nil, false, publisher.Errorf(publisher.Invalid, "ETCD_URLS is missing in the environment; the built-in publisher takes no default, because that is this machine")
+		return nil, false, fault.Errorf(publisher.Invalid, "ETCD_URLS is missing in the environment; the built-in publisher takes no default, because that is this machine")
 	}
 	first := strings.ToLower(endpoints[0])
 	secure = strings.HasPrefix(first, "https://")
 	if !secure && !strings.HasPrefix(first, "http://") {
-		return nil, false, publisher.Errorf(publisher.Invalid, "ETCD_URLS has to begin with http:// or https://")
+		return nil, false, fault.Errorf(publisher.Invalid, "ETCD_URLS has to begin with http:// or https://")
 	}
 	return endpoints, secure, nil
 }
@@ -90,7 +91,7 @@ func tlsOf(s publisher.Settings) (*tls.Config, error) {
 	if at := s.Environment["ETCD_CA_FILE"]; at != "" {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(s.Files[at]) {
-			return nil, publisher.Errorf(publisher.Invalid, "ETCD_CA_FILE names %s, and no credential of the provider has certificates under that path", at)
+			return nil, fault.Errorf(publisher.Invalid, "ETCD_CA_FILE names %s, and no credential of the provider has certificates under that path", at)
 		}
 	}
 	certificate, key := s.Environment["ETCD_CERT_FILE"], s.Environment["ETCD_KEY_FILE"]
@@ -99,7 +100,7 @@ func tlsOf(s publisher.Settings) (*tls.Config, error) {
 	}
 	pair, err := tls.X509KeyPair(s.Files[certificate], s.Files[key])
 	if err != nil {
-		return nil, publisher.Errorf(publisher.Invalid, "ETCD_CERT_FILE and ETCD_KEY_FILE have to name credentials of the provider, a certificate and its key")
+		return nil, fault.Errorf(publisher.Invalid, "ETCD_CERT_FILE and ETCD_KEY_FILE have to name credentials of the provider, a certificate and its key")
 	}
 	config.Certificates = []tls.Certificate{pair}
 	return config, nil
@@ -130,27 +131,27 @@ func (l *lastError) get() error {
 }
 
 // failed says why a request failed.
-func (w *Writer) failed(what string, err error) *publisher.Error {
-	fault := publisher.Unreachable
+func (w *Writer) failed(what string, err error) *fault.Error {
+	kind := fault.Unreachable
 	switch code := status.Code(rpctypes.Error(err)); {
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 	case code == codes.PermissionDenied || code == codes.Unauthenticated || code == codes.InvalidArgument || code == codes.ResourceExhausted:
-		fault = publisher.Refused
+		kind = fault.Refused
 	}
-	if known, ok := errors.AsType[rpctypes.EtcdError](err); ok && fault != publisher.Refused {
+	if known, ok := errors.AsType[rpctypes.EtcdError](err); ok && kind != fault.Refused {
 		switch known.Code() {
 		case codes.PermissionDenied, codes.Unauthenticated, codes.InvalidArgument, codes.ResourceExhausted:
-			fault = publisher.Refused
+			kind = fault.Refused
 		}
 	}
-	if dialed := w.dialed.get(); dialed != nil && fault == publisher.Unreachable {
-		if publisher.FaultOf(dialed) == publisher.Forbidden {
-			fault = publisher.Forbidden
+	if dialed := w.dialed.get(); dialed != nil && kind == fault.Unreachable {
+		if fault.Of(dialed) == publisher.Forbidden {
+			kind = publisher.Forbidden
 		}
-		return publisher.Errorf(fault, "etcd does not answer a %s: %v", what, dialed)
+		return fault.Errorf(kind, "etcd does not answer a %s: %v", what, dialed)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return publisher.Errorf(fault, "etcd does not answer a %s in time: %w", what, err)
+		return fault.Errorf(kind, "etcd does not answer a %s in time: %w", what, err)
 	}
-	return publisher.Errorf(fault, "etcd answers a %s: %w", what, err)
+	return fault.Errorf(kind, "etcd answers a %s: %w", what, err)
 }

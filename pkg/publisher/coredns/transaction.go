@@ -6,6 +6,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
 )
@@ -124,7 +125,7 @@ func (t *transaction) removeText(e entry) {
 func (t *transaction) put(key string, s service) {
 	text, err := s.encode()
 	if err != nil && t.err == nil {
-		t.err = publisher.Errorf(publisher.Invalid, "%s cannot be encoded: %v", t.name, err)
+		t.err = fault.Errorf(publisher.Invalid, "%s cannot be encoded: %v", t.name, err)
 	}
 	t.puts = append(t.puts, clientv3.OpPut(key, text))
 }
@@ -147,12 +148,10 @@ func (t *transaction) absent(key string) {
 func (t *transaction) commit(ctx context.Context) error {
 	answer, err := t.w.client.Txn(ctx).If(t.compares...).Then(append(t.puts, t.deletes...)...).Commit()
 	if err != nil {
-		failed := t.w.failed("write", err)
-		failed.MayHaveHappened = failed.Fault == publisher.Unreachable
-		return failed
+		return t.w.failed("write", err)
 	}
 	if !answer.Succeeded {
-		return publisher.Errorf(publisher.Stale, "the keys of %s have changed since they were read", t.name)
+		return fault.Errorf(fault.Stale, "the keys of %s have changed since they were read", t.name)
 	}
 	return nil
 }

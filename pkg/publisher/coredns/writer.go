@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
 )
@@ -41,7 +42,7 @@ func (w *Writer) Close() { _ = w.client.Close() }
 // of their marks. Keys of other names are read only if they stand below one of the names.
 func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher.State, error) {
 	if len(names) > publisher.Most {
-		return nil, publisher.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
+		return nil, fault.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
 	}
 	var directories []string
 	for _, name := range names {
@@ -137,7 +138,7 @@ func (w *Writer) more(ctx context.Context, directory string, revision int64, got
 			return w.failed("read", err)
 		}
 	}
-	return publisher.Errorf(publisher.Invalid, "more than %d keys stand below %s, and CoreDNS answers that name with all of them; publish another name", pages*page, directory)
+	return fault.Errorf(publisher.Invalid, "more than %d keys stand below %s, and CoreDNS answers that name with all of them; publish another name", pages*page, directory)
 }
 
 // after is where a range goes on after a key: behind all that stands below the key's first label.
@@ -159,7 +160,7 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 	}
 	v, ok := change.Before.Version.(version)
 	if !ok {
-		return publisher.Errorf(publisher.Invalid, "a change of %s was not read by this writer", change.Before.Name)
+		return fault.Errorf(publisher.Invalid, "a change of %s was not read by this writer", change.Before.Name)
 	}
 	t := newTransaction(w, change.Before.Name, v)
 	for _, step := range steps {

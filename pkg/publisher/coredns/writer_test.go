@@ -13,6 +13,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd/etcdtest"
 )
@@ -206,7 +207,7 @@ func TestASuspendedWriterCannotWriteOverItsSuccessor(t *testing.T) {
 			require.NoError(t, s.write(name, first...))
 			before := s.all()
 			err := s.w.Write(t.Context(), publisher.Change{Before: suspended, After: []publisher.Set{set(name, "A", 60, "192.0.2.1", "192.0.2.3")}})
-			require.Equal(t, publisher.Stale, publisher.FaultOf(err), "%v", err)
+			require.Equal(t, fault.Stale, fault.Of(err), "%v", err)
 			assert.Equal(t, before, s.all())
 		})
 	}
@@ -215,7 +216,7 @@ func TestASuspendedWriterCannotWriteOverItsSuccessor(t *testing.T) {
 		suspended := s.read(name)
 		require.NoError(t, s.write(name, set(name, "A", 60, "192.0.2.1")))
 		err := s.w.Write(t.Context(), publisher.Change{Before: suspended, After: []publisher.Set{set(name, "A", 60, "192.0.2.3")}})
-		require.Equal(t, publisher.Stale, publisher.FaultOf(err), "%v", err)
+		require.Equal(t, fault.Stale, fault.Of(err), "%v", err)
 	})
 }
 
@@ -237,7 +238,7 @@ func TestNamesOfOthersStay(t *testing.T) {
 				s.put(key, value)
 			}
 			err := s.write(name, set(name, "A", 60, "192.0.2.1"))
-			require.Equal(t, publisher.Foreign, publisher.FaultOf(err), "%v", err)
+			require.Equal(t, publisher.Foreign, fault.Of(err), "%v", err)
 			assert.Equal(t, keys, s.all())
 			require.NoError(t, s.write(name), "removing what was never ours removes nothing")
 			assert.Equal(t, keys, s.all())
@@ -292,9 +293,9 @@ func TestACrashAtTheWriteLeavesTheNameWholeAndOwn(t *testing.T) {
 				s.count.crash = when
 				err := s.write(name, change...)
 				require.ErrorIs(t, err, errCrash)
-				var failed *publisher.Error
+				var failed *fault.Error
 				require.ErrorAs(t, err, &failed)
-				assert.True(t, failed.MayHaveHappened, "nobody knows yet whether it was written")
+				assert.Equal(t, fault.Unreachable, failed.Fault, "nobody knows yet whether it was written")
 				if when == "before" {
 					require.Equal(t, held, s.all())
 				}
@@ -315,9 +316,9 @@ func TestAnIntendedNameWithoutItsMarkIsOwn(t *testing.T) {
 	intended := set(name, "A", 60, "192.0.2.1")
 	s.put("/skydns/example/lab/www/1", `{"host":"192.0.2.1","ttl":60,"targetstrip":1}`)
 	change := publisher.Change{Before: s.read(name), After: []publisher.Set{set(name, "A", 60, "192.0.2.2")}}
-	require.Equal(t, publisher.Foreign, publisher.FaultOf(s.w.Write(t.Context(), change)))
+	require.Equal(t, publisher.Foreign, fault.Of(s.w.Write(t.Context(), change)))
 	change.Intended = []publisher.Set{set(name, "A", 60, "192.0.2.7")}
-	require.Equal(t, publisher.Foreign, publisher.FaultOf(s.w.Write(t.Context(), change)), "another intent says nothing")
+	require.Equal(t, publisher.Foreign, fault.Of(s.w.Write(t.Context(), change)), "another intent says nothing")
 	change.Intended = []publisher.Set{intended}
 	require.NoError(t, s.w.Write(t.Context(), change))
 	assert.Equal(t, "signpost-1", s.read(name).Sets[0].Mark.Owner)
@@ -327,7 +328,7 @@ func TestAnIntendedNameWithoutItsMarkIsOwn(t *testing.T) {
 func TestErrorsSayWhatIsWrong(t *testing.T) {
 	for reason, c := range map[string]struct {
 		change func(*publisher.Settings)
-		fault  publisher.Fault
+		fault  fault.Kind
 		says   string
 	}{
 		"no server":        {func(s *publisher.Settings) { s.Environment = nil }, publisher.Invalid, "ETCD_URLS is missing"},
@@ -342,14 +343,14 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 			s := settings("http://192.0.2.1:2379", nil)
 			c.change(&s)
 			_, err := Open(s)
-			require.Equal(t, c.fault, publisher.FaultOf(err), "%v", err)
+			require.Equal(t, c.fault, fault.Of(err), "%v", err)
 			assert.ErrorContains(t, err, c.says)
 		})
 	}
 	t.Run("a forbidden address", func(t *testing.T) {
 		s := settings("http://127.0.0.1:1", nil)
 		s.Dial = func(context.Context, string, string, string) (net.Conn, error) {
-			return nil, publisher.Errorf(publisher.Forbidden, "127.0.0.1:1 is a loopback address")
+			return nil, fault.Errorf(publisher.Forbidden, "127.0.0.1:1 is a loopback address")
 		}
 		w, err := Open(s)
 		require.NoError(t, err)
@@ -357,7 +358,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		w.dialed.told = func(error) { cancel(nil) }
 		_, err = w.Read(ctx, []string{"www.lab.example"})
-		require.Equal(t, publisher.Forbidden, publisher.FaultOf(err), "%v", err)
+		require.Equal(t, publisher.Forbidden, fault.Of(err), "%v", err)
 		assert.ErrorContains(t, err, "loopback address")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -62,11 +63,11 @@ func (d *Dialer) Check(ctx context.Context, address, scope string) error {
 func (d *Dialer) judge(ctx context.Context, address, scope string) ([]target, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, publisher.Errorf(publisher.Invalid, "%q is not HOST:PORT", address)
+		return nil, fault.Errorf(publisher.Invalid, "%q is not HOST:PORT", address)
 	}
 	port, err := parsePort(text)
 	if err != nil {
-		return nil, publisher.Errorf(publisher.Invalid, "%q: %v", address, err)
+		return nil, fault.Errorf(publisher.Invalid, "%q: %v", address, err)
 	}
 	addresses, err := d.resolve(ctx, host)
 	if err != nil {
@@ -89,14 +90,14 @@ func (d *Dialer) judge(ctx context.Context, address, scope string) ([]target, er
 		return nil, refused
 	}
 	if len(allowed) == 0 {
-		return nil, publisher.Errorf(publisher.Unreachable, "%s has no address", host)
+		return nil, fault.Errorf(fault.Unreachable, "%s has no address", host)
 	}
 	return allowed, nil
 }
 
 func (d *Dialer) mayDial(ctx context.Context, t target) error {
 	if d.isStore(ctx, t) {
-		return publisher.Errorf(publisher.Forbidden, "%s is a store of Signpost itself, which no rule of %s allows", t, d.Flag)
+		return fault.Errorf(publisher.Forbidden, "%s is a store of Signpost itself, which no rule of %s allows", t, d.Flag)
 	}
 	return d.Rules.judge(t, d.Flag)
 }
@@ -114,7 +115,7 @@ func (d *Dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	}
 	addresses, err := lookup(ctx, host)
 	if err != nil {
-		return nil, publisher.Errorf(publisher.Unreachable, "the address of server %s is not known: %v", host, err)
+		return nil, fault.Errorf(fault.Unreachable, "the address of server %s is not known: %v", host, err)
 	}
 	return addresses, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -45,7 +46,7 @@ func TestOnlyListedOrPublicServersAreDialled(t *testing.T) {
 		reason         string
 		rules          []string
 		address, scope string
-		fault          publisher.Fault
+		fault          fault.Kind
 		says           string
 	}{
 		{"a public address", nil, "9.9.9.9:53", "corp.example", "", ""},
@@ -66,7 +67,7 @@ func TestOnlyListedOrPublicServersAreDialled(t *testing.T) {
 		{"a name that is private", nil, "ns.corp.example:53", "", publisher.Forbidden, "ns.corp.example (10.1.2.3:53) is a private address"},
 		{"a name that was rebound", nil, "rebound.example:53", "", publisher.Forbidden, "metadata"},
 		{"a name with one address that may be dialled", nil, "both.example:53", "", "", ""},
-		{"an unknown name", nil, "nobody.example:53", "", publisher.Unreachable, "no such host"},
+		{"an unknown name", nil, "nobody.example:53", "", fault.Unreachable, "no such host"},
 		{"no port", nil, "9.9.9.9", "", publisher.Invalid, "not HOST:PORT"},
 
 		{"a listed address", []string{"127.0.0.1"}, "127.0.0.1:5353", "", "", ""},
@@ -100,7 +101,7 @@ func TestOnlyListedOrPublicServersAreDialled(t *testing.T) {
 				Stores: []string{"etcd.signpost:2379", "127.0.0.1:27017", "lost.signpost:4000"},
 			}
 			err := d.Check(t.Context(), c.address, c.scope)
-			require.Equal(t, c.fault, publisher.FaultOf(err), "%v", err)
+			require.Equal(t, c.fault, fault.Of(err), "%v", err)
 			if c.says != "" {
 				assert.ErrorContains(t, err, c.says)
 			}
@@ -147,7 +148,7 @@ func TestAnAddressIsJudgedAtEachDial(t *testing.T) {
 	}}
 	require.NoError(t, d.Check(t.Context(), "ns.example:"+port, ""))
 	_, err = d.Dial(t.Context(), "tcp", "ns.example:"+port, "")
-	require.Equal(t, publisher.Forbidden, publisher.FaultOf(err), "%v", err)
+	require.Equal(t, publisher.Forbidden, fault.Of(err), "%v", err)
 	assert.Equal(t, 2, asked, "one resolution for a check and one for a dial: nothing is resolved between the judgement and the connection")
 
 	d.Rules = rules(t, "ns.example:"+port)
@@ -172,7 +173,7 @@ func FuzzNothingButPublicAddressesWithoutRules(f *testing.F) {
 		}
 		a = a.Unmap()
 		if a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() || a.IsMulticast() || a.IsUnspecified() || !a.IsGlobalUnicast() {
-			require.Equal(t, publisher.Forbidden, publisher.FaultOf(err), "%s: %v", a, err)
+			require.Equal(t, publisher.Forbidden, fault.Of(err), "%s: %v", a, err)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -182,9 +183,9 @@ func (r Rules) judge(t target, flag string) error {
 	case why == "" && len(r) == 0:
 		return nil
 	case why == "":
-		return publisher.Errorf(publisher.Forbidden, "%s is not listed; an administrator allows it by %s %s", t, flag, t.suggestion())
+		return fault.Errorf(publisher.Forbidden, "%s is not listed; an administrator allows it by %s %s", t, flag, t.suggestion())
 	default:
-		return publisher.Errorf(publisher.Forbidden, "%s is %s; an administrator allows it by %s %s", t, why, flag, t.suggestion())
+		return fault.Errorf(publisher.Forbidden, "%s is %s; an administrator allows it by %s %s", t, why, flag, t.suggestion())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -21,7 +22,7 @@ func For(s publisher.Settings) (Marks, error) {
 	}
 	shown := externaldns.Shown(externaldns.Record{Provider: s.Provider, Parameters: s.Parameters}, owner)
 	if shown.Owner == "" {
-		return Marks{}, publisher.Errorf(publisher.Invalid, "the built-in publisher marks names by registry txt, with an owner id and without encryption; take registry and txt-encrypt-enabled out of the parameters, or deploy external-dns")
+		return Marks{}, fault.Errorf(publisher.Invalid, "the built-in publisher marks names by registry txt, with an owner id and without encryption; take registry and txt-encrypt-enabled out of the parameters, or deploy external-dns")
 	}
 	return Marks{shown: shown}, nil
 }

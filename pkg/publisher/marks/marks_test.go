@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/external-dns/endpoint"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -53,7 +54,7 @@ func FuzzParseAgreesWithExternalDNS(f *testing.F) {
 func TestOtherRegistriesAreRefused(t *testing.T) {
 	for _, parameters := range []externaldns.Parameters{{"registry": "noop"}, {"txt-encrypt-enabled": true, "txt-encrypt-aes-key": strings.Repeat("x", 32)}} {
 		_, err := For(publisher.Settings{Provider: "coredns", Owner: "one", Parameters: parameters})
-		require.Equal(t, publisher.Invalid, publisher.FaultOf(err))
+		require.Equal(t, publisher.Invalid, fault.Of(err))
 	}
 	m, err := For(publisher.Settings{Provider: "coredns", Owner: "one", Parameters: externaldns.Parameters{"txt-owner-id": "two", "txt-prefix": "own."}})
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 )
 
 // Metrics count the requests of all Writers; nil counts nothing.
@@ -35,6 +35,6 @@ func (m *Metrics) observe(kind, operation string, took time.Duration, err error)
 	if m == nil {
 		return
 	}
-	m.requests.WithLabelValues(kind, operation, string(publisher.FaultOf(err))).Inc()
+	m.requests.WithLabelValues(kind, operation, string(fault.Of(err))).Inc()
 	m.seconds.WithLabelValues(kind, operation).Observe(took.Seconds())
 }

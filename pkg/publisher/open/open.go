@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/coredns"
 	"github.com/signpost-dns/signpost/pkg/publisher/rfc2136"
@@ -27,7 +28,7 @@ func Writer(s publisher.Settings, metrics *Metrics) (publisher.Writer, error) {
 	}
 	minimum, err := time.ParseDuration(first(s.Parameters, "min-ttl", "0s"))
 	if err != nil {
-		return nil, publisher.Errorf(publisher.Invalid, "min-ttl: %v", err)
+		return nil, fault.Errorf(publisher.Invalid, "min-ttl: %v", err)
 	}
 	return &limited{
 		Writer: inner, provider: s.Provider, policy: first(s.Parameters, "policy", "sync"), ttl: int64(minimum.Seconds()),
@@ -45,7 +46,7 @@ func kind(s publisher.Settings) (publisher.Writer, error) {
 	case "webhook":
 		return webhook.Open(s)
 	}
-	return nil, publisher.Errorf(publisher.Invalid, "provider %s has no built-in publisher; give %s, or deploy external-dns",
+	return nil, fault.Errorf(publisher.Invalid, "provider %s has no built-in publisher; give %s, or deploy external-dns",
 		s.Provider, strings.Join(externaldns.BuiltIn(), ", "))
 }
 
@@ -83,7 +84,7 @@ func (l *limited) within(ctx context.Context, what string, do func(context.Conte
 	select {
 	case l.places <- struct{}{}:
 	case <-ctx.Done():
-		return &publisher.Error{Fault: publisher.Unreachable, Message: "the request was given up before it was sent", Err: ctx.Err()}
+		return &fault.Error{Fault: fault.Unreachable, Message: "the request was given up before it was sent", Err: ctx.Err()}
 	}
 	defer func() { <-l.places }()
 	ctx, cancel := context.WithTimeout(ctx, publisher.WriteDeadline)

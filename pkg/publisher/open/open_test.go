@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -26,7 +27,7 @@ func (s *silent) Read(ctx context.Context, _ []string) (map[string]publisher.Sta
 	s.most = max(s.most, s.waiting)
 	<-ctx.Done()
 	s.waiting--
-	return nil, publisher.Errorf(publisher.Unreachable, "no answer: %v", ctx.Err())
+	return nil, fault.Errorf(fault.Unreachable, "no answer: %v", ctx.Err())
 }
 
 func (s *silent) Write(_ context.Context, change publisher.Change) error {
@@ -48,7 +49,7 @@ func TestAnAnswerIsAwaitedNoLongerThanTheDeadline(t *testing.T) {
 			go func() { _, err := l.Read(context.Background(), []string{"www.lab.example"}); done <- err }()
 		}
 		for range 2 {
-			require.Equal(t, publisher.Unreachable, publisher.FaultOf(<-done))
+			require.Equal(t, fault.Unreachable, fault.Of(<-done))
 		}
 		assert.Equal(t, 2*publisher.WriteDeadline, time.Since(begun))
 		assert.Equal(t, 1, s.most, "one at a time, as there is one place")
@@ -85,7 +86,7 @@ func TestPoliciesKeepSets(t *testing.T) {
 func TestEachProviderHasItsWriter(t *testing.T) {
 	for _, provider := range externaldns.BuiltIn() {
 		_, err := Writer(publisher.Settings{Provider: provider, Owner: "one", Parameters: externaldns.Parameters{}}, nil)
-		require.Equal(t, publisher.Invalid, publisher.FaultOf(err), "its server is missing: %v", err)
+		require.Equal(t, publisher.Invalid, fault.Of(err), "its server is missing: %v", err)
 		assert.NotContains(t, err.Error(), "no built-in publisher")
 	}
 	_, err := Writer(publisher.Settings{Provider: "aws", Owner: "one"}, nil)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -36,7 +37,7 @@ func (w *Writer) ask(ctx context.Context, zone string, question *dns.Msg) (outco
 			w.current.Store(int32(at))
 			return answer, nil
 		}
-		if failed == nil || publisher.FaultOf(failed) == publisher.Unreachable {
+		if failed == nil || fault.Of(failed) == fault.Unreachable {
 			failed = err
 		}
 		if ctx.Err() != nil {
@@ -75,7 +76,7 @@ func (w *Writer) answered(server, zone string, reply *dns.Msg) (outcome, error) 
 		return outcome{}, w.explain(server, zone, reply, nil)
 	}
 	if !reply.Authoritative {
-		return outcome{}, publisher.Errorf(publisher.Refused, "server %s is not authoritative for zone %s; rfc2136-host has to name its primary", server, zone)
+		return outcome{}, fault.Errorf(fault.Refused, "server %s is not authoritative for zone %s; rfc2136-host has to name its primary", server, zone)
 	}
 	return outcome{reply: reply, server: server}, nil
 }
@@ -93,8 +94,7 @@ func (w *Writer) send(ctx context.Context, zone string, update *dns.Msg) (*dns.M
 			return reply, nil
 		}
 		explained := w.explain(w.servers[at], zone, reply, err)
-		explained.MayHaveHappened = err != nil && reply == nil && !isDial(err)
-		if explained.MayHaveHappened {
+		if mayHaveHappened := err != nil && reply == nil && !isDial(err); mayHaveHappened {
 			return nil, explained
 		}
 		failed = explained
@@ -163,7 +163,7 @@ func (d datagrams) ReadFrom(b []byte) (int, net.Addr, error) {
 func (d datagrams) WriteTo(b []byte, _ net.Addr) (int, error) { return d.Write(b) }
 
 // explain says why a server did not do what it was asked, in the server's own words.
-func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *publisher.Error {
+func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *fault.Error {
 	if reply != nil {
 		if failed := w.unsigned(server, reply, err); failed != nil {
 			return failed
@@ -174,21 +174,21 @@ func (w *Writer) explain(server, zone string, reply *dns.Msg, err error) *publis
 	}
 	switch {
 	case err != nil:
-		if known, ok := errors.AsType[*publisher.Error](err); ok {
-			return &publisher.Error{Fault: known.Fault, Message: known.Message, Err: err}
+		if known, ok := errors.AsType[*fault.Error](err); ok {
+			return &fault.Error{Fault: known.Fault, Message: known.Message, Err: err}
 		}
 		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.DeadlineExceeded) {
-			return &publisher.Error{Fault: publisher.Unreachable, Message: fmt.Sprintf("server %s does not answer in time", server), Err: err}
+			return &fault.Error{Fault: fault.Unreachable, Message: fmt.Sprintf("server %s does not answer in time", server), Err: err}
 		}
-		return &publisher.Error{Fault: publisher.Unreachable, Message: fmt.Sprintf("server %s: %s", server, cause(err)), Err: err}
+		return &fault.Error{Fault: fault.Unreachable, Message: fmt.Sprintf("server %s: %s", server, cause(err)), Err: err}
 	case reply.Rcode == dns.RcodeServerFailure:
-		return publisher.Errorf(publisher.Unreachable, "server %s answers SERVFAIL for zone %s%s; see its log", server, zone, words(reply))
+		return fault.Errorf(fault.Unreachable, "server %s answers SERVFAIL for zone %s%s; see its log", server, zone, words(reply))
 	case reply.Rcode == dns.RcodeRefused:
-		return publisher.Errorf(publisher.Refused, "server %s answers REFUSED for zone %s%s; allow %s in its update policy", server, zone, words(reply), w.signer())
+		return fault.Errorf(fault.Refused, "server %s answers REFUSED for zone %s%s; allow %s in its update policy", server, zone, words(reply), w.signer())
 	case reply.Rcode == dns.RcodeNotAuth:
-		return publisher.Errorf(publisher.Refused, "server %s answers NOTAUTH: it is not the primary of zone %s%s", server, zone, words(reply))
+		return fault.Errorf(fault.Refused, "server %s answers NOTAUTH: it is not the primary of zone %s%s", server, zone, words(reply))
 	default:
-		return publisher.Errorf(publisher.Refused, "server %s answers %s for zone %s%s", server, dns.RcodeToString[reply.Rcode], zone, words(reply))
+		return fault.Errorf(fault.Refused, "server %s answers %s for zone %s%s", server, dns.RcodeToString[reply.Rcode], zone, words(reply))
 	}
 }
 
@@ -208,19 +208,19 @@ func (w *Writer) signer() string {
 }
 
 // unsigned explains what is wrong with the signature; nil if nothing is.
-func (w *Writer) unsigned(server string, reply *dns.Msg, err error) *publisher.Error {
+func (w *Writer) unsigned(server string, reply *dns.Msg, err error) *fault.Error {
 	signature := reply.IsTsig()
 	switch {
 	case signature == nil:
 		return nil
 	case signature.Error == dns.RcodeBadKey:
-		return publisher.Errorf(publisher.Refused, "server %s answers BADKEY: it does not know key %s with algorithm %s", server, w.key.name, w.key.algorithm)
+		return fault.Errorf(fault.Refused, "server %s answers BADKEY: it does not know key %s with algorithm %s", server, w.key.name, w.key.algorithm)
 	case signature.Error == dns.RcodeBadSig:
-		return publisher.Errorf(publisher.Refused, "server %s answers BADSIG: its secret of key %s is another one", server, w.key.name)
+		return fault.Errorf(fault.Refused, "server %s answers BADSIG: its secret of key %s is another one", server, w.key.name)
 	case signature.Error == dns.RcodeBadTime || errors.Is(err, dns.ErrTime):
-		return publisher.Errorf(publisher.Refused, "server %s answers BADTIME: its clock and Signpost's differ by more than %d seconds; set the clocks", server, clockSkew)
+		return fault.Errorf(fault.Refused, "server %s answers BADTIME: its clock and Signpost's differ by more than %d seconds; set the clocks", server, clockSkew)
 	case errors.Is(err, dns.ErrSig) || errors.Is(err, dns.ErrSecret) || errors.Is(err, dns.ErrKeyAlg):
-		return publisher.Errorf(publisher.Refused, "the signature of server %s is wrong: %v", server, err)
+		return fault.Errorf(fault.Refused, "the signature of server %s is wrong: %v", server, err)
 	}
 	return nil
 }

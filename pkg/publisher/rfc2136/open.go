@@ -15,6 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
 )
@@ -45,21 +46,21 @@ func Open(s publisher.Settings) (*Writer, error) {
 	}
 	values := func(name string) []string { return externaldns.Values(s.Parameters, name) }
 	if on(values("rfc2136-gss-tsig")) {
-		return nil, publisher.Errorf(publisher.Invalid, "rfc2136-gss-tsig needs a Deployment of external-dns; the built-in publisher signs by TSIG keys")
+		return nil, fault.Errorf(publisher.Invalid, "rfc2136-gss-tsig needs a Deployment of external-dns; the built-in publisher signs by TSIG keys")
 	}
 	w := &Writer{marks: m, dial: s.Dial}
 	for _, host := range values("rfc2136-host") {
 		w.servers = append(w.servers, net.JoinHostPort(host, first(values("rfc2136-port"), "53")))
 	}
 	if len(w.servers) == 0 {
-		return nil, publisher.Errorf(publisher.Invalid, "rfc2136-host is missing: provider rfc2136 needs at least one")
+		return nil, fault.Errorf(publisher.Invalid, "rfc2136-host is missing: provider rfc2136 needs at least one")
 	}
 	if w.zones = zones(values("rfc2136-zone"), values("domain-filter")); len(w.zones) == 0 {
-		return nil, publisher.Errorf(publisher.Invalid, "rfc2136-zone is missing: provider rfc2136 needs at least one")
+		return nil, fault.Errorf(publisher.Invalid, "rfc2136-zone is missing: provider rfc2136 needs at least one")
 	}
 	minimum, err := time.ParseDuration(first(values("rfc2136-min-ttl"), "0s"))
 	if err != nil {
-		return nil, publisher.Errorf(publisher.Invalid, "rfc2136-min-ttl: %v", err)
+		return nil, fault.Errorf(publisher.Invalid, "rfc2136-min-ttl: %v", err)
 	}
 	w.minimum = int64(minimum.Seconds())
 	if w.key, err = keyOf(s); err != nil {
@@ -103,7 +104,7 @@ func (w *Writer) zoneOf(name string) (string, error) {
 			return zone, nil
 		}
 	}
-	return "", publisher.Errorf(publisher.Invalid, "%s is in none of the zones %s; add its zone to rfc2136-zone", name, strings.Join(w.zones, ", "))
+	return "", fault.Errorf(publisher.Invalid, "%s is in none of the zones %s; add its zone to rfc2136-zone", name, strings.Join(w.zones, ", "))
 }
 
 // keyOf is the key by which messages are signed.
@@ -113,10 +114,10 @@ func keyOf(s publisher.Settings) (key, error) {
 	}
 	name, secret := first(externaldns.Values(s.Parameters, "rfc2136-tsig-keyname"), ""), s.Environment["EXTERNAL_DNS_RFC2136_TSIG_SECRET"]
 	if name == "" || secret == "" {
-		return key{}, publisher.Errorf(publisher.Invalid, "rfc2136-tsig-keyname and rfc2136-tsig-secret are missing: signed updates need both; give them, or set rfc2136-insecure")
+		return key{}, fault.Errorf(publisher.Invalid, "rfc2136-tsig-keyname and rfc2136-tsig-secret are missing: signed updates need both; give them, or set rfc2136-insecure")
 	}
 	if _, err := base64.StdEncoding.DecodeString(secret); err != nil {
-		return key{}, publisher.Errorf(publisher.Invalid, "rfc2136-tsig-secret is not in base64, as TSIG keys are")
+		return key{}, fault.Errorf(publisher.Invalid, "rfc2136-tsig-secret is not in base64, as TSIG keys are")
 	}
 	name = dns.CanonicalName(name)
 	algorithm := dns.Fqdn(first(externaldns.Values(s.Parameters, "rfc2136-tsig-secret-alg"), "hmac-sha256"))
@@ -137,13 +138,13 @@ func tlsOf(s publisher.Settings) (*tls.Config, error) {
 	if at := file("tls-ca"); at != "" {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(s.Files[at]) {
-			return nil, publisher.Errorf(publisher.Invalid, "tls-ca names %s, and no credential of the provider has certificates under that path", at)
+			return nil, fault.Errorf(publisher.Invalid, "tls-ca names %s, and no credential of the provider has certificates under that path", at)
 		}
 	}
 	if certificate, private := file("tls-client-cert"), file("tls-client-cert-key"); certificate+private != "" {
 		pair, err := tls.X509KeyPair(s.Files[certificate], s.Files[private])
 		if err != nil {
-			return nil, publisher.Errorf(publisher.Invalid, "tls-client-cert and tls-client-cert-key have to name credentials of the provider, a certificate and its key")
+			return nil, fault.Errorf(publisher.Invalid, "tls-client-cert and tls-client-cert-key have to name credentials of the provider, a certificate and its key")
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}

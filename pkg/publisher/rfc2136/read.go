@@ -9,6 +9,7 @@ import (
 	"github.com/miekg/dns"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
 )
@@ -34,7 +35,7 @@ type lookup struct {
 // the authoritative server. No zone is transferred.
 func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher.State, error) {
 	if len(names) > publisher.Most {
-		return nil, publisher.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
+		return nil, fault.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
 	}
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -118,18 +119,18 @@ func change(t *testing.T, w *Writer) error {
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	for reason, c := range map[string]struct {
 		update func(w dns.ResponseWriter, reply *dns.Msg)
-		fault  publisher.Fault
+		fault  fault.Kind
 		says   string
 	}{
-		"a wrong clock":    {func(w dns.ResponseWriter, reply *dns.Msg) { unsigned(w, reply, dns.RcodeBadTime) }, publisher.Refused, "BADTIME"},
-		"an unknown key":   {func(w dns.ResponseWriter, reply *dns.Msg) { unsigned(w, reply, dns.RcodeBadKey) }, publisher.Refused, "BADKEY"},
-		"another secret":   {func(w dns.ResponseWriter, reply *dns.Msg) { unsigned(w, reply, dns.RcodeBadSig) }, publisher.Refused, "BADSIG"},
-		"a policy":         {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeRefused; signed(w, reply) }, publisher.Refused, "allow key key1."},
-		"a secondary":      {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeNotAuth; signed(w, reply) }, publisher.Refused, "not the primary"},
-		"a broken server":  {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeServerFailure; signed(w, reply) }, publisher.Unreachable, "SERVFAIL"},
-		"no updates":       {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeNotImplemented; signed(w, reply) }, publisher.Refused, "NOTIMP"},
-		"a changed name":   {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeYXRrset; signed(w, reply) }, publisher.Stale, "YXRRSET"},
-		"a forged success": {func(w dns.ResponseWriter, reply *dns.Msg) { _ = w.WriteMsg(reply) }, publisher.Unreachable, "not signed"},
+		"a wrong clock":    {func(w dns.ResponseWriter, reply *dns.Msg) { unsigned(w, reply, dns.RcodeBadTime) }, fault.Refused, "BADTIME"},
+		"an unknown key":   {func(w dns.ResponseWriter, reply *dns.Msg) { unsigned(w, reply, dns.RcodeBadKey) }, fault.Refused, "BADKEY"},
+		"another secret":   {func(w dns.ResponseWriter, reply *dns.Msg) { unsigned(w, reply, dns.RcodeBadSig) }, fault.Refused, "BADSIG"},
+		"a policy":         {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeRefused; signed(w, reply) }, fault.Refused, "allow key key1."},
+		"a secondary":      {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeNotAuth; signed(w, reply) }, fault.Refused, "not the primary"},
+		"a broken server":  {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeServerFailure; signed(w, reply) }, fault.Unreachable, "SERVFAIL"},
+		"no updates":       {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeNotImplemented; signed(w, reply) }, fault.Refused, "NOTIMP"},
+		"a changed name":   {func(w dns.ResponseWriter, reply *dns.Msg) { reply.Rcode = dns.RcodeYXRrset; signed(w, reply) }, fault.Stale, "YXRRSET"},
+		"a forged success": {func(w dns.ResponseWriter, reply *dns.Msg) { _ = w.WriteMsg(reply) }, fault.Unreachable, "not signed"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			s := begin(t, func(w dns.ResponseWriter, asked, reply *dns.Msg) {
@@ -140,7 +141,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 				signed(w, reply)
 			})
 			err := change(t, s.writer(t, nil))
-			require.Equal(t, c.fault, publisher.FaultOf(err), "%v", err)
+			require.Equal(t, c.fault, fault.Of(err), "%v", err)
 			assert.ErrorContains(t, err, c.says)
 		})
 	}
@@ -158,7 +159,7 @@ func TestAnUpdateIsOnlyForANameAsItWasRead(t *testing.T) {
 		signed(w, reply)
 	})
 	err := change(t, s.writer(t, nil))
-	assert.Equal(t, publisher.Stale, publisher.FaultOf(err), "%v", err)
+	assert.Equal(t, fault.Stale, fault.Of(err), "%v", err)
 }
 
 // TestACutAnswerIsAskedForByTCP has a set that does not fit into a datagram.
@@ -208,10 +209,9 @@ func TestAnUpdateWithoutAnAnswerIsNotRepeated(t *testing.T) {
 	w := s.writer(t, nil)
 	w.servers = append(w.servers, w.servers[0])
 	err := change(t, w)
-	var failed *publisher.Error
+	var failed *fault.Error
 	require.ErrorAs(t, err, &failed)
-	assert.Equal(t, publisher.Unreachable, failed.Fault)
-	assert.True(t, failed.MayHaveHappened)
+	assert.Equal(t, fault.Unreachable, failed.Fault)
 	assert.Equal(t, int64(1), s.updates.Load())
 }
 
@@ -227,7 +227,7 @@ func TestACNAMEAtTheNameOfAMarkIsNamed(t *testing.T) {
 		signed(w, reply)
 	})
 	err := change(t, s.writer(t, nil))
-	require.Equal(t, publisher.Foreign, publisher.FaultOf(err), "%v", err)
+	require.Equal(t, publisher.Foreign, fault.Of(err), "%v", err)
 	require.ErrorContains(t, err, "a-www.corp.example, which is a CNAME of elsewhere.example")
 }
 
@@ -237,7 +237,7 @@ func TestASlowServerIsGivenUpInTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 	defer cancel()
 	_, err := s.writer(t, nil).Read(ctx, []string{name})
-	require.Equal(t, publisher.Unreachable, publisher.FaultOf(err), "%v", err)
+	require.Equal(t, fault.Unreachable, fault.Of(err), "%v", err)
 	assert.ErrorContains(t, err, "does not answer in time")
 }
 
@@ -247,7 +247,7 @@ func TestASecondaryIsNotRead(t *testing.T) {
 		signed(w, reply)
 	})
 	err := change(t, s.writer(t, nil))
-	require.Equal(t, publisher.Refused, publisher.FaultOf(err), "%v", err)
+	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
 	assert.ErrorContains(t, err, "not authoritative")
 }
 
@@ -262,7 +262,7 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		"kerberos": {externaldns.Parameters{"rfc2136-host": "192.0.2.1", "rfc2136-zone": "corp.example", "rfc2136-gss-tsig": true}, "rfc2136-gss-tsig needs a Deployment"},
 	} {
 		_, err := Open(publisher.Settings{Provider: "rfc2136", Owner: "one", Parameters: c.parameters})
-		require.Equal(t, publisher.Invalid, publisher.FaultOf(err), "%s: %v", reason, err)
+		require.Equal(t, publisher.Invalid, fault.Of(err), "%s: %v", reason, err)
 		assert.ErrorContains(t, err, c.says)
 	}
 }

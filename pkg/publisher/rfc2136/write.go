@@ -8,6 +8,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
 )
@@ -26,7 +27,7 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 	}
 	v, ok := change.Before.Version.(version)
 	if !ok {
-		return publisher.Errorf(publisher.Invalid, "a change of %s was not read by this writer", change.Before.Name)
+		return fault.Errorf(publisher.Invalid, "a change of %s was not read by this writer", change.Before.Name)
 	}
 	u := &update{w: w, name: change.Before.Name, message: new(dns.Msg).SetUpdate(v.zone), read: v}
 	if err := u.build(change.Before, steps); err != nil {
@@ -43,7 +44,7 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 		if err := u.occupied(steps); err != nil {
 			return err
 		}
-		return publisher.Errorf(publisher.Stale, "%s has changed since it was read (%s)", change.Before.Name, dns.RcodeToString[reply.Rcode])
+		return fault.Errorf(fault.Stale, "%s has changed since it was read (%s)", change.Before.Name, dns.RcodeToString[reply.Rcode])
 	}
 	return w.explain(w.servers[w.current.Load()], v.zone, reply, nil)
 }
@@ -81,7 +82,7 @@ type update struct {
 func (u *update) occupied(steps []publisher.Step) error {
 	for _, step := range steps {
 		if target := u.read.alias[step.Type]; target != "" && len(step.After.Targets) > 0 {
-			return publisher.Errorf(publisher.Foreign, "the mark of %s %s has to be at %s, which is a CNAME of %s; remove that CNAME, or give the provider another txt-prefix",
+			return fault.Errorf(publisher.Foreign, "the mark of %s %s has to be at %s, which is a CNAME of %s; remove that CNAME, or give the provider another txt-prefix",
 				u.name, step.Type, u.w.marks.Name(u.name, step.Type), target)
 		}
 	}
@@ -208,7 +209,7 @@ func recordOf(name, kind, target string, ttl int64) (dns.RR, error) {
 			return record, nil
 		}
 	}
-	return nil, publisher.Errorf(publisher.Invalid, "%s %s cannot have %q as a target", name, kind, target)
+	return nil, fault.Errorf(publisher.Invalid, "%s %s cannot have %q as a target", name, kind, target)
 }
 
 // textOf makes a TXT record; long texts are divided.

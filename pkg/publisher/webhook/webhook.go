@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/external-dns/endpoint"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
 )
@@ -55,11 +56,11 @@ func Open(s publisher.Settings) (*Writer, error) {
 	}
 	given := externaldns.Values(s.Parameters, "webhook-provider-url")
 	if len(given) == 0 {
-		return nil, publisher.Errorf(publisher.Invalid, "webhook-provider-url is missing; the built-in publisher takes no default, because that is this machine")
+		return nil, fault.Errorf(publisher.Invalid, "webhook-provider-url is missing; the built-in publisher takes no default, because that is this machine")
 	}
 	at, err := url.Parse(given[0])
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
-		return nil, publisher.Errorf(publisher.Invalid, "webhook-provider-url is no URL of http or https")
+		return nil, fault.Errorf(publisher.Invalid, "webhook-provider-url is no URL of http or https")
 	}
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -68,7 +69,7 @@ func Open(s publisher.Settings) (*Writer, error) {
 		IdleConnTimeout: time.Minute, ResponseHeaderTimeout: publisher.WriteDeadline,
 	}
 	client := &http.Client{Transport: transport, CheckRedirect: func(to *http.Request, _ []*http.Request) error {
-		return publisher.Errorf(publisher.Refused, "the webhook redirects to %s, which is not followed; give that address", to.URL.Host)
+		return fault.Errorf(fault.Refused, "the webhook redirects to %s, which is not followed; give that address", to.URL.Host)
 	}}
 	return &Writer{client: client, url: at, marks: m}, nil
 }
@@ -145,7 +146,7 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 		return err
 	}
 	if !same(now[change.Before.Name], change.Before) {
-		return publisher.Errorf(publisher.Stale, "%s has changed since it was read", change.Before.Name)
+		return fault.Errorf(fault.Stale, "%s has changed since it was read", change.Before.Name)
 	}
 	v, _ := now[change.Before.Name].Version.(version)
 	var body changes
@@ -207,7 +208,7 @@ func (w *Writer) adjusted(ctx context.Context, sets []publisher.Set) ([]publishe
 			return e != nil && strings.EqualFold(strings.TrimSuffix(e.DNSName, "."), set.Name) && e.RecordType == set.Type && len(e.Targets) > 0
 		})
 		if at < 0 {
-			return nil, publisher.Errorf(publisher.Refused, "the webhook does not take %s %s; it leaves the set out of its answer to adjustendpoints", set.Name, set.Type)
+			return nil, fault.Errorf(fault.Refused, "the webhook does not take %s %s; it leaves the set out of its answer to adjustendpoints", set.Name, set.Type)
 		}
 		out[n].Targets, out[n].TTL = answered[at].Targets, int64(answered[at].RecordTTL)
 	}
@@ -225,13 +226,13 @@ func (w *Writer) request(ctx context.Context, method, path string, body any, wan
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return publisher.Errorf(publisher.Invalid, "a request to the webhook: %v", err)
+			return fault.Errorf(publisher.Invalid, "a request to the webhook: %v", err)
 		}
 		content = bytes.NewReader(text)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, w.url.JoinPath(path).String(), content)
 	if err != nil {
-		return publisher.Errorf(publisher.Invalid, "a request to the webhook: %v", err)
+		return fault.Errorf(publisher.Invalid, "a request to the webhook: %v", err)
 	}
 	request.Header.Set("Accept", mediaType)
 	if body != nil {
@@ -239,7 +240,7 @@ func (w *Writer) request(ctx context.Context, method, path string, body any, wan
 	}
 	answer, err := w.client.Do(request)
 	if err != nil {
-		return unanswered(err, path == "records" && method == http.MethodPost)
+		return unanswered(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	limited := io.LimitReader(answer.Body, largest)
@@ -250,34 +251,33 @@ func (w *Writer) request(ctx context.Context, method, path string, body any, wan
 		return nil
 	}
 	if got := strings.ReplaceAll(answer.Header.Get("Content-Type"), " ", ""); got != mediaType {
-		return publisher.Errorf(publisher.Refused, "the webhook answers %s as %q, and not as %s; give the URL of a program that speaks external-dns' webhook protocol", path, got, mediaType)
+		return fault.Errorf(fault.Refused, "the webhook answers %s as %q, and not as %s; give the URL of a program that speaks external-dns' webhook protocol", path, got, mediaType)
 	}
 	if err := json.NewDecoder(limited).Decode(into); err != nil {
-		return publisher.Errorf(publisher.Refused, "the webhook's answer to %s cannot be read: %v", path, err)
+		return fault.Errorf(fault.Refused, "the webhook's answer to %s cannot be read: %v", path, err)
 	}
 	return nil
 }
 
 // unanswered is the error of a request without an answer.
-func unanswered(err error, write bool) error {
-	if known, ok := errors.AsType[*publisher.Error](err); ok {
-		return &publisher.Error{Fault: known.Fault, Message: known.Message, Err: err}
+func unanswered(err error) error {
+	if known, ok := errors.AsType[*fault.Error](err); ok {
+		return &fault.Error{Fault: known.Fault, Message: known.Message, Err: err}
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err
 	}
-	return &publisher.Error{Fault: publisher.Unreachable, Message: fmt.Sprintf("the webhook does not answer: %v", err), Err: err, MayHaveHappened: write}
+	return &fault.Error{Fault: fault.Unreachable, Message: fmt.Sprintf("the webhook does not answer: %v", err), Err: err}
 }
 
 // refusal is the error of an answer with another status.
 func refusal(answer *http.Response, body io.Reader) error {
-	fault := publisher.Refused
+	kind := fault.Refused
 	if answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests {
-		fault = publisher.Unreachable
+		kind = fault.Unreachable
 	}
 	text, _ := io.ReadAll(io.LimitReader(body, told))
-	return &publisher.Error{
-		Fault: fault, Message: strings.TrimSpace(fmt.Sprintf("the webhook answers %s: %s", answer.Status, strings.ToValidUTF8(string(text), ""))),
-		MayHaveHappened: answer.Request.Method == http.MethodPost && fault == publisher.Unreachable,
+	return &fault.Error{
+		Fault: kind, Message: strings.TrimSpace(fmt.Sprintf("the webhook answers %s: %s", answer.Status, strings.ToValidUTF8(string(text), ""))),
 	}
 }

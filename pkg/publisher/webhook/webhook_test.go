@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/external-dns/endpoint"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/guard"
 )
@@ -122,7 +123,7 @@ func TestAChangedNameIsNotWrittenOver(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, write(t, w, set("A", 60, "192.0.2.2")))
 	err = w.Write(t.Context(), publisher.Change{Before: states[name], After: []publisher.Set{set("A", 60, "192.0.2.3")}})
-	require.Equal(t, publisher.Stale, publisher.FaultOf(err), "%v", err)
+	require.Equal(t, fault.Stale, fault.Of(err), "%v", err)
 	now, err := w.Read(t.Context(), []string{name})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"192.0.2.2"}, now[name].Sets[0].Targets)
@@ -132,34 +133,34 @@ func TestAChangedNameIsNotWrittenOver(t *testing.T) {
 func TestAWebhookThatLiesIsReported(t *testing.T) {
 	for reason, c := range map[string]struct {
 		answer func(w http.ResponseWriter, r *http.Request) bool
-		fault  publisher.Fault
+		fault  fault.Kind
 		says   string
 	}{
-		"a page": {func(w http.ResponseWriter, _ *http.Request) bool { _, _ = w.Write([]byte("<html>")); return true }, publisher.Refused, "webhook protocol"},
+		"a page": {func(w http.ResponseWriter, _ *http.Request) bool { _, _ = w.Write([]byte("<html>")); return true }, fault.Refused, "webhook protocol"},
 		"an error": {func(w http.ResponseWriter, _ *http.Request) bool {
 			http.Error(w, "no such zone", http.StatusBadRequest)
 			return true
-		}, publisher.Refused, "no such zone"},
+		}, fault.Refused, "no such zone"},
 		"a server error": {func(w http.ResponseWriter, _ *http.Request) bool {
 			http.Error(w, "try later", http.StatusServiceUnavailable)
 			return true
-		}, publisher.Unreachable, "try later"},
+		}, fault.Unreachable, "try later"},
 		"half an answer": {func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("Content-Type", mediaType)
 			_, _ = w.Write([]byte("[{"))
 			return true
-		}, publisher.Refused, "cannot be read"},
+		}, fault.Refused, "cannot be read"},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 			return true
-		}, publisher.Refused, "redirects to 169.254.169.254"},
+		}, fault.Refused, "redirects to 169.254.169.254"},
 		"a set left out": {func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/adjustendpoints" {
 				w.Header().Set("Content-Type", mediaType)
 				_, _ = w.Write([]byte("[null]"))
 			}
 			return r.URL.Path == "/adjustendpoints"
-		}, publisher.Refused, "does not take"},
+		}, fault.Refused, "does not take"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			w := begin(t, &program{answer: c.answer})
@@ -167,7 +168,7 @@ func TestAWebhookThatLiesIsReported(t *testing.T) {
 			if err == nil {
 				err = w.Write(t.Context(), publisher.Change{Before: states[name], After: []publisher.Set{set("A", 60, "192.0.2.1")}})
 			}
-			require.Equal(t, c.fault, publisher.FaultOf(err), "%v", err)
+			require.Equal(t, c.fault, fault.Of(err), "%v", err)
 			assert.ErrorContains(t, err, c.says)
 		})
 	}
@@ -182,6 +183,6 @@ func TestAForbiddenAddressIsNotAsked(t *testing.T) {
 	w, err := Open(s)
 	require.NoError(t, err)
 	_, err = w.Read(t.Context(), []string{name})
-	require.Equal(t, publisher.Forbidden, publisher.FaultOf(err), "%v", err)
+	require.Equal(t, publisher.Forbidden, fault.Of(err), "%v", err)
 	assert.False(t, asked)
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
@@ -145,7 +146,7 @@ func (c *check) judge(answer *http.Response) error {
 // unjudged tells whether an error says nothing about the address: it may not be
 // probed, or this machine cannot try.
 func unjudged(err error) bool {
-	if publisher.FaultOf(err) == publisher.Forbidden {
+	if fault.Of(err) == publisher.Forbidden {
 		return true
 	}
 	own := []syscall.Errno{syscall.ENETUNREACH, syscall.ENETDOWN, syscall.EADDRNOTAVAIL, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.EACCES, syscall.EPERM}

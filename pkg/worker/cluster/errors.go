@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 )
 
 // ErrUnreadable is why a watch has ended that sent what is no event, or too large.
@@ -26,43 +27,26 @@ func Beyond(err error) bool {
 	return errors.As(err, &excess) || errors.Is(err, ErrUnreadable)
 }
 
-// Fault says what kind of failure an Error is, and with that what to do next.
-type Fault string
+// Fault is the kind of a failed request.
+type Fault = fault.Kind
 
-// The faults.
+// The faults of requests to clusters, with those of all servers.
 const (
 	Exists      Fault = "exists"       // Create: there is an object of that name; look whose it is
-	Stale       Fault = "stale"        // the object is at another version, or gone; look again
 	NotServed   Fault = "not served"   // the cluster does not know the kind (yet)
 	NoNamespace Fault = "no namespace" // the object's namespace is absent or being deleted
-	Refused     Fault = "refused"      // the cluster understood and says no: asking again will not help soon
-	Unreachable Fault = "unreachable"  // no answer, or one that says to try later
+
+	Stale       = fault.Stale
+	Refused     = fault.Refused
+	Unreachable = fault.Unreachable
 )
 
-// Error is a failed request.
-type Error struct {
-	Fault   Fault
-	Code    int    // HTTP status, 0 without an answer
-	Message string // free of secret values, and the same for the same cause
-	Err     error
-}
+// Error is a failed request to a cluster.
+type Error = fault.Error
 
-func (e *Error) Error() string { return e.Message }
-
-// Unwrap gives the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// FaultOf is the fault of the first Error in err's chain; Unreachable for any
-// other failure, empty for nil.
-func FaultOf(err error) Fault {
-	if err == nil {
-		return ""
-	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Fault
-	}
-	return Unreachable
-}
+// FaultOf is the fault of the first Error in err's chain; Unreachable for any other
+// failure, empty for nil.
+func FaultOf(err error) Fault { return fault.Of(err) }
 
 // CodeOf is the HTTP status in err's chain, 200 for nil, 0 for none.
 func CodeOf(err error) int {

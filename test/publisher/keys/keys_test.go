@@ -21,6 +21,7 @@ import (
 
 	"github.com/signpost-dns/signpost/internal/sample"
 	parameters "github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/open"
 	"github.com/signpost-dns/signpost/test/e2e/dns"
@@ -102,7 +103,7 @@ func publish(t *testing.T, writer publisher.Writer, names []string, want []publi
 				}
 			}
 			err := writer.Write(t.Context(), change)
-			if publisher.FaultOf(err) == publisher.Stale { // a key may hold the mark of one name and the address of another
+			if fault.Of(err) == fault.Stale { // a key may hold the mark of one name and the address of another
 				again, failed := writer.Read(t.Context(), []string{name})
 				require.NoError(t, failed)
 				change.Before = again[name]

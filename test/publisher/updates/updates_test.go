@@ -23,6 +23,7 @@ import (
 
 	"github.com/signpost-dns/signpost/internal/sample"
 	parameters "github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/open"
 	"github.com/signpost-dns/signpost/test/e2e/dns"
@@ -266,7 +267,7 @@ func TestASuspendedWriterCannotWriteOverItsSuccessor(t *testing.T) {
 			require.NoError(t, w.write(writer, name, first(name)...))
 			before := w.read(writer, name).Sets
 			err := writer.Write(t.Context(), publisher.Change{Before: suspended, After: []publisher.Set{set(name, "A", 60, "192.0.2.1", "192.0.2.3")}})
-			require.Equal(t, publisher.Stale, publisher.FaultOf(err), "%v", err)
+			require.Equal(t, fault.Stale, fault.Of(err), "%v", err)
 			assert.Equal(t, before, w.read(writer, name).Sets)
 		})
 	}
@@ -278,21 +279,21 @@ func TestNamesOfOthersStay(t *testing.T) {
 		"update add *.star.corp.example. 60 A 192.0.2.99", "update add text.corp.example. 60 TXT \"somebody's\"",
 		"update add other.corp.example. 60 A 192.0.2.8", "update add a-other.corp.example. 0 TXT \"heritage=external-dns,external-dns/owner=other\""))
 	writer := w.open(w.settings(oracle.Marks{Owner: "one"}))
-	for name, fault := range map[string]publisher.Fault{
+	for name, kind := range map[string]fault.Kind{
 		"printer.corp.example": publisher.Foreign, "other.corp.example": publisher.Foreign,
 		"new.star.corp.example": "", "text.corp.example": "",
 	} {
 		err := w.write(writer, name, set(name, "A", 60, "192.0.2.1"))
-		require.Equal(t, fault, publisher.FaultOf(err), "%s: %v", name, err)
-		want := map[bool]string{true: "192.0.2.1"}[fault == ""]
-		if fault == "" {
+		require.Equal(t, kind, fault.Of(err), "%s: %v", name, err)
+		want := map[bool]string{true: "192.0.2.1"}[kind == ""]
+		if kind == "" {
 			got, err := dns.Query(t.Context(), w.bind.Address, name, "A")
 			require.NoError(t, err)
 			assert.Equal(t, []string{want}, got)
 		}
 	}
 	err := w.write(writer, "text.corp.example", set("text.corp.example", "CNAME", 60, "else.example"))
-	require.Equal(t, publisher.Stale, publisher.FaultOf(err), "a CNAME has no place beside a text, and BIND would pass over it in silence: %v", err)
+	require.Equal(t, fault.Stale, fault.Of(err), "a CNAME has no place beside a text, and BIND would pass over it in silence: %v", err)
 	for name, want := range map[string]string{"printer.corp.example": "192.0.2.77", "other.corp.example": "192.0.2.8", "x.star.corp.example": "192.0.2.99"} {
 		got, err := dns.Query(t.Context(), w.bind.Address, name, "A")
 		require.NoError(t, err)
@@ -306,17 +307,17 @@ func TestErrorsHaveTheServersWords(t *testing.T) {
 	for reason, c := range map[string]struct {
 		change func(*publisher.Settings)
 		name   string
-		fault  publisher.Fault
+		fault  fault.Kind
 		says   string
 	}{
 		"another secret": {func(s *publisher.Settings) {
 			s.Environment["EXTERNAL_DNS_RFC2136_TSIG_SECRET"] = "YW5vdGhlci1zZWNyZXQ="
-		}, "", publisher.Refused, "BADSIG"},
-		"another key":       {func(s *publisher.Settings) { s.Parameters["rfc2136-tsig-keyname"] = "nobody" }, "", publisher.Refused, "BADKEY"},
-		"no signature":      {func(s *publisher.Settings) { s.Parameters["rfc2136-insecure"] = "true" }, "", publisher.Refused, "REFUSED"},
-		"another zone":      {func(s *publisher.Settings) { s.Parameters["rfc2136-zone"] = "else.example" }, "www.else.example", publisher.Refused, "REFUSED"},
+		}, "", fault.Refused, "BADSIG"},
+		"another key":       {func(s *publisher.Settings) { s.Parameters["rfc2136-tsig-keyname"] = "nobody" }, "", fault.Refused, "BADKEY"},
+		"no signature":      {func(s *publisher.Settings) { s.Parameters["rfc2136-insecure"] = "true" }, "", fault.Refused, "REFUSED"},
+		"another zone":      {func(s *publisher.Settings) { s.Parameters["rfc2136-zone"] = "else.example" }, "www.else.example", fault.Refused, "REFUSED"},
 		"outside the zones": {func(*publisher.Settings) {}, "www.else.example", publisher.Invalid, "in none of the zones"},
-		"a closed port":     {func(s *publisher.Settings) { s.Parameters["rfc2136-port"] = "1" }, "", publisher.Unreachable, "refused"},
+		"a closed port":     {func(s *publisher.Settings) { s.Parameters["rfc2136-port"] = "1" }, "", fault.Unreachable, "refused"},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			s := w.settings(oracle.Marks{Owner: "one"})
@@ -330,7 +331,7 @@ func TestErrorsHaveTheServersWords(t *testing.T) {
 			if err == nil {
 				err = writer.Write(t.Context(), publisher.Change{Before: states[name], After: []publisher.Set{set(name, "A", 60, "192.0.2.1")}})
 			}
-			require.Equal(t, c.fault, publisher.FaultOf(err), "%v", err)
+			require.Equal(t, c.fault, fault.Of(err), "%v", err)
 			assert.ErrorContains(t, err, c.says)
 		})
 	}
@@ -345,7 +346,7 @@ func TestAServerThatDiesBetweenTwoWrites(t *testing.T) {
 	before := w.read(writer, name)
 	w.bind.Kill()
 	err := writer.Write(t.Context(), publisher.Change{Before: before, After: []publisher.Set{set(name, "A", 60, "192.0.2.2")}})
-	require.Equal(t, publisher.Unreachable, publisher.FaultOf(err), "%v", err)
+	require.Equal(t, fault.Unreachable, fault.Of(err), "%v", err)
 	require.NoError(t, w.bind.Start(t.Context()))
 	require.NoError(t, w.write(writer, name, set(name, "A", 60, "192.0.2.2")))
 	got, err := dns.Query(t.Context(), w.bind.Address, name, "A")

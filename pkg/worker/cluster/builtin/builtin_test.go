@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
@@ -67,9 +68,9 @@ func (z *zone) Write(_ context.Context, c publisher.Change) error {
 	case z.fails != nil:
 		return z.fails
 	case z.others[c.Before.Name]:
-		return publisher.Errorf(publisher.Foreign, "it belongs to another owner")
+		return fault.Errorf(publisher.Foreign, "it belongs to another owner")
 	case !slices.EqualFunc(z.names[c.Before.Name], c.Before.Sets, publisher.SameRecords):
-		return publisher.Errorf(publisher.Stale, "it has changed")
+		return fault.Errorf(fault.Stale, "it has changed")
 	case slices.EqualFunc(c.Before.Sets, c.After, publisher.SameRecords):
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -355,7 +356,7 @@ func (l *loop) change(ctx context.Context, before publisher.State, sets, recorde
 		ctx, cancel := context.WithTimeout(ctx, publisher.WriteDeadline)
 		err := l.writer.Write(ctx, publisher.Change{Before: before, After: sets, Intended: recorded})
 		cancel()
-		if publisher.FaultOf(err) != publisher.Stale {
+		if fault.Of(err) != fault.Stale {
 			return err
 		}
 		states, err := l.writer.Read(ctx, []string{before.Name})
@@ -364,14 +365,14 @@ func (l *loop) change(ctx context.Context, before publisher.State, sets, recorde
 		}
 		before = states[before.Name]
 	}
-	return publisher.Errorf(publisher.Stale, "%s keeps changing", before.Name)
+	return fault.Errorf(fault.Stale, "%s keeps changing", before.Name)
 }
 
 // note takes up what became of a name. After an error only a read shows what it has.
 func (l *loop) note(name string, sets []publisher.Set, err error) {
 	delete(l.skipped, name)
 	delete(l.urgent, name)
-	if publisher.FaultOf(err) == publisher.Foreign {
+	if fault.Of(err) == publisher.Foreign {
 		l.skipped[name], err = err.Error(), nil
 	}
 	if err != nil {

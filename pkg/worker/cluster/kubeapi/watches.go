@@ -68,8 +68,8 @@ func endpointKind() cluster.Kind {
 	return cluster.Kind{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}
 }
 
-// Follow implements Watches. Objects by which others lead, as Gateways do, and nodes are
-// followed from when a Service needs them, for as long as there are Services of interest.
+// Follow implements Watches. Nodes, and objects by which others lead (such as Gateways),
+// are followed once a Service needs them. That ends with the last Service of interest.
 func (w *watches) Follow(interest cluster.Interest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,0 +1,21 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestTheFaultOfAnErrorIsThatOfTheFirstInItsChain(t *testing.T) {
+	inner := Errorf(Refused, "no: %w", io.EOF)
+	assert.Equal(t, Refused, Of(fmt.Errorf("ask: %w", inner)))
+	assert.Equal(t, Stale, Of(&Error{Fault: Stale, Err: inner}))
+	assert.Equal(t, Unreachable, Of(io.EOF), "nobody has said no")
+	assert.Empty(t, Of(nil))
+	assert.Equal(t, "no: EOF", inner.Error())
+	assert.True(t, errors.Is(inner, io.EOF))
+	assert.Nil(t, Errorf(Stale, "%d", 7).Unwrap())
+}
