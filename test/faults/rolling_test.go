@@ -70,12 +70,7 @@ func (r *rolled) start(role string) *fixture.Signpost {
 	s, err := fixture.NewSignpost(r.program, filepath.Join(r.dir, name), append([]string{"--role=" + role}, r.args...)...)
 	require.NoError(r, err)
 	require.NoError(r, s.Start(r.Context()))
-	r.Cleanup(func() {
-		s.Kill()
-		if r.Failed() {
-			r.Log(name, s.Tail(30))
-		}
-	})
+	s.EndWith(r)
 	return s
 }
 

@@ -26,12 +26,7 @@ func secured(t *testing.T) *etcd.Secure {
 	server, err := etcd.NewSecure(t.Context(), filepath.Join(t.TempDir(), "etcd"), &process.Ports{})
 	require.NoError(t, err)
 	require.NoError(t, server.Start(t.Context()))
-	t.Cleanup(func() {
-		server.Kill()
-		if t.Failed() {
-			t.Log(server.Tail(40))
-		}
-	})
+	server.EndWith(t)
 	require.NoError(t, server.RequireUser(t.Context(), "signpost", "pass word", "/signpost/", "/context/"))
 	return server
 }

@@ -41,12 +41,7 @@ func newSignpost(t *testing.T, dir string, args ...string) *fixture.Signpost {
 	require.NoError(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))), 0o600))
 	signpost, err := fixture.NewSignpost(program, filepath.Join(dir, "server"), append(args, "--secret-key-file="+key)...)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		signpost.Kill()
-		if t.Failed() {
-			t.Log(signpost.Tail(40))
-		}
-	})
+	signpost.EndWith(t)
 	return signpost
 }
 

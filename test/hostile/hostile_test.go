@@ -52,12 +52,7 @@ func begin(t *testing.T, nameserver string) *world {
 	w.signpost, err = fixture.NewSignpost(program, t.TempDir(), "--token-file="+tokens, "--allow-local-verify",
 		"--oidc-issuer="+w.issuer.URL, "--oidc-audience="+accesstest.Audience)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		w.signpost.Kill()
-		if t.Failed() {
-			t.Log(w.signpost.Tail(30))
-		}
-	})
+	w.signpost.EndWith(t)
 	require.NoError(t, w.signpost.Start(t.Context()))
 	w.must("POST", "/v2/cluster-providers", `{"metadata":{"name":"edge"}}`)
 	w.cluster("hub", w.hub, w.hub.URL)

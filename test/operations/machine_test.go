@@ -70,12 +70,7 @@ func newMachine(t *testing.T, programs, section string) *machine {
 		Name: "signpost", Path: filepath.Join(programs, "signpost"), Args: []string{"serve", "--config", config},
 		Env: env, Log: filepath.Join(root, "log"), Ready: process.Answers(m.real.Replace("http://127.0.0.1:9018/readyz")),
 	}
-	t.Cleanup(func() {
-		m.service.Kill()
-		if t.Failed() {
-			t.Log(m.service.Tail(10))
-		}
-	})
+	m.service.EndWith(t)
 	m.systemctl(t, "start")
 	work := filepath.Join(root, "work")
 	require.NoError(t, os.Mkdir(work, 0o700))

@@ -144,12 +144,7 @@ type world struct {
 func begin(t *testing.T) *world {
 	var ports process.Ports
 	start := func(p *process.Process) {
-		t.Cleanup(func() {
-			p.Kill()
-			if t.Failed() {
-				t.Logf("=== %s\n%s", p.Name, p.Tail(30))
-			}
-		})
+		p.EndWith(t)
 		require.NoError(t, p.Start(t.Context()))
 	}
 	store, err := etcd.NewServer(t.Context(), t.TempDir(), &ports)

@@ -76,12 +76,7 @@ func begin(t *testing.T) *world {
 // story fails.
 func (w *world) start(p *process.Process) {
 	w.Helper()
-	w.Cleanup(func() {
-		p.Kill()
-		if w.Failed() {
-			w.Logf("=== %s\n%s", p.Name, p.Tail(30))
-		}
-	})
+	p.EndWith(w)
 	require.NoError(w, p.Start(w.Context()))
 }
 

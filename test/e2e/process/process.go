@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/signpost-dns/signpost/test/e2e/wait"
@@ -257,4 +258,19 @@ func (p *Process) Tail(lines int) string {
 		all = all[len(all)-lines:]
 	}
 	return "--- " + p.Log + "\n" + strings.Join(all, "\n")
+}
+
+// shown is how many lines of a log a failed test shows.
+const shown = 40
+
+// EndWith kills the process when the test ends, and shows the end of its log if the test
+// has failed.
+func (p *Process) EndWith(t testing.TB) {
+	t.Helper()
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("=== %s\n%s", p.Name, p.Tail(shown))
+		}
+	})
 }

@@ -21,7 +21,6 @@ import (
 
 	"github.com/signpost-dns/signpost/internal/sample"
 	parameters "github.com/signpost-dns/signpost/pkg/dns/externaldns"
-	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/open"
 	"github.com/signpost-dns/signpost/test/e2e/dns"
@@ -89,31 +88,6 @@ func (w *world) externalDNS(prefix string, m oracle.Marks) *oracle.ExternalDNS {
 	return oracle.New(w.T, p, m)
 }
 
-// publish brings all of the names to these sets.
-func publish(t *testing.T, writer publisher.Writer, names []string, want []publisher.Set) {
-	t.Helper()
-	for chunk := range slices.Chunk(names, publisher.Most) {
-		states, err := writer.Read(t.Context(), chunk)
-		require.NoError(t, err)
-		for _, name := range chunk {
-			change := publisher.Change{Before: states[name]}
-			for _, set := range want {
-				if set.Name == name {
-					change.After = append(change.After, set)
-				}
-			}
-			err := writer.Write(t.Context(), change)
-			if fault.Of(err) == fault.Stale { // a key may hold the mark of one name and the address of another
-				again, failed := writer.Read(t.Context(), []string{name})
-				require.NoError(t, failed)
-				change.Before = again[name]
-				err = writer.Write(t.Context(), change)
-			}
-			require.NoError(t, err, "%s", name)
-		}
-	}
-}
-
 // zone draws sets for names. Names of etcd have one type each: external-dns reads A and AAAA of one name as one set.
 func zone(random *rand.Rand, names []string) []publisher.Set {
 	var sets []publisher.Set
@@ -161,13 +135,13 @@ func TestExternalDNSPlansNothingAfterThePublisher(t *testing.T) {
 		for step := range 6 {
 			want := zone(random, names)
 			if step%2 == 0 {
-				publish(t, writer, names, want)
+				oracle.Publish(t, writer, names, want)
 				changes := upstream.Plan(t, want)
 				assert.False(t, changes.HasChanges(), "external-dns changes what the publisher has written: %v; %+v after %+v", changes, want, before)
 			} else {
 				upstream.Apply(t, want)
 				held := w.keys(prefix)
-				publish(t, writer, names, want)
+				oracle.Publish(t, writer, names, want)
 				for key, value := range w.keys(prefix) {
 					assert.Equal(t, value, held[key], "the publisher changes key %s that external-dns has written: %+v after %+v", key, want, before)
 				}
@@ -175,7 +149,7 @@ func TestExternalDNSPlansNothingAfterThePublisher(t *testing.T) {
 			}
 			before = want
 		}
-		publish(t, writer, names, nil)
+		oracle.Publish(t, writer, names, nil)
 		assert.Empty(t, w.keys(prefix), "all is removed")
 	}
 }
@@ -196,11 +170,11 @@ func TestNoInstantHasAnEmptyAnswer(t *testing.T) {
 	sets := func(n int) []publisher.Set {
 		return []publisher.Set{{Name: name, Type: "A", TTL: 1, Targets: []string{fmt.Sprintf("192.0.2.%d", 1+n%250)}}}
 	}
-	publish(t, writer, []string{name}, sets(0))
+	oracle.Publish(t, writer, []string{name}, sets(0))
 	watch := dns.NewWatch(w.dns.Address, name)
 	changes := sample.Cases(150, 500, 5000)
 	for n := range changes {
-		publish(t, writer, []string{name}, sets(n+1))
+		oracle.Publish(t, writer, []string{name}, sets(n+1))
 	}
 	watch.Stop()
 	answers := 0

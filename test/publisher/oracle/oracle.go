@@ -4,6 +4,7 @@ package oracle
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/external-dns/registry"
 	"sigs.k8s.io/external-dns/registry/txt"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -62,4 +64,28 @@ func (e *ExternalDNS) Plan(t *testing.T, want []publisher.Set) *plan.Changes {
 func (e *ExternalDNS) Apply(t *testing.T, want []publisher.Set) {
 	t.Helper()
 	require.NoError(t, e.registry.ApplyChanges(context.Background(), e.Plan(t, want)))
+}
+
+// Publish brings all of the names to these sets. A name that has changed since it was read is
+// read again, because a key of etcd may hold the mark of one name and the address of another.
+func Publish(t testing.TB, writer publisher.Writer, names []string, want []publisher.Set) {
+	t.Helper()
+	for chunk := range slices.Chunk(names, publisher.Most) {
+		states, err := writer.Read(t.Context(), chunk)
+		require.NoError(t, err)
+		for _, name := range chunk {
+			change := publisher.Change{
+				Before: states[name],
+				After:  slices.DeleteFunc(slices.Clone(want), func(s publisher.Set) bool { return s.Name != name }),
+			}
+			err := writer.Write(t.Context(), change)
+			if fault.Of(err) == fault.Stale {
+				again, failed := writer.Read(t.Context(), []string{name})
+				require.NoError(t, failed)
+				change.Before = again[name]
+				err = writer.Write(t.Context(), change)
+			}
+			require.NoError(t, err, "%s", name)
+		}
+	}
 }

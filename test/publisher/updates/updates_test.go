@@ -122,15 +122,6 @@ func (w *world) write(writer publisher.Writer, name string, after ...publisher.S
 	return writer.Write(w.Context(), publisher.Change{Before: w.read(writer, name), After: after})
 }
 
-// publish brings all of the names to these sets.
-func (w *world) publish(writer publisher.Writer, names []string, want []publisher.Set) {
-	w.Helper()
-	for _, name := range names {
-		after := slices.DeleteFunc(slices.Clone(want), func(s publisher.Set) bool { return s.Name != name })
-		require.NoError(w, w.write(writer, name, after...), "%s", name)
-	}
-}
-
 func set(name, kind string, ttl int64, targets ...string) publisher.Set {
 	return publisher.Set{Name: name, Type: kind, TTL: ttl, Targets: targets, Mark: publisher.Mark{Resource: publisher.Resource("shop", "www")}}
 }
@@ -183,7 +174,7 @@ func TestExternalDNSPlansNothingAfterThePublisher(t *testing.T) {
 		for step := range 6 {
 			want := zone(random, names)
 			if step%2 == 0 {
-				w.publish(writer, names, want)
+				oracle.Publish(w, writer, names, want)
 				changes := upstream.Plan(t, want)
 				assert.False(t, changes.HasChanges(), "external-dns changes what the publisher has written: %v; %+v after %+v", changes, want, before)
 			} else {
@@ -191,12 +182,12 @@ func TestExternalDNSPlansNothingAfterThePublisher(t *testing.T) {
 					upstream.Apply(t, want)
 				}
 				sent := w.tcp.Load()
-				w.publish(writer, names, want)
+				oracle.Publish(w, writer, names, want)
 				assert.Equal(t, sent, w.tcp.Load(), "the publisher changes what external-dns has written: %+v after %+v", want, before)
 			}
 			before = want
 		}
-		w.publish(writer, names, nil)
+		oracle.Publish(w, writer, names, nil)
 	}
 }
 
