@@ -127,9 +127,13 @@ lint-openapi: ## Lint openapi/openapi.yaml; a warning fails
 	"$$vacuum" lint --no-banner --no-style --details --no-clip --remote=false \
 		--fail-severity warn --ruleset openapi/lint.yaml openapi/openapi.yaml
 
+.PHONY: lint-console
+lint-console: ## Lint the sources of the console; it needs Node
+	@echo "lint console"; console/check.sh lint
+
 # One linter at a time: each module is loaded from its own directory.
 .PHONY: lint
-lint: lint-openapi lint-workflows ## Lint openapi.yaml, the workflows and all modules
+lint: lint-openapi lint-workflows lint-console ## Lint openapi.yaml, the workflows, the console and all modules
 	@linter=$(call tool,golangci-lint); failed=0; \
 	for module in . cmd/signpost-dns test test/ssa test/kubelet test/monitoring test/chart test/tools/nameserver $(FLAGPARSE); do \
 		echo "lint $$module"; (cd $$module && "$$linter" run --allow-serial-runners ./...) || failed=1; \

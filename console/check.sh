@@ -4,6 +4,7 @@
 #
 #   check.sh build     builds dist/ from the sources, with types from openapi.yaml
 #   check.sh check     types, unit tests, and the comparison of dist/ with a build
+#   check.sh lint      ESLint, by the types of openapi.yaml
 #
 # Without Node 20.19 or later nothing is run, and the last line says so: NOT RUN in place
 # of ok. With SIGNPOST_REQUIRE_ALL=1 that is a failure.
@@ -50,6 +51,11 @@ build)
 	npm run --silent types
 	npm run --silent build
 	;;
+lint)
+	prepare
+	npm run --silent generate >/dev/null
+	npm run --silent lint || fail "ESLint finds faults"
+	;;
 check)
 	lock_is_portable
 	prepare
@@ -62,5 +68,5 @@ check)
 	diff -rq "$scratch/dist" dist || fail "dist/ is not a build of the sources; run make console"
 	printf 'ok\t%s\t%ss\n' "$NAME" "$SECONDS"
 	;;
-*) fail "usage: check.sh build|check" ;;
+*) fail "usage: check.sh build|check|lint" ;;
 esac

@@ -16,7 +16,7 @@ function licenses(): Plugin {
         if (chunk.type !== 'chunk') continue
         for (const [id, module] of Object.entries(chunk.modules)) {
           const own = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id.replaceAll('\\', '/').replace('\0', ''))
-          if (own && module.renderedLength > 0) found.add(own[1]!)
+          if (own?.[1] && module.renderedLength > 0) found.add(own[1])
         }
       }
       const texts = [...found].sort().map((directory) => {

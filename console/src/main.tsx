@@ -42,11 +42,13 @@ async function begin() {
     await redirect(settings.value)
     return
   }
+  const place = document.getElementById('app')
+  if (!place) return
   render(
     <QueryClientProvider client={client}>
       <App />
     </QueryClientProvider>,
-    document.getElementById('app')!,
+    place,
   )
 }
 

@@ -78,6 +78,7 @@ export async function request<T>(method: string, path: string, sent: Sent = {}):
 }
 
 /** requestWhole also gives the response. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows what a path answers
 export async function requestWhole<T>(method: string, path: string, { query = {}, body, signal, headers = {} }: Sent = {}): Promise<{ data: T; response: Response }> {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '')
   const tail = given.length > 0 ? `?${new URLSearchParams(given)}` : ''

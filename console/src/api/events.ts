@@ -94,8 +94,8 @@ export async function follow(client: QueryClient, stop: AbortSignal): Promise<vo
           stale()
         }
       }
-    } catch {
-      if (stop.aborted) return
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'AbortError') return
     }
     failures++
     live.value = 'lost'

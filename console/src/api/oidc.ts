@@ -10,23 +10,26 @@ interface Pending {
   hash: string
 }
 
-const redirectURI = () => location.href.split(/[?#]/)[0]!
+const redirectURI = () => location.origin + location.pathname
 
-const issuerOf = (s: Settings): oauth.AuthorizationServer => ({
-  issuer: s.issuer!,
-  authorization_endpoint: s.authorizationEndpoint!,
-  token_endpoint: s.tokenEndpoint!,
+/** Issuer is where users sign in. */
+type Issuer = Required<Pick<Settings, 'issuer' | 'clientID' | 'authorizationEndpoint' | 'tokenEndpoint'>> & Settings
+
+const issuerOf = (s: Issuer): oauth.AuthorizationServer => ({
+  issuer: s.issuer,
+  authorization_endpoint: s.authorizationEndpoint,
+  token_endpoint: s.tokenEndpoint,
 })
 
 /** canRedirect tells whether users sign in at an issuer. */
-export const canRedirect = (s: Settings) => Boolean(s.issuer && s.clientID && s.authorizationEndpoint && s.tokenEndpoint)
+export const canRedirect = (s: Settings): s is Issuer => Boolean(s.issuer && s.clientID && s.authorizationEndpoint && s.tokenEndpoint)
 
 /** redirect leaves for the issuer: authorization code with PKCE. State and verifier wait in the session. */
-export async function redirect(s: Settings): Promise<void> {
+export async function redirect(s: Issuer): Promise<void> {
   const pending: Pending = { state: oauth.generateRandomState(), verifier: oauth.generateRandomCodeVerifier(), nonce: oauth.generateRandomNonce(), hash: location.hash }
   sessionStorage.setItem(key, JSON.stringify(pending))
-  const to = new URL(s.authorizationEndpoint!)
-  to.searchParams.set('client_id', s.clientID!)
+  const to = new URL(s.authorizationEndpoint)
+  to.searchParams.set('client_id', s.clientID)
   to.searchParams.set('redirect_uri', redirectURI())
   to.searchParams.set('response_type', 'code')
   to.searchParams.set('scope', 'openid profile email')
@@ -42,13 +45,15 @@ export const returning = () => sessionStorage.getItem(key) !== null && /[?&](cod
 
 /** finish makes a token of the code that the issuer sent back, and restores the address of before. */
 export async function finish(s: Settings): Promise<string> {
-  const pending = JSON.parse(sessionStorage.getItem(key)!) as Pending
+  if (!canRedirect(s)) throw new Error('the server has no issuer')
+  const pending = JSON.parse(sessionStorage.getItem(key) ?? '{}') as Pending
   sessionStorage.removeItem(key)
   const here = new URL(location.href)
   history.replaceState(null, '', redirectURI() + pending.hash)
   const as = issuerOf(s)
-  const client: oauth.Client = { client_id: s.clientID! }
-  const insecure = { [oauth.allowInsecureRequests]: new URL(s.tokenEndpoint!).protocol === 'http:' } // which the server allows on loopback alone
+  const client: oauth.Client = { client_id: s.clientID }
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so that it stands out
+  const insecure = { [oauth.allowInsecureRequests]: new URL(s.tokenEndpoint).protocol === 'http:' } // which the server allows on loopback alone
   const parameters = oauth.validateAuthResponse(as, client, here, pending.state)
   const response = await oauth.authorizationCodeGrantRequest(as, client, oauth.None(), parameters, redirectURI(), pending.verifier, insecure)
   const got = await oauth.processAuthorizationCodeResponse(as, client, response, { expectedNonce: pending.nonce, requireIdToken: false })
@@ -62,7 +67,7 @@ export function choose(access: string, id: string | undefined, audiences: string
 
 function audienceOf(token: string): string[] {
   try {
-    const body = token.split('.')[1]!.replace(/-/g, '+').replace(/_/g, '/')
+    const body = (token.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/')
     const aud = (JSON.parse(atob(body)) as { aud?: string | string[] }).aud
     return aud === undefined ? [] : Array.isArray(aud) ? aud : [aud]
   } catch {

@@ -32,4 +32,3 @@ export type ServicePage = S['ServicePage']
 export type Trouble = S['Trouble']
 export type TroublePage = S['TroublePage']
 export type DraftPlan = S['DraftPlan']
-export type Truth = 'True' | 'False' | 'Unknown'

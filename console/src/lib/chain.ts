@@ -84,7 +84,8 @@ function addEndpoints(owner: NameOwner, add: (node: Node, ...from: string[]) => 
   }
   const room = capped(groups.size)
   for (const [key, records] of [...groups].slice(0, room.shown)) {
-    const first = records[0]!
+    const [first] = records
+    if (!first) continue
     const endpoint = `endpoint-${key}`
     const synced = worst(records, 'Synced') ?? worst(records, 'Committed')
     add({ id: endpoint, column: 2, title: records.map((r) => `${r.type} ${r.targets.length}`).join(', '), lines: [plural(records.reduce((n, r) => n + r.targets.length, 0), 'target'), first.scope], tone: toneOf(synced) }, 'release')
@@ -154,11 +155,12 @@ function across(chain: Chain, width: number): Picture {
     return own.map((n, i) => ({ ...n, x: c * (each + space), y: top + i * (box + gap), width: each, height: box }))
   })
   const heads = columns.map((text, c) => ({ text, x: c * (each + space), y: 14 }))
-  const lines = chain.edges.map((e) => {
-    const [a, b] = ends(nodes, e)
+  const lines = chain.edges.flatMap((e) => {
+    const [a, b] = [nodes.find((n) => n.id === e.from), nodes.find((n) => n.id === e.to)]
+    if (!a || !b) return []
     const [x1, y1, x2, y2] = [a.x + a.width, a.y + box / 2, b.x, b.y + box / 2]
     const mid = (x1 + x2) / 2
-    return { d: `M${x1} ${y1}C${mid} ${y1} ${mid} ${y2} ${x2} ${y2}`, tone: b.tone }
+    return [{ d: `M${x1} ${y1}C${mid} ${y1} ${mid} ${y2} ${x2} ${y2}`, tone: b.tone }]
   })
   return { nodes, lines, heads, width, height, narrow: false }
 }
@@ -178,11 +180,6 @@ function down(chain: Chain, width: number): Picture {
     }
     y += 10
   })
-  const lines = nodes.slice(1).map((n, i) => ({ d: `M5 ${nodes[i]!.y + box / 2}L5 ${n.y + box / 2}`, tone: n.tone }))
+  const lines = nodes.slice(1).map((n, i) => ({ d: `M5 ${(nodes[i] ?? n).y + box / 2}L5 ${n.y + box / 2}`, tone: n.tone }))
   return { nodes, lines, heads, width, height: y, narrow: true }
-}
-
-function ends(nodes: Placed[], e: Edge): [Placed, Placed] {
-  const find = (id: string) => nodes.find((n) => n.id === id)!
-  return [find(e.from), find(e.to)]
 }

@@ -1,4 +1,5 @@
 import type { DraftPlan, FieldError } from '../api/types'
+import { pairs } from './text'
 
 /** Draft is a document that is not stored, with its collection. */
 export interface Draft {
@@ -80,7 +81,7 @@ export const emptyCluster: ClusterInput = { provider: '', name: '', reach: 'kube
 
 /** clusterDraft is the document of a cluster. */
 export function clusterDraft(input: ClusterInput): Draft {
-  const labels = Object.fromEntries(list(input.labels).map((word) => [word.split('=')[0]!, word.split('=').slice(1).join('=')]))
+  const labels = pairs(list(input.labels))
   return {
     resource: `cluster-providers/${input.provider.trim()}/clusters`,
     metadata: { name: input.name.trim() },

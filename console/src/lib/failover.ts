@@ -1,4 +1,5 @@
 import type { components } from '../api/schema.gen'
+import { pairs } from './text'
 
 type S = components['schemas']
 export type Spec = S['FailoverSpec']
@@ -18,12 +19,7 @@ export interface Choice {
 
 /** specOf is the request that a choice makes; undefined while nothing is chosen. */
 export function specOf(choice: Choice): Spec | undefined {
-  const labels = Object.fromEntries(
-    choice.labels
-      .split(/[\s,]+/)
-      .filter((word) => word.includes('='))
-      .map((word) => [word.split('=')[0]!, word.split('=').slice(1).join('=')]),
-  )
+  const labels = pairs(choice.labels.split(/[\s,]+/).filter((word) => word.includes('=')))
   const selection: Selection = { ...(choice.clusters.length > 0 ? { clusters: choice.clusters } : {}), ...(Object.keys(labels).length > 0 ? { labels } : {}) }
   if (Object.keys(selection).length === 0) return undefined
   return { [choice.verb]: selection, ...(choice.reason.trim() ? { reason: choice.reason.trim() } : {}) }

@@ -10,7 +10,7 @@ export interface Row {
 }
 
 const rank = (i: FleetItem) => (i.healthy === 'False' ? 0 : i.pending > 0 || i.healthy === 'Unknown' ? 1 : i.drained ? 2 : 3)
-const worse = { False: 0, Unknown: 1, True: 2 } as Record<string, number>
+const worse = ['False', 'Unknown', 'True']
 
 /** gridOf makes a grid of clusters by external-dns, with the clusters that need somebody first, and lists what the built-in publisher publishes. */
 export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[]; builtIn: FleetItem[] } {
@@ -22,7 +22,7 @@ export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[]; bu
   for (const i of running) {
     const key = `${i.cluster}\n${column(i)}`
     const known = at.get(key) // of another scope: the worse one counts
-    if (!known || worse[i.healthy]! < worse[known.healthy]!) at.set(key, i)
+    if (!known || worse.indexOf(i.healthy) < worse.indexOf(known.healthy)) at.set(key, i)
   }
   const rows = clusters
     .map((item) => ({ cluster: item.cluster, item, cells: columns.map((c) => at.get(`${item.cluster}\n${c}`)) }))

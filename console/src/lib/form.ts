@@ -1,4 +1,5 @@
 import type { DNSName, DNSNameSpec, FieldError } from '../api/types'
+import { pairs } from './text'
 
 /** NameForm is what a user types to publish a name. */
 export interface NameForm {
@@ -22,11 +23,6 @@ export const emptyForm: NameForm = { project: '', name: '', kind: 'service', ser
 /** words takes a text apart at commas, spaces and lines. */
 export const words = (text: string) => text.split(/[\s,]+/).filter(Boolean)
 
-/** pairs reads key=value words. */
-export function pairs(text: string): Record<string, string> {
-  return Object.fromEntries(words(text).map((word) => [word.split('=')[0]!, word.split('=').slice(1).join('=')]))
-}
-
 /** canonical is a host name as the API wants it: lower case, ASCII, without a trailing dot. */
 export function canonical(typed: string): string {
   const text = typed.trim().replace(/\.$/, '')
@@ -45,12 +41,12 @@ export function documentOf(form: NameForm, from?: DNSName): DNSName {
   const spec: DNSNameSpec = { ...(from?.spec.scope ? { scope: from.spec.scope } : {}), ...(from?.spec.recordTypes ? { recordTypes: from.spec.recordTypes } : {}), ...(from?.spec.health ? { health: from.spec.health } : {}) }
   if (form.kind === 'service') {
     spec.service = form.service.trim()
-    spec.clusters = form.selector.trim() ? { selector: pairs(form.selector) } : form.clusters
+    spec.clusters = form.selector.trim() ? { selector: pairs(words(form.selector)) } : form.clusters
     if (form.policy !== 'multivalue') {
       spec.routing = {
         policy: form.policy,
         ...(form.policy === 'failover' && words(form.order).length > 0 ? { order: words(form.order) } : {}),
-        ...(form.policy === 'weighted' ? { weights: Object.fromEntries(Object.entries(pairs(form.weights)).map(([cluster, weight]) => [cluster, Number(weight)])) } : {}),
+        ...(form.policy === 'weighted' ? { weights: Object.fromEntries(Object.entries(pairs(words(form.weights))).map(([cluster, weight]) => [cluster, Number(weight)])) } : {}),
       }
     }
   }

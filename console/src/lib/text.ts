@@ -5,13 +5,23 @@ const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200
 
 /** visible shows what hides in a text, as in ⟨U+202E⟩. */
 export function visible(text: string): string {
-  return text.replace(hidden, (c) => `⟨U+${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`)
+  return text.replace(hidden, (c) => `⟨U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
 }
 
 /** clip shortens a text to so many characters, and says so by an ellipsis. */
 export function clip(text: string, most: number): string {
   const all = Array.from(text.length > most * 2 ? text.slice(0, most * 2) : text)
   return all.length > most || text.length > most * 2 ? all.slice(0, most - 1).join('') + '…' : text
+}
+
+/** pairs reads key=value words. */
+export function pairs(words: string[]): Record<string, string> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const [key = '', ...value] = word.split('=')
+      return [key, value.join('=')]
+    }),
+  )
 }
 
 /** plural is a number with its noun. */

@@ -60,7 +60,10 @@ export function ClusterForm() {
       </Section>
     )
   return (
-    <form class="card stack" aria-label="The cluster" onSubmit={(e) => (e.preventDefault(), ready && save.mutate())}>
+    <form class="card stack" aria-label="The cluster" onSubmit={(e) => {
+        e.preventDefault()
+        if (ready) save.mutate()
+      }}>
       <h1>Add a cluster</h1>
       <p class="muted">
         The command line makes an account with no more rights than needed, by your own kubeconfig: <code>signpost connect CONTEXT --as {input.provider || 'dc'}/{input.name || 'one'}</code>. Here you give a kubeconfig that you have.

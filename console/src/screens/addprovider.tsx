@@ -47,10 +47,13 @@ export function ProviderForm() {
   const errors = refusal instanceof Refusal ? ownErrors(refusal) : judged.data ? ownErrors(judged.data) : []
   const faults = faultsOf(errors, ['/metadata/name', '/spec/provider', `${parameters}/domain-filter`, `${parameters}/policy`, parameters, '/spec/environment', '/spec/credentials', '/spec/deployOn', '/spec/verify'])
   const ready = complete && input === late && !judged.isFetching && judged.data && errors.length === 0 && !judged.error
-  const unread = [lines(late.parameters), lines(late.environment), lines(late.secrets)]
+  const unread = { parameters: lines(late.parameters).faults, environment: lines(late.environment).faults, secrets: lines(late.secrets).faults }
   if (save.data) return <Stored provider={save.data} path={path} project={late.project} />
   return (
-    <form class="card stack" aria-label="The provider" onSubmit={(e) => (e.preventDefault(), ready && save.mutate())}>
+    <form class="card stack" aria-label="The provider" onSubmit={(e) => {
+        e.preventDefault()
+        if (ready) save.mutate()
+      }}>
       <h1>Add a provider</h1>
       <p class="muted">A provider is an account at a DNS provider: how external-dns reaches its zones, and with which credentials.</p>
       <div class="columns">
@@ -106,13 +109,13 @@ export function ProviderForm() {
           </Field>
         </div>
         <div class="stack">
-          <Field label="More parameters of external-dns" hint="A line name=value each, without dashes, as in rfc2136-host=192.0.2.53" faults={[...faults.of(parameters).filter((f) => !faults.of(`${parameters}/domain-filter`).includes(f) && !faults.of(`${parameters}/policy`).includes(f)), ...unread[0]!.faults]}>
+          <Field label="More parameters of external-dns" hint="A line name=value each, without dashes, as in rfc2136-host=192.0.2.53" faults={[...faults.of(parameters).filter((f) => !faults.of(`${parameters}/domain-filter`).includes(f) && !faults.of(`${parameters}/policy`).includes(f)), ...unread.parameters]}>
             {(p) => <textarea {...p} rows={4} spellcheck={false} value={input.parameters} onInput={(e) => set({ parameters: e.currentTarget.value })} />}
           </Field>
-          <Field label="Environment" hint="A line NAME=value each, for what is no secret, as in ETCD_URLS=http://10.0.0.5:2379" faults={[...faults.of('/spec/environment'), ...unread[1]!.faults]}>
+          <Field label="Environment" hint="A line NAME=value each, for what is no secret, as in ETCD_URLS=http://10.0.0.5:2379" faults={[...faults.of('/spec/environment'), ...unread.environment]}>
             {(p) => <textarea {...p} rows={2} spellcheck={false} value={input.environment} onInput={(e) => set({ environment: e.currentTarget.value })} />}
           </Field>
-          <Field label="Secrets" hint="A line NAME=value each. They are write-only and encrypted; the console keeps none." faults={[...faults.of('/spec/credentials'), ...unread[2]!.faults]}>
+          <Field label="Secrets" hint="A line NAME=value each. They are write-only and encrypted; the console keeps none." faults={[...faults.of('/spec/credentials'), ...unread.secrets]}>
             {(p) => <textarea {...p} rows={2} spellcheck={false} autocomplete="off" value={input.secrets} onInput={(e) => set({ secrets: e.currentTarget.value })} />}
           </Field>
           <Field label="Authoritative servers" hint="Which servers to ask whether a name is answered; empty: those of the zone." faults={faults.of('/spec/verify')}>
@@ -127,7 +130,7 @@ export function ProviderForm() {
         </p>
       ))}
       <div class="bar">
-        <button type="submit" class="primary" disabled={!ready || save.isPending || unread.some((u) => u.faults.length > 0)}>
+        <button type="submit" class="primary" disabled={!ready || save.isPending || Object.values(unread).flat().length > 0}>
           Add the provider
         </button>
         {complete && !input.secrets.trim() && <Copy curl={curl('PUT', apiPath(path), { metadata: draft.metadata, spec: draft.spec }, settings.value.anonymous)} />}

@@ -51,7 +51,7 @@ function Events({ items }: { items: Event[] }) {
             </td>
             <td>{e.revision > 0 && e.outcome !== 'stored' ? e.revision : '–'}</td>
             <td>
-              <Text>{e.message ?? ''}</Text>
+              <Text>{e.message}</Text>
             </td>
           </tr>
         ))}

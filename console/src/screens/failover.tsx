@@ -42,6 +42,10 @@ function Desk() {
       go(link(['failover', made.id]))
     },
   })
+  const look = (rules: string) => {
+    act.reset()
+    preview.mutate(rules)
+  }
   const allowed = may(caller.value, 'operator')
   return (
     <>
@@ -109,7 +113,7 @@ function Desk() {
           {preview.error && <NoFailovers error={preview.error} />}
         </form>
       )}
-      {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={(rules) => (act.reset(), preview.mutate(rules))} />}
+      {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={look} />}
       <Recent />
     </>
   )
@@ -283,6 +287,10 @@ function RecordScreen({ id }: { id: string }) {
       go(link(['failover', made.id]))
     },
   })
+  const look = (rules: string) => {
+    act.reset()
+    preview.mutate(rules)
+  }
   if (!record.data) return record.error ? <Fault error={record.error} /> : <Loading what="the failover" />
   const r = record.data
   const part = progress(r)
@@ -332,7 +340,7 @@ function RecordScreen({ id }: { id: string }) {
         )}
       </p>
       {preview.error && <Fault error={preview.error} />}
-      {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label="Undo" override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={(rules) => (act.reset(), preview.mutate(rules))} />}
+      {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label="Undo" override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={look} />}
       <div class="card">
         <Section title="Names" id="moves">
           {r.names.length > 0 ? <Moves names={r.names} left={r.namesLeftOut} followed={true} /> : <p class="muted">No name moves.</p>}

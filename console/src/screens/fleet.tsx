@@ -31,7 +31,8 @@ export function FleetScreen() {
   const clusters = useClusters()
   const [only, setOnly] = useState('')
   if (!fleet.data) return fleet.error ? <Fault error={fleet.error} /> : <Loading what="the fleet" />
-  const first = fleet.data.pages[0]!
+  const [first] = fleet.data.pages
+  if (!first) return null
   const items = fleet.data.pages.flatMap((p) => p.items)
   const grid = gridOf(items)
   const rows = grid.rows.filter((r) => r.cluster.includes(only.trim()))
@@ -295,7 +296,10 @@ function Drain({ path, drained }: { path: string; drained: boolean }) {
         {drained ? 'Undrain' : 'Drain'}
       </button>
       {asking && (
-        <Dialog title={`${drained ? 'Undrain' : 'Drain'} ${path}`} onClose={() => (setAsking(false), act.reset())}>
+        <Dialog title={`${drained ? 'Undrain' : 'Drain'} ${path}`} onClose={() => {
+            setAsking(false)
+            act.reset()
+          }}>
           <p>{drained ? 'Its addresses are published again.' : 'Its addresses leave all public names. A name that would be left without any address forbids it.'} The failover desk shows before which names change.</p>
           {act.error && <Fault error={act.error} />}
           <div class="bar">

@@ -66,7 +66,7 @@ export function NamesScreen() {
   const rows = found.data?.pages.flatMap((p) => p.items) ?? []
   const total = found.data?.pages[0]?.total ?? 0
   const filtered = keys.some((key) => key !== 'sort' && filters[key])
-  const command = ['name', 'project', 'provider', 'cluster', 'state', 'published', 'verified'].flatMap((key) => (asked[key] ? (key === 'name' ? [asked[key]!] : [`--${key}`, asked[key]!]) : []))
+  const command = ['name', 'project', 'provider', 'cluster', 'state', 'published', 'verified'].flatMap((key) => (asked[key] ? (key === 'name' ? [asked[key]] : [`--${key}`, asked[key]]) : []))
   return (
     <>
       <div class="bar">
@@ -172,7 +172,8 @@ function List({ rows, total, more }: { rows: FoundName[]; total: number; more: (
       <div role="rowgroup" class="listbody" ref={box} tabIndex={0} aria-label="Rows of names">
         <div role="presentation" style={{ height: `${virtual.getTotalSize()}px` }} class="space">
           {shown.map((item) => {
-            const row = rows[item.index]!
+            const row = rows[item.index]
+            if (!row) return null
             return (
               <div role="row" class="row" key={item.key} aria-rowindex={item.index + 2} style={{ transform: `translateY(${item.start}px)`, height: `${item.size}px` }}>
                 <span role="cell" class="cut strong">

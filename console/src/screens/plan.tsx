@@ -27,7 +27,7 @@ export function stepOf(owner: string, action: string, to: string | undefined): S
     return {
       plan: { method: 'DELETE', path, query: { dryRun: 'true' } },
       act: { method: 'DELETE', path, query: {} },
-      cli: cli('unpublish', owner.split('/')[3]!, '--project', projectOf(owner)),
+      cli: cli('unpublish', owner.split('/')[3], '--project', projectOf(owner)),
       verb: 'Unpublish',
     }
   const allowed: Record<string, string[]> = { group: ['deploy', 'instantiate', 'update', 'rollback', 'terminate'], 'logical cloud': ['deploy', 'instantiate', 'update', 'rollback', 'terminate'], provider: ['deploy', 'update'] }
@@ -54,10 +54,10 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
     staleTime: Infinity,
     gcTime: 0,
     refetchOnWindowFocus: false,
-    queryFn: ({ signal }) => request<Plan>(step!.plan.method, step!.plan.path, { query: step!.plan.query, signal }),
+    queryFn: ({ signal }) => (step ? request<Plan>(step.plan.method, step.plan.path, { query: step.plan.query, signal }) : Promise.reject(new Error('there is no such action'))),
   })
   const act = useMutation({
-    mutationFn: (token: string) => request<unknown>(step!.act.method, step!.act.path, { query: { ...step!.act.query, ...(token ? { confirm: token } : {}) } }),
+    mutationFn: ({ act: { method, path, query }, token }: { act: Step['act']; token: string }) => request<unknown>(method, path, { query: { ...query, confirm: token } }),
     onSuccess: () => {
       setAccepted(true)
       void client.invalidateQueries()
@@ -77,7 +77,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
           {step.verb} <Text>{ownerWord(owner)}</Text>
           {to && ` to release ${to}`}
         </h1>
-        <Copy curl={curl(step.plan.method, step.plan.path + '?' + new URLSearchParams(Object.entries(step.plan.query).filter((e): e is [string, string] => Boolean(e[1]))), undefined, settings.value.anonymous)} cli={step.cli} />
+        <Copy curl={curl(step.plan.method, `${step.plan.path}?${String(new URLSearchParams(Object.entries(step.plan.query).filter((e): e is [string, string] => Boolean(e[1]))))}`, undefined, settings.value.anonymous)} cli={step.cli} />
       </div>
       {!allowed ? (
         <Empty title="Your role does not allow this.">
@@ -109,7 +109,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
           </div>
           {shown.errors.length === 0 && !act.error && (
             <div class="bar">
-              <button type="button" class={['terminate', 'delete'].includes(action) ? 'danger' : 'primary'} disabled={act.isPending} onClick={() => act.mutate(shown.token)}>
+              <button type="button" class={['terminate', 'delete'].includes(action) ? 'danger' : 'primary'} disabled={act.isPending} onClick={() => act.mutate({ act: step.act, token: shown.token })}>
                 {act.isPending ? 'Asking…' : `${step.verb}: ${effect(shown)}`}
               </button>
               <a class="button" href={backOf(owner)}>
@@ -124,7 +124,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
   )
 }
 
-const backOf = (owner: string) => (kindOf(owner) === 'name' ? link(['names', owner.split('/')[3]!]) : link(['names'], { project: projectOf(owner) }))
+const backOf = (owner: string) => (kindOf(owner) === 'name' ? link(['names', owner.split('/')[3] ?? '']) : link(['names'], { project: projectOf(owner) }))
 
 const changed = { added: 'new', changed: 'changed', removed: 'gone' } as const
 

@@ -89,7 +89,8 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
   const projects = useProjects()
   const mine = (projects.data ?? []).filter((p) => may(caller.value, 'editor', p))
   useEffect(() => {
-    if (!form.project && mine.length === 1) set({ project: mine[0]! })
+    const [only, ...others] = mine
+    if (!form.project && only && others.length === 0) set({ project: only })
   }, [projects.data])
   const providers = useProviders(form.project)
   const clusters = useClusters()
@@ -126,7 +127,12 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
   const settled = form === late && !plan.isFetching && !plan.isPlaceholderData
   const ready = lacks.length === 0 && settled && plan.data && plan.data.errors.length === 0 && !plan.error
 
-  if (waiting) return <Published {...waiting} another={() => (setForm({ ...emptyForm, project: waiting.project }), setWaiting(null), go(link(['publish'])))} />
+  const another = () => {
+    setForm({ ...emptyForm, project: form.project })
+    setWaiting(null)
+    go(link(['publish']))
+  }
+  if (waiting) return <Published {...waiting} another={another} />
   const isName = canonical(form.name)
   return (
     <div class="columns">
@@ -135,7 +141,7 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
         aria-label="The name"
         onSubmit={(e) => {
           e.preventDefault()
-          if (ready && plan.data) publish.mutate(plan.data.token)
+          if (ready) publish.mutate(plan.data.token)
         }}
       >
         <h1>{stored ? 'Change a name' : 'Publish a name'}</h1>
@@ -200,7 +206,7 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
         {stored && (stored.spec.health || stored.spec.recordTypes || stored.spec.scope) && <p class="muted small">Health, record types and scope stay as they are; the API and the command line change them.</p>}
         <div class="bar">
           <button type="submit" class="primary" disabled={!ready || publish.isPending}>
-            {publish.isPending ? 'Publishing…' : ready && plan.data ? `${stored ? 'Change' : 'Publish'}: ${effect(plan.data)}` : 'Publish'}
+            {publish.isPending ? 'Publishing…' : ready ? `${stored ? 'Change' : 'Publish'}: ${effect(plan.data)}` : 'Publish'}
           </button>
           {lacks.length === 0 && <Copy curl={curl('PUT', path, document, settings.value.anonymous)} cli={publishCommand(late, document)} />}
         </div>

@@ -25,7 +25,7 @@ export function SignIn({ onToken }: { onToken: () => void }) {
       {canRedirect(s) && (
         <p>
           <button type="button" class="primary wide" onClick={() => void redirect(s)}>
-            Sign in at {new URL(s.issuer!).host}
+            Sign in at {new URL(s.issuer).host}
           </button>
         </p>
       )}

@@ -7,7 +7,7 @@ import { link } from '../lib/route'
 import { length } from '../lib/time'
 import { Badge, Copy, Empty, Fault, Loading, Text, Time, type Tone } from '../ui/basics'
 
-const causes: Record<NameTurn['cause']['reason'], { word: string; tone: Tone }> = {
+const causes: Partial<Record<string, { word: string; tone: Tone }>> = {
   Release: { word: 'Release', tone: 'plain' },
   Takeover: { word: 'Takeover', tone: 'plain' },
   Address: { word: 'Address', tone: 'wait' },
@@ -60,7 +60,7 @@ export function Timeline({ host, owners }: { host: string; owners?: NameOwner[] 
 }
 
 function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefined }) {
-  const cause = causes[turn.cause.reason] ?? { word: turn.cause.reason, tone: 'plain' as Tone }
+  const cause = causes[turn.cause.reason] ?? { word: turn.cause.reason, tone: 'plain' }
   const took = answeredAfter(turn)
   return (
     <li>

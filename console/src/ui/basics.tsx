@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../api/client'
-import type { Truth } from '../api/types'
 import { clip, visible } from '../lib/text'
 import { ago, exact } from '../lib/time'
 
@@ -37,7 +36,7 @@ export function Badge({ tone, children, title }: { tone: Tone; children: Compone
   )
 }
 
-export const toneOf = (truth: Truth | string): Tone => (truth === 'True' ? 'good' : truth === 'False' ? 'bad' : 'unknown')
+export const toneOf = (truth: string): Tone => (truth === 'True' ? 'good' : truth === 'False' ? 'bad' : 'unknown')
 
 /** stateTone is the tone of an owner's state. */
 export const stateTone = (state: string): Tone =>
@@ -50,7 +49,7 @@ const words: Record<string, [string, string, string]> = {
   available: ['available', 'not available', 'unknown'],
 }
 
-export function TruthBadge({ of, is, title }: { of: string; is: Truth | string; title?: string }) {
+export function TruthBadge({ of, is, title }: { of: string; is: string; title?: string }) {
   const [yes, no, unknown] = words[of] ?? ['yes', 'no', 'unknown']
   return (
     <Badge tone={toneOf(is)} title={title ?? `${of}: ${is}`}>
@@ -209,8 +208,8 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const dialog = ref.current
-    dialog?.showModal?.()
-    return () => dialog?.close?.()
+    dialog?.showModal()
+    return () => dialog?.close()
   }, [])
   return (
     <dialog

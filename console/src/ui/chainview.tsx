@@ -11,7 +11,7 @@ export function ChainView({ owner }: { owner: NameOwner }) {
   const ref = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(960)
   useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.floor(entry.contentRect.width)))
     if (ref.current) observer.observe(ref.current)
     return () => observer.disconnect()
   }, [])

@@ -5,8 +5,9 @@ import { Text } from './basics'
 /** Subject is a document that an event is about, with the way to its page if it has one. */
 export function Subject({ path }: { path: string }) {
   const kind = kindOf(path)
-  if (kind === 'name') return <a href={link(['names', path.split('/')[3]!])}>{path.split('/')[3]}</a>
-  if (kind === 'cluster') return <a href={link(['fleet', path.split('/')[1]!, path.split('/')[3]!])}>{`${path.split('/')[1]}/${path.split('/')[3]}`}</a>
+  const [, provider = '', , name = ''] = path.split('/')
+  if (kind === 'name') return <a href={link(['names', name])}>{name}</a>
+  if (kind === 'cluster') return <a href={link(['fleet', provider, name])}>{`${provider}/${name}`}</a>
   return <Text>{ownerWord(path)}</Text>
 }
 
