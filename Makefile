@@ -157,7 +157,7 @@ tidy-check: ## Fail if a go.mod or go.sum is not tidy
 	@for module in . cmd/signpost-dns test test/ssa test/kubelet test/chart test/tools/nameserver $(FLAGPARSE); do (cd $$module && $(GO) mod tidy -diff) || exit 1; done
 
 .PHONY: test-console
-test-console: build-signpost ## Tell the whole story of the console in a headless Chromium
+test-console: build-signpost ## Tell the whole story of the console, and search the documentation, in a headless Chromium
 	@SIGNPOST_RING=3 SIGNPOST_PROGRAM=$(CURDIR)/bin/signpost test/console/run.sh
 
 .PHONY: screenshots

@@ -41,6 +41,22 @@ func TestAnImportGoesThroughAPlan(t *testing.T) {
 	require.Equal(t, []string{"POST plan", "POST plan", "POST plan"}, f.seen())
 }
 
+// TestAReportHasAListOfFindings: for programs that read it, also if the list is empty.
+func TestAReportHasAListOfFindings(t *testing.T) {
+	t.Parallel()
+	for kind, file := range map[string]string{
+		"zone":    write(t, "shop.zone", "$ORIGIN shop.example.\nwww 60 A 192.0.2.1\n"),
+		"octodns": write(t, "shop.example.yaml", "www: {type: A, value: 192.0.2.1}\n"),
+	} {
+		report := filepath.Join(t.TempDir(), "report.json")
+		got := signpost(t, "", "import", kind, file, "--project", "shop", "--report", report)
+		require.Equal(t, exitDone, got.code, got.err)
+		written, err := os.ReadFile(report)
+		require.NoError(t, err)
+		require.Contains(t, string(written), `"findings": []`, kind)
+	}
+}
+
 func TestImportsRefuseWhatTheyCannotRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

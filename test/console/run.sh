@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 #
-# Tells the story of the console in a headless Chromium to the program in SIGNPOST_PROGRAM.
+# Tells the story of the console in a headless Chromium to the program in SIGNPOST_PROGRAM, and searches the
+# documentation ("make site").
 #
 #   run.sh            the short story; with SIGNPOST_RING=3 all of them
 #   run.sh shots DIR  takes the screenshots of the documentation into DIR

@@ -30,10 +30,10 @@ func inStores() []bugs.Bug {
 			Replacement: "body.name < after ||",
 		},
 		{
-			Name: "pending reader ignored", File: "pkg/storage/documents/mongo/delete.go",
+			Name: "pending reader ignored", File: "pkg/storage/documents/mongo/read.go",
 			Breaks:      "a document is deleted while another one begins to refer to it",
-			Text:        "	if len(h.live)+len(h.pending) == 0 {",
-			Replacement: "	if len(h.live) == 0 {",
+			Text:        "len(h.live)+len(h.pending) == 0",
+			Replacement: "len(h.live) == 0",
 		},
 		{
 			Name: "new references lost", File: "pkg/storage/documents/mongo/record.go",

@@ -1,4 +1,5 @@
-// The search finds pages that have all words, and puts those first that have them in the title.
+// The search finds pages that have all words. Pages with them in the title or in the file's name come
+// first, decision records last.
 const up = document.body.dataset.up;
 const field = document.getElementById('search');
 const found = document.getElementById('found');
@@ -14,7 +15,9 @@ function search(words) {
     const title = page.Title.toLowerCase();
     const text = page.Words.toLowerCase();
     if (!words.every((word) => title.includes(word) || text.includes(word))) continue;
-    const weight = words.reduce((sum, word) => sum + (title.includes(word) ? 100 : 0) + Math.min(text.split(word).length, 50), 0);
+    const named = (word) => (title.includes(word) ? 100 : 0) + (page.URL.includes(word) ? 100 : 0);
+    const record = page.URL.includes('/adr/') ? -1000 : 0;
+    const weight = words.reduce((sum, word) => sum + named(word) + Math.min(text.split(word).length, 50), record);
     hits.push([weight, page, text.indexOf(words[0])]);
   }
   return hits.sort((a, b) => b[0] - a[0]).slice(0, 12).map(([, page, at]) => {

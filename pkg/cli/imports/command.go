@@ -122,7 +122,7 @@ func octoCommand(p terminal.Program) *cobra.Command {
 				return err
 			}
 			result := FromZone(args[0], z)
-			result.Findings = slices.Concat(findings, result.Findings)
+			result.Findings = slices.Insert(result.Findings, 0, findings...)
 			return t.deliver(p, result)
 		},
 	}

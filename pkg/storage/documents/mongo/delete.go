@@ -87,7 +87,7 @@ func (s *Store) removeMarked(ctx context.Context, path intent.Path, mark *record
 		s.takeBack(ctx, "unmark", mark)
 		return false, err
 	}
-	if len(h.live)+len(h.pending) == 0 {
+	if h.none() {
 		result, err := s.swap(ctx, "remove", mark, nil)
 		if err == nil && result == overtaken {
 			err = draft.Unknown(path, nil)

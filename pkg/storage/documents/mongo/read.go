@@ -216,6 +216,9 @@ type holders struct {
 	pending []intent.Path // by a pending content alone
 }
 
+// none reports whether nobody refers to the record, nor is about to.
+func (h holders) none() bool { return len(h.live)+len(h.pending) == 0 }
+
 func (s *Store) holders(ctx context.Context, path intent.Path) (holders, error) {
 	projection := options.Find().SetProjection(bson.D{{Key: "live.refs", Value: 1}})
 	found, err := s.all(ctx, "look for references to "+string(path), bson.D{{Key: "holds", Value: string(path)}}, projection)

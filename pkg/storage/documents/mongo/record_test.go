@@ -112,3 +112,10 @@ func TestPauseEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, pause(ctx, 60), context.Canceled)
 	require.NoError(t, pause(t.Context(), 0))
 }
+
+// TestWhoIsAboutToReferHoldsADocument: a deletion waits for such a writer, or is refused.
+func TestWhoIsAboutToReferHoldsADocument(t *testing.T) {
+	require.True(t, holders{}.none())
+	require.False(t, holders{live: []intent.Path{doc.Path}}.none())
+	require.False(t, holders{pending: []intent.Path{doc.Path}}.none())
+}
