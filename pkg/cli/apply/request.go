@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
@@ -17,7 +16,7 @@ import (
 // request asks Signpost for what a document in emcoctl's form asks for, and
 // answers what that did. Signpost needs no approval.
 func (b batch) request(ctx context.Context, d document.Document) (string, error) {
-	query := url.Values{}
+	query := connect.Query{}
 	switch d.Action {
 	case "approve":
 		return "unneeded", nil
@@ -30,11 +29,9 @@ func (b batch) request(ctx context.Context, d document.Document) (string, error)
 		if err := json.Unmarshal(d.Body, &body); err != nil {
 			return "", errors.New("/spec/revision is not a release; the first release is 1")
 		}
-		if body.Spec.Revision != "" {
-			query.Set("to", body.Spec.Revision.String())
-		}
+		query["to"] = body.Spec.Revision.String()
 	}
-	_, err := b.api.Do(ctx, http.MethodPost, lifecycle.WithQuery(string(d.Path), query), nil, nil)
+	_, err := b.api.Do(ctx, http.MethodPost, query.Of(string(d.Path)), nil, nil)
 	return "requested", err
 }
 

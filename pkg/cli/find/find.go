@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
-	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -29,7 +27,7 @@ type question struct {
 	server connect.Connection
 	output terminal.Format
 	limit  int
-	query  url.Values
+	query  connect.Query
 }
 
 // Command makes `signpost find`.
@@ -46,17 +44,15 @@ func Command(p terminal.Program) *cobra.Command {
 			if len(args) > 1 {
 				return terminal.Usagef("takes one pattern; quote a pattern with *, or the shell expands it")
 			}
-			q.query = url.Values{}
+			q.query = connect.Query{}
 			for name, value := range only {
-				if *value != "" {
-					q.query.Set(name, *value)
-				}
+				q.query[name] = *value
 			}
 			if len(args) == 1 {
-				q.query.Set("name", args[0])
+				q.query["name"] = args[0]
 			}
 			if worst {
-				q.query.Set("sort", "worst")
+				q.query["sort"] = "worst"
 			}
 			return q.ask(cmd.Context(), p)
 		},
@@ -94,20 +90,16 @@ func (q *question) ask(ctx context.Context, p terminal.Program) error {
 		if q.limit > 0 {
 			size = min(largest, q.limit-len(all.Items))
 		}
-		q.query.Set("limit", strconv.Itoa(size))
-		response, err := api.Do(ctx, http.MethodGet, lifecycle.WithQuery("names", q.query), nil, nil)
-		if err != nil {
-			return err
-		}
+		q.query["limit"] = strconv.Itoa(size)
 		var page client.FoundNamePage
-		if err := json.Unmarshal(response.Body, &page); err != nil {
+		if _, err := connect.Ask(ctx, api, http.MethodGet, q.query.Of("names"), nil, &page); err != nil {
 			return err
 		}
 		all.Items, all.AsOf, all.Total, all.Continue = append(all.Items, page.Items...), page.AsOf, page.Total, page.Continue
 		if page.Continue == "" || len(all.Items) == q.limit {
 			break
 		}
-		q.query.Set("continue", page.Continue)
+		q.query["continue"] = page.Continue
 	}
 	return q.print(p, all)
 }
@@ -121,7 +113,7 @@ func (q *question) print(p terminal.Program, all client.FoundNamePage) error {
 	if err := q.output.Print(p.Out, body, func(w io.Writer, wide bool) error { return table(w, all.Items, wide) }); err != nil {
 		return err
 	}
-	if name := q.query.Get("name"); len(all.Items) == 0 && name != "" && !strings.Contains(name, "*") {
+	if name := q.query["name"]; len(all.Items) == 0 && name != "" && !strings.Contains(name, "*") {
 		terminal.Printf(p.Err, "%q finds that very name; '*%s*' finds all names that hold it\n", name, name)
 	}
 	if all.Continue != "" {

@@ -97,23 +97,13 @@ func (m *mover) move(ctx context.Context, p terminal.Program, spec client.Failov
 
 // ask asks for a move or its preview, and waits for it if told to.
 func (m *mover) ask(ctx context.Context, p terminal.Program, path string, body any) error {
-	query := url.Values{}
-	for name, value := range map[string]string{"confirm": m.confirm, "override": m.override} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	for name, set := range map[string]bool{"dryRun": m.preview, "force": m.force} {
-		if set {
-			query.Set(name, "true")
-		}
-	}
+	query := connect.Query{"confirm": m.confirm, "override": m.override, "dryRun": connect.If(m.preview), "force": connect.If(m.force)}
 	api, err := m.server.Dial()
 	if err != nil {
 		return err
 	}
 	var raw json.RawMessage
-	if _, err := connect.Ask(ctx, api, http.MethodPost, WithQuery(path, query), body, &raw); err != nil {
+	if _, err := connect.Ask(ctx, api, http.MethodPost, query.Of(path), body, &raw); err != nil {
 		return err
 	}
 	if m.preview {
@@ -139,28 +129,26 @@ func (m *mover) ask(ctx context.Context, p terminal.Program, path string, body a
 
 // until waits until a failover has ended, and prints what becomes of each name.
 func (m *mover) until(ctx context.Context, p terminal.Program, api *client.Client, id string) (client.FailoverRecord, error) {
-	limited, cancel := context.WithTimeout(ctx, m.timeout)
-	defer cancel()
 	told := map[string]bool{}
-	for {
+	var last client.FailoverRecord
+	err := connect.Wait{
+		Timeout: m.timeout, Every: moveEvery, Interrupted: "the server continues the failover",
+		Late: func() error {
+			return fmt.Errorf("not done after %s: %s; the server continues, see signpost failovers %s", m.timeout, sentence(last), id)
+		},
+	}.Until(ctx, func(ctx context.Context) (bool, error) {
 		var record client.FailoverRecord
-		_, err := connect.Ask(limited, api, http.MethodGet, "failovers/"+id, nil, &record)
-		if err != nil && !connect.IsUnreachable(err) && limited.Err() == nil {
-			return record, err
-		}
+		_, err := connect.Ask(ctx, api, http.MethodGet, "failovers/"+id, nil, &record)
+		last = record
 		if err == nil {
 			tellAnswered(p.Err, record, told)
-			if !record.Ended.IsZero() {
-				return record, ending(record)
-			}
 		}
-		if !terminal.Sleep(limited, moveEvery) {
-			if ctx.Err() != nil {
-				return record, errors.New("interrupted; the server continues the failover")
-			}
-			return record, terminal.AsTimeoutError(fmt.Errorf("not done after %s: %s; the server continues, see signpost failovers %s", m.timeout, sentence(record), id))
-		}
+		return !record.Ended.IsZero(), err
+	})
+	if err == nil {
+		err = ending(last)
 	}
+	return last, err
 }
 
 // tellAnswered prints a line for each name that is answered since the last look.
@@ -359,17 +347,12 @@ func showFailover(ctx context.Context, p terminal.Program, api *client.Client, o
 
 func listFailovers(ctx context.Context, p terminal.Program, api *client.Client, output *terminal.Format) error {
 	all := client.FailoverPage{Items: []client.FailoverRecord{}}
-	query := url.Values{}
-	for {
+	for more := true; more; more = all.Continue != "" {
 		var page client.FailoverPage
-		if _, err := connect.Ask(ctx, api, http.MethodGet, WithQuery("failovers", query), nil, &page); err != nil {
+		if _, err := connect.Ask(ctx, api, http.MethodGet, connect.Query{"continue": all.Continue}.Of("failovers"), nil, &page); err != nil {
 			return err
 		}
-		all.Items = append(all.Items, page.Items...)
-		if page.Continue == "" {
-			break
-		}
-		query.Set("continue", page.Continue)
+		all.Items, all.Continue = append(all.Items, page.Items...), page.Continue
 	}
 	raw, err := json.Marshal(all)
 	if err != nil {

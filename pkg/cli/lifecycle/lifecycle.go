@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -109,24 +108,10 @@ func (request *lifecycle) read(text string) (err error) {
 
 // address is where the action is asked for.
 func (request *lifecycle) address() string {
-	query := url.Values{}
-	if request.confirm != "" {
-		query.Set("confirm", request.confirm)
-	}
-	request.to.ask(query)
-	if request.takeover != "" {
-		query.Set("takeover", request.takeover)
-	}
-	if request.adopt != "" {
-		query.Set("adopt", request.adopt)
-	}
-	if request.force {
-		query.Set("force", "true")
-	}
-	if request.dryRun {
-		query.Set("dryRun", "true")
-	}
-	return WithQuery(string(request.owner)+"/"+string(request.action), query)
+	return connect.Query{
+		"confirm": request.confirm, "to": request.to.String(), "takeover": request.takeover, "adopt": request.adopt,
+		"force": connect.If(request.force), "dryRun": connect.If(request.dryRun),
+	}.Of(string(request.owner) + "/" + string(request.action))
 }
 
 // dryRun prints what the action would do.
@@ -222,19 +207,4 @@ func (r *revision) Set(text string) error {
 
 func (r *revision) flag(flags *pflag.FlagSet) {
 	flags.Var(r, "to", "the `release` to roll back to (default the one before the current)")
-}
-
-// ask puts the revision into a query, if there is one.
-func (r *revision) ask(query url.Values) {
-	if *r > 0 {
-		query.Set("to", r.String())
-	}
-}
-
-// WithQuery adds a query to a path.
-func WithQuery(path string, query url.Values) string {
-	if len(query) == 0 {
-		return path
-	}
-	return path + "?" + query.Encode()
 }

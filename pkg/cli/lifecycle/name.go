@@ -2,8 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -17,37 +15,30 @@ import (
 
 // AwaitName looks at a name until it is as --wait says, and answers its document.
 func AwaitName(ctx context.Context, p terminal.Program, api *client.Client, path, what string, timeout time.Duration) ([]byte, error) {
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
+	var body []byte
 	shown := ""
-	for {
-		response, err := api.Do(limited, http.MethodGet, path, nil, nil)
+	err := connect.Wait{
+		Timeout: timeout, Every: p.Poll, Interrupted: "the name was accepted, and its publication goes on",
+		Late: func() error {
+			return fmt.Errorf("%s is not %s after %s: %s; it goes on, see signpost get %s", hostIn(path), what, timeout, shown, path)
+		},
+	}.Until(ctx, func(ctx context.Context) (bool, error) {
 		var name struct {
 			Status intent.NameReport `json:"status"`
 		}
-		switch {
-		case err == nil:
-			err = json.Unmarshal(response.Body, &name)
-		case connect.IsUnreachable(err):
-			name.Status.Message, err = "waiting for the server", nil
+		answer, err := connect.Ask(ctx, api, http.MethodGet, path, nil, &name)
+		if connect.IsUnreachable(err) {
+			name.Status.Message = "waiting for the server"
 		}
-		if err != nil && limited.Err() == nil {
-			return nil, err
-		}
-		if err == nil && name.Status.Is(what) {
-			return response.Body, nil
-		}
-		if text := name.Status.Message; text != "" && text != shown {
+		body = answer
+		done := err == nil && name.Status.Is(what)
+		if text := name.Status.Message; !done && text != "" && text != shown {
 			terminal.Printf(p.Err, "%s\n", terminal.Plain(text))
 			shown = text
 		}
-		if !terminal.Sleep(limited, p.Poll) {
-			if ctx.Err() != nil {
-				return nil, errors.New("interrupted; the name was accepted, and its publication goes on")
-			}
-			return nil, terminal.AsTimeoutError(fmt.Errorf("%s is not %s after %s: %s; it goes on, see signpost get %s", hostIn(path), what, timeout, shown, path))
-		}
-	}
+		return done, err
+	})
+	return body, err
 }
 
 // hostIn is the host name of a name's path, as it is written in a URL.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -53,13 +52,7 @@ func PlanCommand(p terminal.Program) *cobra.Command {
 				}
 				return PlanFiles(cmd.Context(), p, &server, &from, &output, diffs)
 			}
-			path, err := planPath(args[0], action, to)
-			if err == nil && takeover != "" {
-				path, err = asking(path, "takeover", takeover)
-			}
-			if err == nil && adopt != "" {
-				path, err = adoptionPath(args[0], path, adopt)
-			}
+			path, err := planPath(args[0], action, to, takeover, adopt)
 			if err != nil {
 				return err
 			}
@@ -97,7 +90,7 @@ func PrintPlan(p terminal.Program, output *terminal.Format, body []byte, diffs b
 }
 
 // planPath is where a plan is asked for.
-func planPath(text, action string, to revision) (string, error) {
+func planPath(text, action string, to revision, takeover, adopt string) (string, error) {
 	owner, err := document.UpdatedPath(text)
 	if err != nil {
 		return "", err
@@ -110,36 +103,10 @@ func planPath(text, action string, to revision) (string, error) {
 		return "", terminal.Usagef("--for: a provider is only deployed or updated")
 	case to != 0 && action != string(intent.Rollback):
 		return "", terminal.Usagef("--to: only a rollback has a release to go to; add --for rollback")
+	case adopt != "" && !document.IsRecord(owner):
+		return "", terminal.Usagef(adoptIsForRecords)
 	}
-	query := url.Values{}
-	if action != "" {
-		query.Set("for", action)
-	}
-	to.ask(query)
-	return WithQuery(string(owner)+"/plan", query), nil
-}
-
-// adoptionPath is where a record's plan is asked for that adopts names.
-func adoptionPath(record, path, from string) (string, error) {
-	owner, err := document.UpdatedPath(record)
-	if err == nil && !document.IsRecord(owner) {
-		err = terminal.Usagef(adoptIsForRecords)
-	}
-	if err != nil {
-		return "", err
-	}
-	return asking(path, "adopt", from)
-}
-
-// asking is a path with one more parameter of its query.
-func asking(path, parameter, value string) (string, error) {
-	asked, err := url.Parse(path)
-	if err != nil {
-		return "", err
-	}
-	query := asked.Query()
-	query.Set(parameter, value)
-	return WithQuery(asked.Path, query), nil
+	return connect.Query{"for": action, "to": to.String(), "takeover": takeover, "adopt": adopt}.Of(string(owner) + "/plan"), nil
 }
 
 // refusal is the error of a plan that would be refused.

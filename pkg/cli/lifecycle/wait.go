@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,39 +27,27 @@ type Waiter struct {
 // names have addresses. A server that does not answer in between may come back.
 // After timeout it fails with a timeoutError.
 func (w Waiter) Until(ctx context.Context, goal Goal, revision int64, timeout time.Duration) error {
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	last, shown := "", ""
-	for looks := 1; ; looks++ {
-		status, err := w.look(limited)
-		if err != nil && !connect.IsUnreachable(err) {
-			return w.ended(ctx, limited, err, timeout, last)
+	last, shown, looks := "", "", 0
+	return connect.Wait{
+		Timeout: timeout, Every: w.Poll, Interrupted: "the server continues what it has accepted",
+		Late: func() error {
+			return fmt.Errorf("not done after %s: %s; the server continues, see signpost status %s", timeout, last, document.ShortOwner(w.Owner))
+		},
+	}.Until(ctx, func(ctx context.Context) (bool, error) {
+		status, err := w.look(ctx)
+		done := err == nil && status.State == goal.State && status.Revision >= revision && len(unaddressed(status)) == 0 && goal.missing(status) == ""
+		if done || err != nil && !connect.IsUnreachable(err) {
+			return done, err
 		}
-		if err == nil && status.State == goal.State && status.Revision >= revision && len(unaddressed(status)) == 0 && goal.missing(status) == "" {
-			return nil
-		}
-		if limited.Err() == nil {
+		if ctx.Err() == nil {
 			last = progressLine(status, err, goal)
 		}
-		if looks > 1 && last != shown {
+		if looks++; looks > 1 && last != shown {
 			terminal.Printf(w.Progress, "%s\n", last)
 			shown = last
 		}
-		if !terminal.Sleep(limited, w.Poll) {
-			return w.ended(ctx, limited, limited.Err(), timeout, last)
-		}
-	}
-}
-
-// ended is why waiting ended: interrupted, out of time, or err.
-func (w Waiter) ended(ctx, limited context.Context, err error, timeout time.Duration, last string) error {
-	switch {
-	case ctx.Err() != nil:
-		return errors.New("interrupted; the server continues what it has accepted")
-	case limited.Err() != nil:
-		return terminal.AsTimeoutError(fmt.Errorf("not done after %s: %s; the server continues, see signpost status %s", timeout, last, document.ShortOwner(w.Owner)))
-	}
-	return err
+		return false, err
+	})
 }
 
 // look reads the summary of the status.

@@ -128,17 +128,9 @@ func (r *publication) publish(ctx context.Context, p terminal.Program) error {
 	if err != nil {
 		return err
 	}
-	query := url.Values{}
-	for name, value := range map[string]string{"takeover": r.takeover, "confirm": r.confirm} {
-		if value != "" {
-			query.Set(name, value)
-		}
-	}
-	if r.dryRun {
-		query.Set("dryRun", "true")
-	}
+	query := connect.Query{"takeover": r.takeover, "confirm": r.confirm, "dryRun": connect.If(r.dryRun)}
 	path := namePath(r.project, r.host)
-	response, err := r.put(ctx, p, api, lifecycle.WithQuery(path, query), body)
+	response, err := r.put(ctx, p, api, query.Of(path), body)
 	if err != nil {
 		return err
 	}

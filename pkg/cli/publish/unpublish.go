@@ -73,15 +73,9 @@ func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host strin
 	if err != nil {
 		return err
 	}
-	query := url.Values{}
-	if r.confirm != "" {
-		query.Set("confirm", r.confirm)
-	}
-	if r.dryRun {
-		query.Set("dryRun", "true")
-	}
+	query := connect.Query{"confirm": r.confirm, "dryRun": connect.If(r.dryRun)}
 	path := namePath(r.project, canonical)
-	response, err := api.Do(ctx, http.MethodDelete, lifecycle.WithQuery(path, query), nil, nil)
+	response, err := api.Do(ctx, http.MethodDelete, query.Of(path), nil, nil)
 	if err != nil {
 		return orAnotherProject(r.project, err)
 	}
@@ -112,23 +106,19 @@ func orAnotherProject(project string, err error) error {
 
 // awaitGone looks at a name until it does not exist any more.
 func awaitGone(ctx context.Context, p terminal.Program, api *client.Client, path string, timeout time.Duration) error {
-	limited, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	for {
-		response, err := api.Do(limited, http.MethodGet, path, nil, nil)
+	var last *client.Response
+	return connect.Wait{
+		Timeout: timeout, Every: p.Poll, Interrupted: "the deletion goes on",
+		Late: func() error {
+			return fmt.Errorf("the name is not gone after %s%s; the deletion goes on, see signpost get %s", timeout, because(last), path)
+		},
+	}.Until(ctx, func(ctx context.Context) (gone bool, err error) {
+		last, err = api.Do(ctx, http.MethodGet, path, nil, nil)
 		if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound {
-			return nil
+			return true, nil
 		}
-		if err != nil && !connect.IsUnreachable(err) && limited.Err() == nil {
-			return err
-		}
-		if !terminal.Sleep(limited, p.Poll) {
-			if ctx.Err() != nil {
-				return errors.New("interrupted; the deletion goes on")
-			}
-			return terminal.AsTimeoutError(fmt.Errorf("the name is not gone after %s%s; the deletion goes on, see signpost get %s", timeout, because(response), path))
-		}
-	}
+		return false, err
+	})
 }
 
 // because is what stands in the way of a deletion, as far as an answer tells.

@@ -5,11 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
-	"net/url"
 
 	"github.com/spf13/pflag"
 
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
@@ -39,16 +40,10 @@ func (p *statusPart) refuse(owner intent.Path) error {
 	return nil
 }
 
-func (p *statusPart) query() url.Values {
-	q := url.Values{}
+func (p *statusPart) query() connect.Query {
+	q := connect.Query{"name": p.name, "cluster": p.cluster}
 	if p.summary {
-		q.Set("view", "summary")
-	}
-	if p.name != "" {
-		q.Set("name", p.name)
-	}
-	if p.cluster != "" {
-		q.Set("cluster", p.cluster)
+		q["view"] = "summary"
 	}
 	return q
 }
@@ -58,7 +53,7 @@ func (p *statusPart) query() url.Values {
 type statusReader struct {
 	api   *client.Client
 	owner intent.Path
-	query url.Values
+	query connect.Query
 	pages map[string]*client.Response // by continue; the last answers with a body
 }
 
@@ -89,17 +84,9 @@ func (r *statusReader) read(ctx context.Context) ([]byte, error) {
 
 // page reads one page.
 func (r *statusReader) page(ctx context.Context, after string) (*client.Response, error) {
-	query, header := url.Values{}, http.Header{}
-	for name, values := range r.query {
-		query[name] = values
-	}
-	if after != "" {
-		query.Set("continue", after)
-	}
-	path := string(r.owner) + "/status"
-	if len(query) > 0 {
-		path += "?" + query.Encode()
-	}
+	query, header := connect.Query{"continue": after}, http.Header{}
+	maps.Copy(query, r.query)
+	path := query.Of(string(r.owner) + "/status")
 	last := r.pages[after]
 	if last != nil && last.Header.Get("ETag") != "" {
 		header.Set("If-None-Match", last.Header.Get("ETag"))

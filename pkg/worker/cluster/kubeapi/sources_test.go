@@ -2,6 +2,7 @@ package kubeapi
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,9 +50,13 @@ func (m manifests) seen(t *testing.T) address.Observation {
 	return s.observation()
 }
 
-func ingresses() *source.Kind { return source.Kinds()[0] }
+func ingresses() *source.Kind { return kindNamed("Ingress") }
 
-func routes() *source.Kind { return source.Kinds()[1] }
+func routes() *source.Kind { return kindNamed("HTTPRoute") }
+
+func kindNamed(name string) *source.Kind {
+	return source.Kinds()[slices.IndexFunc(source.Kinds(), func(k *source.Kind) bool { return k.Name == name })]
+}
 
 func object(o *unstructured.Unstructured) source.Object {
 	return source.Object{Namespace: o.GetNamespace(), Name: o.GetName(), Content: o.Object}

@@ -1,0 +1,63 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+)
+
+// Query is the parameters of a request. Those that are empty are left out.
+type Query map[string]string
+
+// Of is a path with the query.
+func (q Query) Of(path string) string {
+	values := url.Values{}
+	for name, value := range q {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+// If is the value of a parameter that is set or absent.
+func If(set bool) string {
+	if set {
+		return "true"
+	}
+	return ""
+}
+
+// Wait looks at something until it is done.
+type Wait struct {
+	Timeout     time.Duration
+	Every       time.Duration
+	Interrupted string       // what goes on if the user does not wait any longer
+	Late        func() error // what is not done after Timeout
+}
+
+// Until looks again and again until a look is done, or fails. A server that does not answer
+// may come back.
+func (w Wait) Until(ctx context.Context, look func(ctx context.Context) (done bool, err error)) error {
+	limited, cancel := context.WithTimeout(ctx, w.Timeout)
+	defer cancel()
+	for {
+		done, err := look(limited)
+		if done && err == nil || err != nil && !IsUnreachable(err) && limited.Err() == nil {
+			return err
+		}
+		if terminal.Sleep(limited, w.Every) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return errors.New("interrupted; " + w.Interrupted)
+		}
+		return terminal.AsTimeoutError(w.Late())
+	}
+}
