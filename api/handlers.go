@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/probes"
 	"github.com/signpost-dns/signpost/api/resources"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // resources are the handlers of documents.
@@ -105,14 +106,12 @@ func (o Options) actions() map[string]operation.Handler {
 	}
 	for _, owner := range owners() {
 		all["plan"+owner] = lifecycle.Plan
-		all["instantiate"+owner] = lifecycle.Instantiate
-		all["update"+owner] = lifecycle.Update
+		all["instantiate"+owner] = lifecycle.Begin(intent.Instantiate)
+		all["update"+owner] = lifecycle.Begin(intent.Update)
 		all["deploy"+owner] = lifecycle.Deploy
 		all["rollback"+owner] = lifecycle.Rollback
 		all["terminate"+owner] = lifecycle.Terminate
 	}
-	all["instantiateDeploymentIntentGroup"] = lifecycle.InstantiateGroup
-	all["updateDeploymentIntentGroup"] = lifecycle.UpdateGroup
 	return all
 }
 

@@ -25,8 +25,7 @@ func (h History) All(ctx context.Context, c *operation.Call) (response.Answer, e
 	if c.Query.Get("follow") == "true" {
 		return h.follow(ctx, c)
 	}
-	page, err := h.Service.All(ctx, c.Actor.Sees, c.Limit(), c.Query.Get("continue"))
-	return response.Answer{Status: http.StatusOK, Body: page}, err
+	return response.OK(h.Service.All(ctx, c.Actor.Sees, c.Limit(), c.Query.Get("continue")))
 }
 
 // follow sends events as they happen.

@@ -52,17 +52,14 @@ func move(ctx context.Context, c *operation.Call, preview func(context.Context, 
 		}
 	}
 	if c.Query.Get("dryRun") == "true" {
-		answer, err := preview(ctx, o)
-		return response.Answer{Status: http.StatusOK, Body: answer}, err
+		return response.OK(preview(ctx, o))
 	}
-	record, err := act(ctx, o)
-	return response.Answer{Status: http.StatusAccepted, Body: record}, err
+	return response.Accepted(act(ctx, o))
 }
 
 // Get answers the record of a failover.
 func (f Failovers) Get(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	record, err := f.Service.Failover(ctx, c.Vars["failover"])
-	return response.Answer{Status: http.StatusOK, Body: record}, err
+	return response.OK(f.Service.Failover(ctx, c.Vars["failover"]))
 }
 
 // List answers a page of records.

@@ -19,44 +19,19 @@ type Lifecycle struct {
 	Statuses *operation.Remembered
 }
 
-// Instantiate begins to deploy an owner.
-func (l Lifecycle) Instantiate(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	return begin(l.Service.Instantiate)(ctx, c)
-}
-
-// Update begins to bring an owner to what its documents say now.
-func (l Lifecycle) Update(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	return begin(l.Service.Update)(ctx, c)
-}
-
-// begin is a handler for what begins something on its owner.
-func begin(do func(ctx context.Context, owner intent.Path, confirm, actor string) (intent.Accepted, error)) operation.Handler {
+// Begin begins to deploy an owner, or to bring it to what its documents say now. A
+// deployment intent group may take over the names of another group.
+func (l Lifecycle) Begin(action intent.Action) operation.Handler {
+	do := l.Service.Instantiate
+	if action == intent.Update {
+		do = l.Service.Update
+	}
 	return func(ctx context.Context, c *operation.Call) (response.Answer, error) {
-		accepted, err := do(ctx, c.Owner(), c.Query.Get("confirm"), c.Actor.Subject)
-		return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+		if c.Query.Has("takeover") {
+			return response.Accepted(l.Service.TakeOver(ctx, c.Owner(), action, c.Query.Get("takeover"), c.Query.Get("confirm"), c.Actor.Subject))
+		}
+		return response.Accepted(do(ctx, c.Owner(), c.Query.Get("confirm"), c.Actor.Subject))
 	}
-}
-
-// InstantiateGroup begins to deploy a deployment intent group, which may take over the
-// names of another group.
-func (l Lifecycle) InstantiateGroup(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	if c.Query.Has("takeover") {
-		return l.takeOver(ctx, c, intent.Instantiate)
-	}
-	return l.Instantiate(ctx, c)
-}
-
-// UpdateGroup is InstantiateGroup for a group that is deployed.
-func (l Lifecycle) UpdateGroup(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	if c.Query.Has("takeover") {
-		return l.takeOver(ctx, c, intent.Update)
-	}
-	return l.Update(ctx, c)
-}
-
-func (l Lifecycle) takeOver(ctx context.Context, c *operation.Call, action intent.Action) (response.Answer, error) {
-	accepted, err := l.Service.TakeOver(ctx, c.Owner(), action, c.Query.Get("takeover"), c.Query.Get("confirm"), c.Actor.Subject)
-	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
 }
 
 // Deploy instantiates or updates an owner, as needed, or answers what that would do.
@@ -64,8 +39,7 @@ func (l Lifecycle) Deploy(ctx context.Context, c *operation.Call) (response.Answ
 	if c.Query.Get("dryRun") == "true" {
 		return l.plan(ctx, c, intent.Deploy)
 	}
-	deployed, err := l.Service.Deploy(ctx, c.Owner(), deployRequest(c))
-	return response.Answer{Status: http.StatusAccepted, Body: deployed}, err
+	return response.Accepted(l.Service.Deploy(ctx, c.Owner(), deployRequest(c)))
 }
 
 func deployRequest(c *operation.Call) intent.DeployRequest {
@@ -74,8 +48,7 @@ func deployRequest(c *operation.Call) intent.DeployRequest {
 
 // Terminate begins to take back what an owner has in the clusters.
 func (l Lifecycle) Terminate(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	accepted, err := l.Service.Terminate(ctx, c.Owner(), c.Query.Get("force") == "true", c.Query.Get("confirm"), c.Actor.Subject)
-	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+	return response.Accepted(l.Service.Terminate(ctx, c.Owner(), c.Query.Get("force") == "true", c.Query.Get("confirm"), c.Actor.Subject))
 }
 
 // Rollback begins to make an earlier revision current again.
@@ -84,8 +57,7 @@ func (l Lifecycle) Rollback(ctx context.Context, c *operation.Call) (response.An
 	if err != nil {
 		return response.Answer{}, err
 	}
-	accepted, err := l.Service.Rollback(ctx, c.Owner(), to, c.Query.Get("confirm"), c.Actor.Subject)
-	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+	return response.Accepted(l.Service.Rollback(ctx, c.Owner(), to, c.Query.Get("confirm"), c.Actor.Subject))
 }
 
 // Plan answers what an action would do.
@@ -107,8 +79,7 @@ func (l Lifecycle) plan(ctx context.Context, c *operation.Call, action intent.Ac
 	if err != nil {
 		return response.Answer{}, err
 	}
-	plan, err := l.Service.Plan(ctx, c.Owner(), action, to)
-	return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
+	return Planned(l.Service.Plan(ctx, c.Owner(), action, to))
 }
 
 // planTakeover answers what an action would do that has another group yield its
@@ -117,8 +88,7 @@ func (l Lifecycle) planTakeover(ctx context.Context, c *operation.Call, action i
 	if action != "" && action != intent.Instantiate && action != intent.Update {
 		return response.Answer{}, &intent.Error{Code: intent.Invalid, Detail: "query parameter takeover is for instantiate, update and deploy: leave it out, or plan one of them"}
 	}
-	plan, err := l.Service.PlanTakeover(ctx, c.Owner(), action, c.Query.Get("takeover"))
-	return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
+	return Planned(l.Service.PlanTakeover(ctx, c.Owner(), action, c.Query.Get("takeover")))
 }
 
 // Status answers what was observed of a deployment intent group or a logical cloud: a page

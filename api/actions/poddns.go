@@ -2,7 +2,6 @@ package actions
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/signpost-dns/signpost/api/operation"
 	"github.com/signpost-dns/signpost/api/response"
@@ -14,6 +13,5 @@ type PodDNS struct{ Admitter service.Admitter }
 
 // Preview answers what a pod DNS intent would give to a pod.
 func (p PodDNS) Preview(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	preview, err := p.Admitter.PreviewPodDNS(ctx, c.Path, c.Body)
-	return response.Answer{Status: http.StatusOK, Body: preview}, err
+	return response.OK(p.Admitter.PreviewPodDNS(ctx, c.Path, c.Body))
 }

@@ -21,21 +21,18 @@ type Providers struct {
 // Plan answers what rolling out a provider would do.
 func (p Providers) Plan(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	if c.Query.Has("adopt") {
-		plan, err := p.Lifecycle.PlanAdoption(ctx, c.Owner(), c.Query.Get("adopt"))
-		return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
+		return Planned(p.Lifecycle.PlanAdoption(ctx, c.Owner(), c.Query.Get("adopt")))
 	}
-	plan, err := p.Lifecycle.PlanRecord(ctx, c.Owner())
-	return response.Answer{Status: http.StatusOK, Body: WholePlan(plan)}, err
+	return Planned(p.Lifecycle.PlanRecord(ctx, c.Owner()))
 }
 
 // Update begins to roll out a provider, which may take over names of another
 // external-dns.
 func (p Providers) Update(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	if !c.Query.Has("adopt") {
-		return begin(p.Lifecycle.UpdateRecord)(ctx, c)
+		return response.Accepted(p.Lifecycle.UpdateRecord(ctx, c.Owner(), c.Query.Get("confirm"), c.Actor.Subject))
 	}
-	accepted, err := p.Lifecycle.Adopt(ctx, c.Owner(), c.Query.Get("adopt"), c.Query.Get("confirm"), c.Actor.Subject)
-	return response.Answer{Status: http.StatusAccepted, Body: accepted}, err
+	return response.Accepted(p.Lifecycle.Adopt(ctx, c.Owner(), c.Query.Get("adopt"), c.Query.Get("confirm"), c.Actor.Subject))
 }
 
 // Deploy rolls out a provider that is in use, or answers what that would do.
@@ -43,8 +40,7 @@ func (p Providers) Deploy(ctx context.Context, c *operation.Call) (response.Answ
 	if c.Query.Get("dryRun") == "true" {
 		return p.Plan(ctx, c)
 	}
-	deployed, err := p.Lifecycle.DeployRecord(ctx, c.Owner(), deployRequest(c))
-	return response.Answer{Status: http.StatusAccepted, Body: deployed}, err
+	return response.Accepted(p.Lifecycle.DeployRecord(ctx, c.Owner(), deployRequest(c)))
 }
 
 // Users lists who publishes through a provider.

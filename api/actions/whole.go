@@ -1,6 +1,9 @@
 package actions
 
-import "github.com/signpost-dns/signpost/pkg/domain/intent"
+import (
+	"github.com/signpost-dns/signpost/api/response"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
 
 // orEmpty is a list that is never null in JSON.
 func orEmpty[T any](list []T) []T {
@@ -18,6 +21,11 @@ func WholePlan(p intent.Plan) intent.Plan {
 		p.Names[i].Targets = orEmpty(p.Names[i].Targets)
 	}
 	return p
+}
+
+// Planned is the answer with a plan, or an error.
+func Planned(p intent.Plan, err error) (response.Answer, error) {
+	return response.OK(WholePlan(p), err)
 }
 
 // WholeNames returns the status of names without null lists.

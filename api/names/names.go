@@ -90,8 +90,7 @@ func (h *Handlers) write(ctx context.Context, c *operation.Call, path intent.Pat
 		Takeover: c.Query.Get("takeover"), Confirm: c.Query.Get("confirm"), Actor: c.Actor.Subject,
 	}
 	if c.Query.Get("dryRun") == "true" {
-		plan, err := h.Names.PlanName(ctx, path, r)
-		return response.Answer{Status: http.StatusOK, Body: actions.WholePlan(plan)}, err
+		return actions.Planned(h.Names.PlanName(ctx, path, r))
 	}
 	published, err := h.Names.PublishName(ctx, path, r)
 	if err != nil {
@@ -192,8 +191,7 @@ func (h *Handlers) Delete(ctx context.Context, c *operation.Call) (response.Answ
 		r.Was = old
 	}
 	if c.Query.Get("dryRun") == "true" {
-		plan, err := h.Names.Plan(ctx, c.Path, intent.Terminate, 0)
-		return response.Answer{Status: http.StatusOK, Body: actions.WholePlan(plan)}, err
+		return actions.Planned(h.Names.Plan(ctx, c.Path, intent.Terminate, 0))
 	}
 	if _, err := h.Names.UnpublishName(ctx, c.Path, r); err != nil {
 		return response.Answer{}, err

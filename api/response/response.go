@@ -36,6 +36,16 @@ type Answer struct {
 	Await func() Answer
 }
 
+// OK is the answer to a question: a body, or an error.
+func OK[B any](body B, err error) (Answer, error) {
+	return Answer{Status: http.StatusOK, Body: body}, err
+}
+
+// Accepted is the answer to a request that has begun something.
+func Accepted[B any](body B, err error) (Answer, error) {
+	return Answer{Status: http.StatusAccepted, Body: body}, err
+}
+
 // Page is a list as it is answered.
 type Page struct {
 	Items    []review.View `json:"items"`

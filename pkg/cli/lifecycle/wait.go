@@ -42,7 +42,8 @@ func (w Waiter) Until(ctx context.Context, goal Goal, revision int64, timeout ti
 		if ctx.Err() == nil {
 			last = progressLine(status, err, goal)
 		}
-		if looks++; looks > 1 && last != shown {
+		looks++
+		if looks > 1 && last != shown {
 			terminal.Printf(w.Progress, "%s\n", last)
 			shown = last
 		}

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"testing"
@@ -16,6 +15,6 @@ func TestTheFaultOfAnErrorIsThatOfTheFirstInItsChain(t *testing.T) {
 	assert.Equal(t, Unreachable, Of(io.EOF), "nobody has said no")
 	assert.Empty(t, Of(nil))
 	assert.Equal(t, "no: EOF", inner.Error())
-	assert.True(t, errors.Is(inner, io.EOF))
-	assert.Nil(t, Errorf(Stale, "%d", 7).Unwrap())
+	assert.ErrorIs(t, inner, io.EOF)
+	assert.NoError(t, Errorf(Stale, "%d", 7).Unwrap())
 }
