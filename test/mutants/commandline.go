@@ -68,8 +68,8 @@ func inPublishing() []bugs.Bug {
 		{
 			Name: "waits for nothing", File: "pkg/cli/publish/unpublish.go",
 			Breaks:      "unpublish --wait returns although the name is there still",
-			Text:        "refused.Status == http.StatusNotFound {\n			return nil",
-			Replacement: "refused.Status != http.StatusOK {\n			return nil",
+			Text:        "return false, err",
+			Replacement: "return true, err",
 		},
 	}
 }
