@@ -78,7 +78,7 @@ func inNames() []bugs.Bug {
 			Replacement: "wish != \"\"",
 		},
 		{
-			Name: "silence is a refusal", File: "pkg/domain/fault/fault.go",
+			Name: "unknown failure refused", File: "pkg/domain/fault/fault.go",
 			Breaks:      "a server that does not answer counts as one that has refused",
 			Text:        "return Unreachable",
 			Replacement: "return Refused",

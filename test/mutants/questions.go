@@ -45,8 +45,8 @@ func inQuestions() []bugs.Bug {
 		{
 			Name: "worst unasked", File: "pkg/cli/find/find.go",
 			Breaks:      "find --worst does not ask for the gravest faults first",
-			Text:        `q.query.Set("sort", "worst")`,
-			Replacement: `q.query.Del("sort")`,
+			Text:        `q.query["sort"] = "worst"`,
+			Replacement: `q.query["sort"] = ""`,
 		},
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 )
 
-// Query is the parameters of a request. Those that are empty are left out.
+// Query is the parameters of a request. Empty values are left out.
 type Query map[string]string
 
 // Of is a path with the query.
