@@ -87,10 +87,11 @@ function addEndpoints(owner: NameOwner, add: (node: Node, ...from: string[]) => 
     const [first] = records
     if (!first) continue
     const endpoint = `endpoint-${key}`
-    const synced = worst(records, 'Synced') ?? worst(records, 'Committed')
-    add({ id: endpoint, column: 2, title: records.map((r) => `${r.type} ${r.targets.length}`).join(', '), lines: [plural(records.reduce((n, r) => n + r.targets.length, 0), 'target'), first.scope], tone: toneOf(synced) }, 'release')
+    const targets = records.reduce((n, r) => n + r.targets.length, 0)
+    const synced = targets === 0 ? 'False' : (worst(records, 'Synced') ?? worst(records, 'Committed'))
+    add({ id: endpoint, column: 2, title: records.map((r) => `${r.type} ${r.targets.length}`).join(', '), lines: [targets === 0 ? 'no address to publish' : plural(targets, 'target'), first.scope], tone: toneOf(synced) }, 'release')
     const running = owner.externalDNS.filter((e) => e.record === first.record && e.scope === first.scope)
-    const published = worst(records, 'Published')
+    const published = targets === 0 ? 'Unknown' : worst(records, 'Published')
     running.slice(0, most).forEach((e, i) =>
       add({ id: `dns-${key}-${i}`, column: 3, title: e.record, lines: e.cluster === builtIn ? ['built-in publisher'] : ['external-dns', e.cluster.replace('+', '/')], tone: e.message ? 'bad' : toneOf(published) }, endpoint),
     )

@@ -28,6 +28,14 @@ export function exact(time: string | undefined): string {
   return at && !Number.isNaN(at.getTime()) ? at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' }) : ''
 }
 
+/** clock is a time in the user's own zone: of today without its day. */
+export function clock(time: string, now = new Date()): string {
+  const at = new Date(time)
+  if (Number.isNaN(at.getTime())) return ''
+  const hour = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
+  return at.toDateString() === now.toDateString() ? hour : `${at.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}, ${hour}`
+}
+
 /** duration is a duration of the server, such as 1m7s, in words. */
 export function duration(text: string): string {
   const parts = [...text.matchAll(/([0-9.]+)(ms|h|m|s)/g)].filter(([, n]) => Number(n) > 0).map(([, n, unit]) => `${n} ${unit === 'm' ? 'min' : unit}`)

@@ -4,6 +4,8 @@ import { settings } from '../api/session'
 import type { Event } from '../api/types'
 import { cli, curl } from '../lib/commands'
 import { Badge, Copy, Empty, Fault, Loading, Table, Text, Time, type Tone } from '../ui/basics'
+import { joined } from '../lib/changes'
+import { clock } from '../lib/time'
 import { NamesTabs, Subject } from '../ui/subject'
 
 const limit = '100'
@@ -34,10 +36,10 @@ function Events({ items }: { items: Event[] }) {
   return (
     <div class="card">
       <Table label="The latest changes, the newest first" head={['When', 'What', 'Action', 'By', 'Outcome', 'Release', 'Message']}>
-        {items.map((e, i) => (
+        {joined(items).map((e, i) => (
           <tr key={e.time + i}>
             <td>
-              <Time at={e.time} />
+              <Time at={e.time} /> <span class="muted small line">{clock(e.time)}</span>
             </td>
             <td>
               <Subject path={e.path ?? ''} />

@@ -69,7 +69,7 @@ export function FleetScreen() {
                 <caption class="hidden">Clusters, and the external-dns that run in them</caption>
                 <thead>
                   <tr>
-                    {['Cluster', 'Reachable', 'Names', 'Faults', 'Pending objects'].map((h) => (
+                    {['Cluster', 'Reachable', 'Names', 'Not confirmed', 'Pending objects'].map((h) => (
                       <th key={h} scope="col">
                         {h}
                       </th>
@@ -93,7 +93,7 @@ export function FleetScreen() {
                       <td>
                         <a href={link(['names'], { cluster: row.cluster })}>{row.item.hosts.total}</a>
                       </td>
-                      <td>{row.item.hosts.unpublished + row.item.hosts.unverified > 0 ? `${row.item.hosts.unpublished} unpublished, ${row.item.hosts.unverified} unanswered` : 'none'}</td>
+                      <td class="line">{unconfirmed(row.item.hosts)}</td>
                       <td>
                         {row.item.pending > 0 ? (
                           <Badge tone="wait">
@@ -127,6 +127,9 @@ export function FleetScreen() {
     </>
   )
 }
+
+/** unconfirmed says of how many names it is not known whether they are published and answered. */
+const unconfirmed = ({ unpublished, unverified }: FleetItem['hosts']) => [unpublished > 0 && `publication of ${unpublished}`, unverified > 0 && `answers of ${unverified}`].filter(Boolean).join(', ') || 'none'
 
 /** WithoutNames lists the clusters that are registered, and that no name has to do with yet. */
 function WithoutNames({ clusters }: { clusters: string[] }) {

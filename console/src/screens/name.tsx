@@ -61,7 +61,7 @@ function Why({ name }: { name: NameExplanation }) {
   return (
     <>
       <p class={`verdict ${verdict(name).tone}`}>
-        <Text most={2000}>{name.summary}</Text>
+        <Summary>{name.summary}</Summary>
       </p>
       {name.others && (
         <p class="muted">A project that you may not read has this name, too.</p>
@@ -73,13 +73,32 @@ function Why({ name }: { name: NameExplanation }) {
   )
 }
 
+/** Summary is a sentence in which each cluster leads to its page. */
+function Summary({ children }: { children: string }) {
+  return (
+    <>
+      {children.split(/\b([a-z0-9][a-z0-9-]*\+[a-z0-9-]*[a-z0-9])\b/).map((part, i) =>
+        i % 2 === 1 ? (
+          <a key={i} href={link(['fleet', ...part.split('+')])}>
+            {part.replace('+', '/')}
+          </a>
+        ) : (
+          <Text key={i} most={2000}>
+            {part}
+          </Text>
+        ),
+      )}
+    </>
+  )
+}
+
 /** Owner is all that one owner does with the name. */
 function Owner({ owner, host }: { owner: NameOwner; host: string }) {
   return (
     <article class="card" aria-label={owner.owner}>
       <div class="bar">
         <h2>
-          <Text>{ownerWord(owner.owner)}</Text>
+          <Text>{kindOf(owner.owner) === 'name' ? `Its document in project ${owner.project}` : ownerWord(owner.owner)}</Text>
         </h2>
         <Badge tone={stateTone(owner.state)}>{owner.state}</Badge>
         <Actions owner={owner} host={host} />
@@ -133,7 +152,7 @@ function Targets({ owner }: { owner: NameOwner }) {
   return (
     <Section title="Published targets" id={`targets-${owner.owner}`}>
       {rows.length === 0 ? (
-        <p class="muted">Nothing is published. The tables below say why.</p>
+        <p class="muted">None. The sentence at the top says why.</p>
       ) : (
         <Table label="Published targets" head={['Type', 'Target', 'Cluster', 'Object', 'Field', 'Provider']}>
           {rows.map(({ r, target, source }, i) => (

@@ -3,7 +3,8 @@ import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request, requestWhole } from '../api/client'
 import { useClusters, useProjects, useProviders, useServices } from '../api/lists'
 import { caller, may, settings } from '../api/session'
-import type { DNSName, Plan } from '../api/types'
+import type { DNSName, Event, Plan } from '../api/types'
+import { documentAt } from '../lib/changes'
 import { cli, curl } from '../lib/commands'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, words, type NameForm } from '../lib/form'
 import { effect } from '../lib/plan'
@@ -54,10 +55,12 @@ export function PublishScreen() {
   )
 }
 
-/** Load reads a name that is to be changed. */
+const latest = '500' // events in which an earlier document is looked for
+
+/** Load reads a name that is to be changed; with a release, also its document of then. */
 function Load() {
-  const project = route.value.query.get('project') ?? ''
-  const host = route.value.query.get('name') ?? ''
+  const q = route.value.query
+  const [project, host, release] = [q.get('project') ?? '', q.get('name') ?? '', Number(q.get('release') ?? 0)]
   const stored = useQuery({
     queryKey: ['stored', project, host],
     enabled: Boolean(project && host),
@@ -74,12 +77,42 @@ function Load() {
       }
     },
   })
-  if (project && host && !stored.data && stored.data !== null) return stored.error ? <Fault error={stored.error} /> : <Loading what="the name" />
-  return <Form key={`${project}/${host}`} stored={stored.data ?? undefined} start={stored.data ? formOf(project, stored.data) : { ...emptyForm, project, name: host }} />
+  const earlier = useQuery({
+    queryKey: ['earlier', project, host, release],
+    enabled: Boolean(project && host && release),
+    retry: false,
+    staleTime: Infinity,
+    gcTime: 0,
+    meta: { live: false },
+    queryFn: async ({ signal }) => {
+      const { items } = await request<{ items: Event[] }>('GET', `/v2/projects/${encodeURIComponent(project)}/events`, { query: { limit: latest }, signal })
+      return documentAt(items, `projects/${project}/names/${host}`, release) ?? null
+    },
+  })
+  const fault = stored.error ?? earlier.error
+  if (fault) return <Fault error={fault} />
+  if ((project && host && stored.data === undefined) || (release && earlier.data === undefined)) return <Loading what="the name" />
+  if (release && !earlier.data)
+    return (
+      <Empty title={`The document of release ${release} is not among the latest ${latest} changes of the project.`}>
+        <p>
+          <a href={link(['publish'], { project, name: host })}>Change the name as it is now</a>
+        </p>
+      </Empty>
+    )
+  const shown = earlier.data ?? stored.data
+  return <Form key={`${project}/${host}/${release}`} release={release} stored={stored.data ?? undefined} from={shown ?? undefined} start={shown ? formOf(project, { ...shown, metadata: { ...shown.metadata, name: host } }) : { ...emptyForm, project, name: host }} />
 }
 
-function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm }) {
-  const key = `${start.project}/${start.name}`
+interface FormProps {
+  stored: DNSName | undefined // as it is now
+  from: DNSName | undefined // which has what the form does not show
+  start: NameForm
+  release: number // whose document it is; 0: of now
+}
+
+function Form({ stored, from, start, release }: FormProps) {
+  const key = [start.project, start.name, ...(release ? [release] : [])].join('/')
   const [form, setForm] = useState(() => draftOf(key) ?? start)
   const [waiting, setWaiting] = useState<{ project: string; host: string } | null>(null)
   const client = useQueryClient()
@@ -97,7 +130,7 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
 
   const late = useDelayed(form, 350)
   const lacks = missing(late)
-  const document = documentOf(late, stored)
+  const document = documentOf(late, from)
   const path = `/v2/projects/${encodeURIComponent(late.project)}/names/${encodeURIComponent(document.metadata.name)}`
   const match: Record<string, string> = stored ? { 'If-Match': `"${stored.metadata.revision}"` } : {}
   const plan = useQuery({
@@ -144,7 +177,7 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
           if (ready) publish.mutate(plan.data.token)
         }}
       >
-        <h1>{stored ? 'Change a name' : 'Publish a name'}</h1>
+        <h1>{release ? `Go back to release ${release}` : stored ? 'Change a name' : 'Publish a name'}</h1>
         <Field label="Project" hint={projects.error ? 'The projects cannot be listed: type the name.' : ''}>
           {(p) =>
             projects.error ? (
@@ -203,7 +236,7 @@ function Form({ stored, start }: { stored: DNSName | undefined; start: NameForm 
         <Field label="TTL in seconds" hint="How long resolvers keep an answer; empty for the default of the DNS provider." faults={faults.of('/spec/ttl')}>
           {(p) => <input {...p} inputMode="numeric" value={form.ttl} autocomplete="off" onInput={(e) => set({ ttl: e.currentTarget.value })} />}
         </Field>
-        {stored && (stored.spec.health || stored.spec.recordTypes || stored.spec.scope) && <p class="muted small">Health, record types and scope stay as they are; the API and the command line change them.</p>}
+        {from && (from.spec.health ?? from.spec.recordTypes ?? from.spec.scope) && <p class="muted small">Health, record types and scope stay as they are; the API and the command line change them.</p>}
         <div class="bar">
           <button type="submit" class="primary" disabled={!ready || publish.isPending}>
             {publish.isPending ? 'Publishing…' : ready ? `${stored ? 'Change' : 'Publish'}: ${effect(plan.data)}` : 'Publish'}

@@ -113,11 +113,18 @@ function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefine
   )
 }
 
-/** Back leads to the plan that goes back to a group's release. */
+/** Back leads to the plan that goes back to a release: of a name, in the form with its document of then. */
 function Back({ turn, current }: { turn: NameTurn; current: NameOwner | undefined }) {
   const { owner, cause } = turn
-  if (!owner || !cause.release || kindOf(owner) !== 'group' || !may(caller.value, 'operator', projectOf(owner))) return null
+  const isName = kindOf(owner ?? '') === 'name'
+  if (!owner || !cause.release || !(isName || kindOf(owner) === 'group') || !may(caller.value, isName ? 'editor' : 'operator', projectOf(owner))) return null
   if (current && current.release === cause.release) return <span class="muted">current</span>
+  if (isName)
+    return (
+      <a class="button" href={link(['publish'], { project: projectOf(owner), name: owner.split('/')[3], release: String(cause.release) })}>
+        Plan to go back to it
+      </a>
+    )
   return (
     <a class="button" href={link(['plan'], { owner, for: 'rollback', to: String(cause.release) })}>
       Plan to go back to it

@@ -22,14 +22,13 @@ interface Kind {
   query: Record<string, string>
   tone: Tone
   advice: string
-  why: boolean // the reason of each is worth a question
 }
 
 const kinds: Kind[] = [
-  { key: 'failed', title: 'Failed owners', query: { state: 'Failed' }, tone: 'bad', advice: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.', why: true },
-  { key: 'unpublished', title: 'Not published', query: { published: 'False' }, tone: 'bad', advice: 'External-dns has not put the name through. See its message: a missing Secret, a crash, refused credentials, or a cluster that cannot be reached.', why: true },
-  { key: 'foreign', title: 'Answered otherwise', query: { verified: 'False' }, tone: 'bad', advice: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.', why: true },
-  { key: 'unverified', title: 'Not verified', query: { verified: 'Unknown' }, tone: 'unknown', advice: 'No server could be asked. Name the authoritative servers in spec.verify.servers of the provider, and let Signpost reach them.', why: false },
+  { key: 'failed', title: 'Failed owners', query: { state: 'Failed' }, tone: 'bad', advice: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.' },
+  { key: 'unpublished', title: 'Not published', query: { published: 'False' }, tone: 'bad', advice: 'External-dns has not put the name through. See its message: a missing Secret, a crash, refused credentials, or a cluster that cannot be reached.' },
+  { key: 'foreign', title: 'Answered otherwise', query: { verified: 'False' }, tone: 'bad', advice: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.' },
+  { key: 'unverified', title: 'Not verified', query: { verified: 'Unknown' }, tone: 'unknown', advice: 'It is not known what the servers answer. See the reason of each. If no server could be asked, name the authoritative ones in spec.verify.servers of the provider, and let Signpost reach them.' },
 ]
 
 /** TroubleScreen lists what needs somebody, and what to do about it. */
@@ -40,12 +39,14 @@ export function TroubleScreen() {
         <h1>Trouble</h1>
         <Copy curl={curl('GET', '/v2/names?sort=worst', undefined, settings.value.anonymous)} cli={cli('find', '--worst')} />
       </div>
-      <Machines />
-      <Things />
-      {kinds.map((kind) => (
-        <Names key={kind.key} kind={kind} />
-      ))}
-      <Refused />
+      <div class="troubles">
+        <Machines />
+        <Things />
+        {kinds.map((kind) => (
+          <Names key={kind.key} kind={kind} />
+        ))}
+        <Refused />
+      </div>
     </>
   )
 }
@@ -82,9 +83,9 @@ function Names({ kind }: { kind: Kind }) {
               <bdi>{n.name}</bdi>
             </a>{' '}
             <span class="muted">
-              {ownerWord(n.owner)} by {n.provider}
+              {kindOf(n.owner) === 'name' ? n.project : ownerWord(n.owner)} by {n.provider}
             </span>
-            {kind.why && <Why host={n.name} owner={n.owner} foreignAnswers={kind.key === 'foreign'} />}
+            <Why host={n.name} owner={n.owner} foreignAnswers={kind.key === 'foreign'} />
           </li>
         ))}
       </ul>
@@ -238,17 +239,15 @@ function Refused() {
   if (!events.data) return events.error ? <Fault error={events.error} /> : <Loading what="events" />
   const failed = events.data.items.filter((e) => e.outcome === 'failed' || e.outcome === 'refused').slice(0, shown)
   return (
-    <>
-      <Part title="Refused and failed requests" n={failed.length} tone="wait" id="refused" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
-        <ul class="plain">
-          {failed.map((e, i) => (
-            <li key={i}>
-              <Time at={e.time} /> <Badge tone="bad">{e.outcome}</Badge> {e.action} by <Text>{e.actor}</Text>: <Subject path={e.path ?? ''} />{' '}
-              <Text>{e.message}</Text>
-            </li>
-          ))}
-        </ul>
-      </Part>
-    </>
+    <Part title="Refused and failed requests" n={failed.length} tone="wait" id="refused" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
+      <ul class="plain">
+        {failed.map((e, i) => (
+          <li key={i}>
+            <Time at={e.time} /> <Badge tone="bad">{e.outcome}</Badge> {e.action} by <Text>{e.actor}</Text>: <Subject path={e.path ?? ''} />{' '}
+            <Text>{e.message}</Text>
+          </li>
+        ))}
+      </ul>
+    </Part>
   )
 }

@@ -97,15 +97,28 @@ func sentence(host string, o intent.NameOwner) string {
 		return strings.TrimSuffix(fmt.Sprintf("%s belongs to %s, which is %s: %s", host, o.Owner, o.State, o.Message), ": ") + "."
 	}
 	through := fmt.Sprintf("provider %q", o.Records[0].Record)
-	if c := lacks(o, "Published"); c != nil {
+	if c := lacks(o, "Published"); c != nil && c.Status == "Unknown" && answered(o) {
+		return fmt.Sprintf("The servers of %s answer what %s publishes by %s: %s.", host, o.Owner, through, strings.Join(targets(o), ", "))
+	} else if c != nil {
 		return fmt.Sprintf("%s of %s was not seen to be published by %s: %s.", host, o.Owner, through, c.Message)
 	}
 	if c := lacks(o, "Verified"); c != nil {
 		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, c.Message)
 	}
-	var targets []string
+	return fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(targets(o), ", "))
+}
+
+// answered tells whether all records of a host name are known to be answered as published.
+func answered(o intent.NameOwner) bool {
+	verified := func(c intent.StatusCondition) bool { return c.Type == "Verified" && c.Status == "True" }
+	return !slices.ContainsFunc(o.Records, func(r intent.NameStatus) bool { return !slices.ContainsFunc(r.Conditions, verified) })
+}
+
+// targets are those of all records.
+func targets(o intent.NameOwner) []string {
+	var out []string
 	for _, record := range o.Records {
-		targets = append(targets, record.Targets...)
+		out = append(out, record.Targets...)
 	}
-	return fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(targets, ", "))
+	return out
 }

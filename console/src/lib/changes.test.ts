@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import type { Event } from '../api/types'
+import { documentAt, joined } from './changes'
+
+const path = 'projects/shop/names/cake.example'
+const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
+const after = { metadata: { name: 'cake.example' }, spec: { addresses: ['192.0.2.1'] } }
+const events = [
+  event({ actor: 'signpost', outcome: 'completed', requestID: 'r2' }),
+  event({ action: 'replace', outcome: 'stored', revision: 7, requestID: 'r2', message: 'changes /spec/addresses' }),
+  event({ requestID: 'r2' }),
+  event({ path: 'projects/shop/dns-update-records/lab', action: 'replace', outcome: 'stored', revision: 2, requestID: 'r1b' }),
+  event({ action: 'create', outcome: 'stored', revision: 1, requestID: 'r1', after }),
+  event({ action: 'instantiate', revision: 1, requestID: 'r1' }),
+]
+
+test('a request, its document and its end are one change', () => {
+  expect(joined(events).map((e) => [e.action, e.actor, e.outcome, e.message])).toEqual([
+    ['update', 'anna', 'completed', 'changes /spec/addresses'],
+    ['replace', 'anna', 'stored', ''],
+    ['instantiate', 'anna', 'accepted', ''],
+  ])
+})
+
+test('the document of a release is found by its request', () => {
+  expect(documentAt(events, path, 1)).toEqual(after)
+  expect(documentAt(events, path, 3)).toBeUndefined()
+})

@@ -1,0 +1,25 @@
+package explain
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// TestAnswersCountMoreThanAnExternalDNSThatCannotBeSeen: a name that all servers answer
+// is not told as one that was not seen to be published.
+func TestAnswersCountMoreThanAnExternalDNSThatCannotBeSeen(t *testing.T) {
+	t.Parallel()
+	of := func(published, verified string) string {
+		return sentence("www.example", intent.NameOwner{Owner: "projects/shop/names/www.example", Records: []intent.NameStatus{{
+			Record: "lab", Targets: []string{"192.0.2.1"},
+			Conditions: []intent.StatusCondition{{Type: "Published", Status: published, Message: "external-dns is away"}, {Type: "Verified", Status: verified}},
+		}}})
+	}
+	require.Equal(t, `The servers of www.example answer what projects/shop/names/www.example publishes by provider "lab": 192.0.2.1.`, of("Unknown", "True"))
+	for _, other := range [][2]string{{"False", "True"}, {"Unknown", "Unknown"}} {
+		require.Equal(t, `www.example of projects/shop/names/www.example was not seen to be published by provider "lab": external-dns is away.`, of(other[0], other[1]))
+	}
+}
