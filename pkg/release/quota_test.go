@@ -222,3 +222,78 @@ func TestASuspendedGroupKeepsAsManyReleasesAsAnother(t *testing.T) {
 	_, err := w.service.Rollback(t.Context(), prod, 0, "", "ann")
 	require.NoError(t, err)
 }
+
+// TestAProjectsCountIsNeverBelowWhatItHas: acceptances add to it, and only those subtract
+// who read everything. At the quota, what there is decides, with and without a count.
+func TestAProjectsCountIsNeverBelowWhatItHas(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	count := func() string {
+		item, _, err := w.fake.Get(t.Context(), "/signpost/taken/shop")
+		require.NoError(t, err)
+		if item == nil {
+			return ""
+		}
+		return string(item.Value)
+	}
+	sweep := func() { require.NoError(t, w.service.Sweep(t.Context(), time.Hour)) }
+	one := `{"names":1,"objects":1,"uses":[{"record":"projects/shop/dns-update-records/lab","scope":"public","cluster":"edge+hub"}]}`
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Empty(t, count(), "the project has no quota")
+	w.quotas(`"names":2`)
+	w.group(test, "web", "test.lab.example")
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+	two := strings.Replace(one, `"names":1,"objects":1`, `"names":2,"objects":2`, 1)
+	require.JSONEq(t, two, count())
+
+	w.do(intent.Terminate, test)
+	w.settle(test)
+	require.JSONEq(t, two, count(), "a termination does not subtract")
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+	require.JSONEq(t, two, count(), "it was judged by what there is, and corrected")
+	w.hostnames(test, "test.lab.example", "more.lab.example")
+	w.refuses(intent.Update, test, "would publish 3 names, but may have 2")
+	w.do(intent.Terminate, test)
+	w.settle(test)
+	sweep()
+	require.JSONEq(t, one, count())
+	w.refuses(intent.Instantiate, test, "would publish 3 names, but may have 2")
+
+	w.outlive()
+	w.do(intent.Terminate, prod)
+	w.settle()
+	sweep()
+	require.Empty(t, count())
+	w.do(intent.Instantiate, test)
+	require.Contains(t, count(), `"names":2`)
+	w.refuses(intent.Instantiate, prod, "would publish 3 names, but may have 2")
+	w.quotas(``)
+	w.do(intent.Instantiate, prod)
+	require.Empty(t, count(), "nobody counts what no quota bounds")
+}
+
+// TestTwoAcceptancesAreBothCounted though one changes the count that the other has read.
+func TestTwoAcceptancesAreBothCounted(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.quotas(`"names":10`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.group(test, "web", "test.lab.example")
+	third := intent.Join("projects/shop/composite-apps/store/v1/deployment-intent-groups", "third")
+	w.group(third, "web", "third.lab.example")
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
+			w.fake.Before = nil
+			w.do(intent.Instantiate, third)
+		}
+		return nil
+	}
+	w.do(intent.Instantiate, test)
+	item, _, err := w.fake.Get(t.Context(), "/signpost/taken/shop")
+	require.NoError(t, err)
+	require.Contains(t, string(item.Value), `"names":3,`)
+}

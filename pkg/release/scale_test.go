@@ -58,7 +58,7 @@ func (c *costing) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bo
 }
 
 // of is what it costs to do something.
-func (c *costing) of(t *testing.T, what string, do func() error) storeCost {
+func (c *costing) of(t testing.TB, what string, do func() error) storeCost {
 	t.Helper()
 	c.mu.Lock()
 	before := c.cost

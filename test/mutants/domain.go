@@ -42,6 +42,12 @@ func inIntents() []bugs.Bug {
 			Replacement: "after < max(*quota, before)",
 		},
 		{
+			Name: "uncounted release", File: "pkg/release/tenancy/count.go",
+			Breaks:      "the count of a project's quotas does not hold a new release",
+			Text:        "json.Marshal(count.Has.With(more))",
+			Replacement: "json.Marshal(count.Has)",
+		},
+		{
 			Name: "any confirmation", File: "pkg/release/accept/accept.go",
 			Breaks:      "the confirmation of another plan is taken",
 			Text:        `	if confirm != "" && confirm != p.View.Token {`,

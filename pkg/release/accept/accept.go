@@ -279,7 +279,7 @@ func (s *Planner) release(ctx context.Context, l *state.Lifecycle, p *resolve.Pr
 	l.Names, l.Objects = tenancy.CountNames(p.Draft.Group), tenancy.CountObjects(p.Draft.Group)
 	l.Taking, l.Transferred = cmp.Or(p.Takeover, l.Taking), nil
 	l.Refs = append(refs(p.Draft), slices.DeleteFunc(slices.Clone(l.Refs), offers.IsNoOffer)...)
-	return s.SaveRelease(ctx, l.ContextID, packed)
+	return s.Tenancy.SaveRelease(ctx, p, l.ContextID, packed)
 }
 
 // takeBytes takes what a release needs from the rate of its project, but for what an

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/tenancy"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -28,8 +29,15 @@ func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 	if err != nil {
 		return err
 	}
-	claimed, err := s.claimedReleases(ctx)
+	recount, err := tenancy.NewRecount(ctx, s.KV)
 	if err != nil {
+		return err
+	}
+	claimed, err := s.claimedReleases(ctx, recount)
+	if err != nil {
+		return err
+	}
+	if err := recount.Save(ctx); err != nil {
 		return err
 	}
 	s.sweeping.Lock()
@@ -65,13 +73,14 @@ func (s *Worker) storedReleases(ctx context.Context) (map[string]bool, error) {
 	return ids, err
 }
 
-// claimedReleases are the context ids that lifecycles point to.
-func (s *Worker) claimedReleases(ctx context.Context) (map[string]bool, error) {
+// claimedReleases are the context ids that lifecycles point to. It counts the lifecycles.
+func (s *Worker) claimedReleases(ctx context.Context, recount *tenancy.Recount) (map[string]bool, error) {
 	ids := map[string]bool{}
 	err := s.EachLifecycle(ctx, "", func(owner intent.Path, l state.Lifecycle) error {
 		if err := intent.CheckSchema(string(state.LifecyclePath(owner)), l.Schema); err != nil {
 			return err // it may point to releases in ways that are not known here
 		}
+		recount.Add(owner, l)
 		for _, past := range l.Kept() {
 			ids[past.ContextID] = true
 		}

@@ -58,16 +58,25 @@ const chunkSize = 512 << 10
 // SaveRelease writes a packed release. A crash in between leaves chunks that
 // nobody points to.
 func (s *Store) SaveRelease(ctx context.Context, contextID string, raw []byte) error {
+	_, err := SaveReleaseIf(ctx, s, contextID, raw, nil)
+	return err
+}
+
+// SaveReleaseIf writes a packed release, and other keys in the same transaction as its
+// beginning. It is not saved if the conditions do not hold.
+func SaveReleaseIf(ctx context.Context, s *Store, contextID string, raw []byte, when []kv.Compare, also ...kv.Op) (saved bool, err error) {
 	whole := raw
 	for n := 0; len(raw) > 0; n++ {
 		part := raw[:min(chunkSize, len(raw))]
 		raw = raw[len(part):]
-		if _, _, err := s.KV.Txn(ctx, nil, kv.Put(chunkKey(contextID, n), part)); err != nil {
-			return err
+		done, _, err := s.KV.Txn(ctx, when, append([]kv.Op{kv.Put(chunkKey(contextID, n), part)}, also...)...)
+		if !done || err != nil {
+			return false, err
 		}
+		when, also = nil, nil
 	}
 	remember(&s.releases, contextID, whole)
-	return nil
+	return true, nil
 }
 
 // Bounds of what is remembered.

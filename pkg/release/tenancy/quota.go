@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"context"
-	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -16,6 +15,9 @@ import (
 // than it has is not refused: a quota may be lowered below what there is. Releases that
 // are accepted at the same time do not see each other, and may go beyond by as many as
 // there are. Nothing is to be made of a proposal that is TooLarge.
+//
+// It reads the project's Count. Only if that reaches a quota, it reads all lifecycles of
+// the project.
 func (s *Keeper) CheckQuotas(ctx context.Context, p *resolve.Proposal) error {
 	if p.AppContext != "" || state.IsCloud(p.Draft.In.Owner.Path) {
 		return nil
@@ -25,20 +27,27 @@ func (s *Keeper) CheckQuotas(ctx context.Context, p *resolve.Proposal) error {
 		return err
 	}
 	quotas := p.Draft.In.Project.Spec.Quotas.Or(s.Quotas)
-	before, after := taken{}, taken{names: CountNames(p.Draft.Group), objects: objects.after, uses: p.Draft.Uses}
+	before, after := resolve.Taken{}, resolve.Taken{Names: CountNames(p.Draft.Group), Objects: objects.after, Uses: p.Draft.Uses}
 	if p.Lifecycle.Deployed() {
-		before = taken{names: p.Lifecycle.Names, objects: objects.before, uses: p.Lifecycle.Uses}
+		before = resolve.Taken{Names: p.Lifecycle.Names, Objects: objects.before, Uses: p.Lifecycle.Uses}
 	}
-	if !after.exceeds(before) || quotas.Names == nil && quotas.ExternalDNS == nil && quotas.Objects == nil {
+	more := after.Beyond(before)
+	p.Unbounded = quotas.Names == nil && quotas.ExternalDNS == nil && quotas.Objects == nil
+	if p.Unbounded || more.Nothing() {
 		return nil
+	}
+	if p.Count, err = s.readCount(ctx, p.Draft.In.ProjectPath()); err != nil || p.Count.Item != nil && p.Count.Has.With(more).Within(quotas) {
+		return err
 	}
 	others, err := s.otherGroups(ctx, p.Draft.In)
 	if err != nil {
 		return err
 	}
-	checkQuota(p.Draft, quotas.Names, others.names+before.names, others.names+after.names, "/spec/quotas/names", "publish %d names")
-	checkQuota(p.Draft, quotas.ExternalDNS, others.running(before), others.running(after), "/spec/quotas/externalDNS", "run %d external-dns")
-	if checkQuota(p.Draft, quotas.Objects, others.objects+before.objects, others.objects+after.objects, "/spec/quotas/objects", "have %d objects in clusters") {
+	before, after = others.With(before), others.With(after)
+	p.Count.Has, p.Count.Exact = before, true
+	checkQuota(p.Draft, quotas.Names, before.Names, after.Names, "/spec/quotas/names", "publish %d names")
+	checkQuota(p.Draft, quotas.ExternalDNS, len(before.Uses), len(after.Uses), "/spec/quotas/externalDNS", "run %d external-dns")
+	if checkQuota(p.Draft, quotas.Objects, before.Objects, after.Objects, "/spec/quotas/objects", "have %d objects in clusters") {
 		p.TooLarge = true
 	}
 	return nil
@@ -65,32 +74,23 @@ func CountNames(g plan.Group) int {
 	return len(names)
 }
 
-// taken is what groups have of a project's quotas. A name that two of them
-// publish counts for each.
-type taken struct {
-	names, objects int
-	uses           []state.Use
-}
-
-// exceeds tells whether it is more than was taken before, in anything.
-func (t taken) exceeds(before taken) bool {
-	return t.names > before.names || t.objects > before.objects || len(state.Without(t.uses, before.uses)) > 0
-}
-
-// running is how many external-dns run for what is taken by all of these.
-func (t taken) running(also taken) int {
-	return len(state.Without(slices.Concat(t.uses, also.uses), nil))
-}
-
 // otherGroups is what the project's groups have that are deployed, but for the
 // owner of the inputs.
-func (s *Keeper) otherGroups(ctx context.Context, in *inputs.Inputs) (taken, error) {
-	var all taken
+func (s *Keeper) otherGroups(ctx context.Context, in *inputs.Inputs) (resolve.Taken, error) {
+	var all resolve.Taken
 	err := s.EachLifecycle(ctx, string(in.ProjectPath())+"/", func(owner intent.Path, l state.Lifecycle) error {
-		if owner != in.Owner.Path && !state.IsCloud(owner) && l.Deployed() {
-			all.names, all.objects, all.uses = all.names+l.Names, all.objects+l.Objects, append(all.uses, l.Uses...)
+		if owner != in.Owner.Path {
+			all = all.With(takenBy(owner, l))
 		}
 		return nil
 	})
 	return all, err
+}
+
+// takenBy is what an owner has of its project's quotas.
+func takenBy(owner intent.Path, l state.Lifecycle) resolve.Taken {
+	if state.IsCloud(owner) || !l.Deployed() {
+		return resolve.Taken{}
+	}
+	return resolve.Taken{Names: l.Names, Objects: l.Objects, Uses: l.Uses}
 }

@@ -55,7 +55,10 @@ func (s Store) Below(ctx context.Context, keys []Key) (below map[Key][]Key, many
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.leaf(), b.leaf()) })
 	keys = slices.Compact(keys)
 	below = map[Key][]Key{}
-	var seen window
+	seen := window{prefix: treePrefix}
+	if len(keys) == 1 {
+		seen.prefix = keys[0].leaf() // nobody asks for what lies beside it
+	}
 	for _, key := range keys {
 		leaf := key.leaf()
 		if err := s.show(ctx, &seen, leaf); err != nil {
@@ -79,9 +82,10 @@ func (s Store) Below(ctx context.Context, keys []Key) (below map[Key][]Key, many
 
 // window is a part of the tree without gaps: its keys behind one.
 type window struct {
-	after string
-	paths []string
-	end   bool // there are no more
+	prefix string // of what it may show
+	after  string
+	paths  []string
+	end    bool // there are no more
 }
 
 // covers tells whether a window shows all that begins with a leaf.
@@ -108,14 +112,14 @@ func (w window) below(leaf string) []string {
 // show has a window show what begins with a leaf, or more than enough of it.
 func (s Store) show(ctx context.Context, w *window, leaf string) error {
 	if !w.covers(leaf) {
-		*w = window{after: leaf}
+		*w = window{prefix: w.prefix, after: leaf}
 	}
 	for !w.covers(leaf) && len(w.paths) <= MostBelow {
 		after := w.after
 		if len(w.paths) > 0 {
 			after = w.paths[len(w.paths)-1]
 		}
-		items, _, err := s.KV.Range(ctx, kv.Range{Prefix: treePrefix, After: after, Limit: treePage, KeysOnly: true})
+		items, _, err := s.KV.Range(ctx, kv.Range{Prefix: w.prefix, After: after, Limit: treePage, KeysOnly: true})
 		if err != nil {
 			return err
 		}
