@@ -97,6 +97,22 @@ func TestANameIsPublishedByOneDocument(t *testing.T) {
 	require.Empty(t, items, "no release is kept of it")
 }
 
+// TestANameThatTurnsToAnotherServiceIsNeverEmpty: it keeps the addresses that it has
+// until a cluster was seen to have the Service, or not to have it.
+func TestANameThatTurnsToAnotherServiceIsNeverEmpty(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	require.NoError(t, w.publish(bakery, strings.Replace(ofFront, "front", "oven", 1)))
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.11,203.0.113.21"}, w.published(bakery), "nobody has looked for the Service")
+	w.observe(berlin, "shop/oven", "203.0.113.12")
+	w.observe(paris, "shop/oven")
+	w.settle(bakery)
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.12"}, w.published(bakery))
+}
+
 // TestANameThatComesBackWhileItGoes keeps its document, and is published again.
 func TestANameThatComesBackWhileItGoes(t *testing.T) {
 	t.Parallel()

@@ -51,12 +51,13 @@ func Render(ctx context.Context, g plan.Group, records map[string]plan.Record, d
 		}
 		return c, &intent.Error{Code: intent.Conflict, Detail: err.Error()}
 	}
+	now := &past{objects: before, group: g}
 	for _, b := range g.Bindings {
-		if err := c.choose(ctx, g, b, records[b.Record], drained, before, look); err != nil {
+		if err := c.choose(ctx, g, b, records[b.Record], drained, now, look); err != nil {
 			return c, err
 		}
 	}
-	if err := c.publish(ctx, g, before, look); err != nil {
+	if err := c.publish(ctx, g, now, look); err != nil {
 		return c, err
 	}
 	if err := c.fillDNS(ctx, g, before, look); err != nil {
@@ -72,8 +73,8 @@ func Render(ctx context.Context, g plan.Group, records map[string]plan.Record, d
 }
 
 // choose chooses the addresses of a binding's hosts.
-func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained state.DrainedClusters, before bundle.Bundle, look Sources) error {
-	held := addresses(publishedBefore(before, g, b))
+func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, record plan.Record, drained state.DrainedClusters, now *past, look Sources) error {
+	held := addresses(now.sets(b))
 	var offers []address.Offer
 	if b.Service != "" {
 		var err error
@@ -133,7 +134,7 @@ func probed(ctx context.Context, g plan.Group, b plan.Binding, look Sources) ([]
 
 // publish renders the DNSEndpoints of what was chosen, and of what is kept although
 // nothing offers it any more.
-func (c *Contents) publish(ctx context.Context, g plan.Group, before bundle.Bundle, look Sources) error {
+func (c *Contents) publish(ctx context.Context, g plan.Group, now *past, look Sources) error {
 	if len(c.lost) > 0 && look.Keep != nil {
 		var err error
 		if c.Kept, err = look.Keep(ctx, c.lost); err != nil {
@@ -141,7 +142,7 @@ func (c *Contents) publish(ctx context.Context, g plan.Group, before bundle.Bund
 		}
 	}
 	for n, b := range c.bindings {
-		c.keepPublished(g, b, c.Choices[n], before)
+		c.keepPublished(b, c.Choices[n], now)
 		object, some, err := endpoints.Render(g, b, c.Choices[n])
 		if err != nil {
 			return err
@@ -151,17 +152,6 @@ func (c *Contents) publish(ctx context.Context, g plan.Group, before bundle.Bund
 		}
 	}
 	return nil
-}
-
-// publishedBefore is what a binding publishes now. It is the content of its former home
-// until it is published in this one, so that a kept name survives the move.
-func publishedBefore(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
-	held := state.Previous(objects, g, b)
-	if len(held) == 0 && b.Former != "" {
-		b.Cluster = b.Former
-		held = state.Previous(objects, g, b)
-	}
-	return held
 }
 
 // addresses leaves the sets of addresses and aliases of host names themselves.
@@ -235,15 +225,38 @@ func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 		offer.Observation, offer.Standing = observation, health.of(cluster)
 		out = append(out, offer)
 	}
-	if len(unread) > 0 {
-		keepOffers(out, unread, held)
+	if unknown := unseen(out); len(unread) == 0 && len(unknown) > 0 {
+		keepOffers(out, unknown, held, "as published before: nobody has looked for the Service yet")
 	}
+	keepOffers(out, unread, held, "as published before: what "+intent.Monitor+" says cannot be read")
 	return out, nil
 }
 
-// keepOffers has unreadable clusters keep the published addresses that no other cluster
-// is known to have. Published addresses do not shrink by ignorance (I11).
-func keepOffers(offers []address.Offer, unread map[string]bool, held map[string][]address.Set) {
+// unseen are the clusters that nobody has asked for the Service yet, if no other is known to
+// have it. A name that turns to another Service is not empty until then. A cluster that does
+// not answer counts only if nothing is known of any.
+func unseen(offers []address.Offer) map[string]bool {
+	answering, all := map[string]bool{}, map[string]bool{}
+	for _, o := range offers {
+		switch {
+		case o.Observation != nil && o.Observation.Found:
+			return nil
+		case o.Observation != nil || o.Foreign || o.Standing.Drained:
+			continue
+		case o.Standing.UnreachableSince.IsZero() && o.Standing.SilentSince.IsZero():
+			answering[o.Service.Cluster] = true
+		}
+		all[o.Service.Cluster] = true
+	}
+	if len(all) == len(offers) {
+		return all
+	}
+	return answering
+}
+
+// keepOffers has clusters that cannot be read keep the published addresses that no other
+// cluster is known to have. Published addresses do not shrink by ignorance (I11).
+func keepOffers(offers []address.Offer, unread map[string]bool, held map[string][]address.Set, why string) {
 	known := map[string]bool{}
 	for _, offer := range offers {
 		if offer.Observation != nil {
@@ -258,7 +271,7 @@ func keepOffers(offers []address.Offer, unread map[string]bool, held map[string]
 			for _, target := range set.Targets {
 				if !known[target] {
 					known[target] = true
-					kept = append(kept, address.Candidate{Target: target, Field: "as published before: what " + intent.Monitor + " says cannot be read"})
+					kept = append(kept, address.Candidate{Target: target, Field: why})
 				}
 			}
 		}

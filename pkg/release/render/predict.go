@@ -63,15 +63,16 @@ func Predict(ctx context.Context, on *Inputs, clusters map[string]bool, drained 
 	look.Keep = func(_ context.Context, lost map[string]state.NameSet) (map[string]state.NameSet, error) {
 		return lost, nil
 	}
+	now := &past{objects: before, group: on.Group}
 	for _, b := range on.Group.Bindings {
 		if b.Scope != intent.Public || !slices.ContainsFunc(b.Sources, func(name string) bool { return clusters[name] }) {
 			continue
 		}
-		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], drained, before, look); err != nil {
+		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], drained, now, look); err != nil {
 			return out, err
 		}
 	}
-	if err := c.publish(ctx, on.Group, before, look); err != nil {
+	if err := c.publish(ctx, on.Group, now, look); err != nil {
 		return out, err
 	}
 	wasAll, isAll := publishedBy(before), publishedBy(c.Objects)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
@@ -34,11 +33,11 @@ func (c *Contents) watchLoss(b plan.Binding, host plan.Host, in address.Input, c
 
 // keepPublished puts what hosts publish now in the place of nothing, where it is
 // to stay.
-func (c *Contents) keepPublished(g plan.Group, b plan.Binding, choices []address.Choice, before bundle.Bundle) {
+func (c *Contents) keepPublished(b plan.Binding, choices []address.Choice, now *past) {
 	if len(c.Kept[b.Record]) == 0 {
 		return
 	}
-	published := publishedBefore(before, g, b)
+	published := now.sets(b)
 	for n, host := range b.Hosts {
 		if c.Kept[b.Record][host.Name] && len(endpoints.Sets(host, choices[n])) == 0 {
 			choices[n].Sets, choices[n].Kept = published[host.Name], len(published[host.Name]) > 0

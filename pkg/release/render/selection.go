@@ -89,14 +89,14 @@ func (on *Inputs) places(service string) []appcontext.Place {
 
 // refill renders the bindings of one Service, as fill does those of the group.
 func (on *Inputs) refill(ctx context.Context, service string, before bundle.Bundle, look Sources) (Contents, error) {
-	c := Contents{services: map[string][]string{}}
+	c, now := Contents{services: map[string][]string{}}, &past{objects: before, group: on.Group}
 	for _, n := range on.bindings[service] {
 		b := on.Group.Bindings[n]
-		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], on.Drained.Clusters, before, look); err != nil {
+		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], on.Drained.Clusters, now, look); err != nil {
 			return c, err
 		}
 	}
-	err := c.publish(ctx, on.Group, before, look)
+	err := c.publish(ctx, on.Group, now, look)
 	if err != nil {
 		return c, err
 	}

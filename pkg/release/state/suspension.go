@@ -38,16 +38,22 @@ func (l *Lifecycle) SuspendedBy(doc intent.Document) (bool, error) {
 // Previous are the sets that the DNSEndpoint of a binding, which is among the
 // objects, publishes, by host name.
 func Previous(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
-	sets := map[string][]address.Set{}
 	at, found := slices.BinarySearchFunc(objects, endpoints.ID(g, b), func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) })
-	if found && objects[at].Published != nil {
-		for _, n := range objects[at].Published.Names {
-			set := address.Set{Type: n.Type, Targets: n.Targets, ID: n.ID, Weight: n.Weight}
-			if n.Name != n.Host {
-				set.Name = n.Name
-			}
-			sets[n.Host] = append(sets[n.Host], set)
+	if !found || objects[at].Published == nil {
+		return map[string][]address.Set{}
+	}
+	return PublishedSets(objects[at].Published)
+}
+
+// PublishedSets are the sets that a DNSEndpoint publishes, by host name.
+func PublishedSets(p *bundle.Published) map[string][]address.Set {
+	sets := map[string][]address.Set{}
+	for _, n := range p.Names {
+		set := address.Set{Type: n.Type, Targets: n.Targets, ID: n.ID, Weight: n.Weight}
+		if n.Name != n.Host {
+			set.Name = n.Name
 		}
+		sets[n.Host] = append(sets[n.Host], set)
 	}
 	return sets
 }
