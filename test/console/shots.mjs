@@ -1,11 +1,11 @@
 // Takes the screenshots of the documentation from a Signpost with the quickstart.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { launch, open, Server, until } from './world.mjs'
+import { answering, launch, open, until } from './world.mjs'
 
 const directory = process.argv[2]
 mkdirSync(directory, { recursive: true })
-const server = await new Server().start()
+const { started: server, dns } = await answering()
 const browser = await launch()
 const group = 'projects/shop/composite-apps/store/v1/deployment-intent-groups/prod'
 const all = process.env.SIGNPOST_SHOTS === 'all' // to look at; the documentation has some
@@ -22,13 +22,13 @@ const views = [
   ...(all ? [['narrow', { width: 360, height: 740 }]] : []),
 ]
 try {
-  server.quickstart()
   const put = (name, addresses) => server.ask('PUT', `/v2/projects/shop/names/${name}`, { metadata: { name }, spec: { addresses, ttl: 30 } })
   await put('cake.lab.example', ['203.0.113.7'])
   await put('cake.lab.example', ['203.0.113.7', '203.0.113.8'])
   await put('bread.lab.example', ['203.0.113.21'])
   await until('the names are indexed', async () => (await server.ask('GET', '/v2/names')).body.total === 3)
   await until('the history is written', async () => (await server.ask('GET', '/v2/names/cake.lab.example/history')).body.items.length > 0)
+  await until('the names are answered', async () => (await server.ask('GET', '/v2/names?verified=True')).body.total === 3)
   for (const [theme, viewport] of views) {
     const page = await open(browser, `${server.url}/ui/`, { colorScheme: theme === 'dark' ? 'dark' : 'light', viewport, reducedMotion: 'reduce' })
     for (const [name, hash] of Object.entries(pages)) {
@@ -49,5 +49,6 @@ try {
   }
 } finally {
   await browser.close()
+  dns.close()
   await server.end()
 }

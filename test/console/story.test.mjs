@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { apiServer, launch, nameserver, open, Server, until } from './world.mjs'
+import { answering, apiServer, launch, open, Server, until } from './world.mjs'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const long = process.env.SIGNPOST_RING === '3'
@@ -326,18 +326,6 @@ describe('the failover desk', { skip: long ? false : 'ring 3 tells it' }, () => 
 
 /** service is a Service of type LoadBalancer. */
 const service = (namespace, name, ip) => ({ metadata: { namespace, name, uid: `${namespace}-${name}`, resourceVersion: '1' }, spec: { type: 'LoadBalancer' }, status: { loadBalancer: { ingress: [{ ip }] } } })
-
-/** answering starts a server whose provider has a DNS server that answers what is published. */
-async function answering(...flags) {
-  const started = await new Server(['--allow-local-verify', ...flags]).start()
-  started.quickstart()
-  const dns = await nameserver(join(started.dir, 'data', 'clusters', 'hub', 'shop-dns'))
-  const provider = '/v2/projects/shop/dns-update-records/lab'
-  const { body } = await started.ask('GET', provider)
-  assert.equal((await started.ask('PUT', provider, { ...body, spec: { ...body.spec, verify: { servers: [dns.address] } } })).status, 200)
-  assert.equal((await started.ask('POST', `${provider}/update`)).status, 202)
-  return { started, dns }
-}
 
 describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, () => {
   const path = '/v2/projects/shop/names/api.lab.example'

@@ -100,6 +100,14 @@ export async function apiServer(services, uid = 'the-cluster') {
   return { kubeconfig: Buffer.from(JSON.stringify(config)).toString('base64'), close: () => (server.closeAllConnections(), server.close()) }
 }
 
+/** bytes are those of an IPv4 or IPv6 address. */
+function bytes(address) {
+  if (!address.includes(':')) return address.split('.').map(Number)
+  const [head, tail] = address.split('::').map((part) => part.split(':').filter(Boolean))
+  const words = tail ? [...head, ...Array(8 - head.length - tail.length).fill('0'), ...tail] : head
+  return words.map((word) => parseInt(word, 16)).flatMap((word) => [word >> 8, word & 255])
+}
+
 /** nameserver plays external-dns and its DNS server: it answers what the DNSEndpoints of a directory say. */
 export async function nameserver(directory) {
   const records = (name, type) =>
@@ -109,7 +117,7 @@ export async function nameserver(directory) {
       .filter((text) => text.split('\n')[0].trim().replaceAll('"', '') === name && text.includes(`recordType: ${type}\n`))
       .flatMap((text) => {
         const ttl = Number(/recordTTL: (\d+)/.exec(text)?.[1] ?? 300)
-        return [...text.matchAll(/^\s*- "?([0-9.]+)"?$/gm)].map((m) => ({ ttl, address: m[1] }))
+        return [...text.matchAll(/^\s*- "?([0-9.]+|[0-9a-f]*:[0-9a-f:]*)"?$/gm)].map((m) => ({ ttl, address: bytes(m[1]) }))
       })
   const server = createSocket('udp4')
   server.on('message', (question, from) => {
@@ -120,14 +128,15 @@ export async function nameserver(directory) {
       at += question[at] + 1
     }
     const end = at + 5
-    const found = question.readUInt16BE(at + 1) === 1 ? records(labels.join('.').toLowerCase(), 'A') : []
+    const kind = question.readUInt16BE(at + 1)
+    const found = [1, 28].includes(kind) ? records(labels.join('.').toLowerCase(), kind === 1 ? 'A' : 'AAAA') : []
     const head = Buffer.alloc(12)
     question.copy(head, 0, 0, 2)
     head.writeUInt16BE(0x8400 | (question.readUInt16BE(2) & 0x0100), 2) // an authoritative answer
     head.writeUInt16BE(1, 4)
     head.writeUInt16BE(found.length, 6)
     const answers = found.map(({ ttl, address }) => {
-      const answer = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, ...address.split('.').map(Number)])
+      const answer = Buffer.from([0xc0, 12, 0, kind, 0, 1, 0, 0, 0, 0, 0, address.length, ...address])
       answer.writeUInt32BE(ttl, 6)
       return answer
     })
@@ -135,6 +144,18 @@ export async function nameserver(directory) {
   })
   await new Promise((resolve) => server.bind(0, '127.0.0.1', resolve))
   return { address: `127.0.0.1:${server.address().port}`, close: () => server.close() }
+}
+
+/** answering starts a server whose provider has a DNS server that answers what is published. */
+export async function answering() {
+  const started = await new Server(['--allow-local-verify']).start()
+  started.quickstart()
+  const dns = await nameserver(join(started.dir, 'data', 'clusters', 'hub', 'shop-dns'))
+  const provider = '/v2/projects/shop/dns-update-records/lab'
+  const { body } = await started.ask('GET', provider)
+  const { status } = await started.ask('PUT', provider, { ...body, spec: { ...body.spec, verify: { servers: [dns.address] } } })
+  if (status !== 200 || (await started.ask('POST', `${provider}/update`)).status !== 202) throw new Error('the provider does not take the DNS server')
+  return { started, dns }
 }
 
 /** launch starts a browser that asks nobody but this machine. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DNSName, FleetItem, NameChange, NameStatus, Plan } from '../api/types'
 import { stepOf } from '../screens/plan'
 import { base64, clusterDraft, emptyCluster, emptyProvider, lines, ownErrors, providerDraft } from './draft'
-import { danger, isForced, progress, rulesOf, specOf } from './failover'
+import { danger, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own } from './form'
 import { effect, isAbove, movesOf, percentOf, removals } from './plan'
@@ -111,6 +111,9 @@ describe('the failover desk', () => {
   test('asks for what is chosen', () => {
     expect(specOf({ clusters: [], labels: 'nonsense', verb: 'drain', reason: 'x' })).toBeUndefined()
     expect(specOf({ clusters: ['dc/a'], labels: 'region=eu', verb: 'undrain', reason: ' flood ' })).toEqual({ undrain: { clusters: ['dc/a'], labels: { region: 'eu' } }, reason: 'flood' })
+  })
+  test('offers the labels that clusters have', () => {
+    expect(labelsOf([{ labels: { region: 'us' } }, { labels: { region: 'eu', tier: '1' } }, {}, { labels: { region: 'eu' } }])).toEqual(['region=eu', 'region=us', 'tier=1'])
   })
   test('knows how far it is, and what is in danger', () => {
     const counts = { names: 4, stay: 0, one: 0, none: 0, unhealthy: 0 }

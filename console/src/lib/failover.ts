@@ -25,6 +25,9 @@ export function specOf(choice: Choice): Spec | undefined {
   return { [choice.verb]: selection, ...(choice.reason.trim() ? { reason: choice.reason.trim() } : {}) }
 }
 
+/** labelsOf are the labels of clusters, as key=value. */
+export const labelsOf = (clusters: { labels?: Record<string, string> }[]) => [...new Set(clusters.flatMap((c) => Object.entries(c.labels ?? {}).map(([key, value]) => `${key}=${value}`)))].sort()
+
 /** progress is how much of a failover is answered, from 0 to 1. */
 export const progress = (r: Pick<Failover, 'answered' | 'counts'>) => (r.counts.names === 0 ? 1 : Math.min(1, r.answered / r.counts.names))
 

@@ -38,8 +38,8 @@ function Events({ items }: { items: Event[] }) {
       <Table label="The latest changes, the newest first" head={['When', 'What', 'Action', 'By', 'Outcome', 'Release', 'Message']}>
         {joined(items).map((e, i) => (
           <tr key={e.time + i}>
-            <td>
-              <Time at={e.time} /> <span class="muted small line">{clock(e.time)}</span>
+            <td class="line">
+              <Time at={e.time} /> <span class="muted small">{clock(e.time)}</span>
             </td>
             <td>
               <Subject path={e.path ?? ''} />

@@ -4,7 +4,7 @@ import { Refusal, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import { curl } from '../lib/commands'
-import { danger, isForced, progress, rulesOf, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
+import { danger, isForced, labelsOf, progress, rulesOf, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { duration } from '../lib/time'
@@ -32,6 +32,7 @@ function Desk() {
     setChoice((old) => ({ ...old, ...change }))
   }
   const clusters = useClusters()
+  const labels = labelsOf((clusters.data ?? []).map((c) => c.document.spec))
   const spec = specOf(choice)
   const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true', override: rules }, body: spec }), onMutate: setOverride })
   const client = useQueryClient()
@@ -98,8 +99,17 @@ function Desk() {
               ))}
             </div>
           </fieldset>
-          <Field label="Or all clusters with labels" hint="As key=value.">
-            {(p) => <input {...p} value={choice.labels} spellcheck={false} placeholder="region=eu" onInput={(e) => set({ labels: e.currentTarget.value })} />}
+          <Field label="Or all clusters with labels" hint={labels.length > 0 ? `There are ${labels.slice(0, 12).join(', ')}${labels.length > 12 ? ', …' : ''}.` : 'As key=value.'}>
+            {(p) => (
+              <>
+                <input {...p} list={`${p.id}-labels`} value={choice.labels} autocomplete="off" spellcheck={false} placeholder="key=value" onInput={(e) => set({ labels: e.currentTarget.value })} />
+                <datalist id={`${p.id}-labels`}>
+                  {labels.slice(0, 200).map((label) => (
+                    <option key={label} value={label} />
+                  ))}
+                </datalist>
+              </>
+            )}
           </Field>
           <Field label="Why" hint="Signpost keeps the reason in the record of the failover.">
             {(p) => <input {...p} value={choice.reason} maxLength={1000} onInput={(e) => set({ reason: e.currentTarget.value })} />}

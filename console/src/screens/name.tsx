@@ -7,6 +7,7 @@ import { link } from '../lib/route'
 import { verdict } from '../lib/verdict'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text, Time, toneOf } from '../ui/basics'
 import { ChainView } from '../ui/chainview'
+import { Told } from '../ui/subject'
 import { Timeline } from './timeline'
 
 /** useName reads all that is known of a host name. */
@@ -61,7 +62,7 @@ function Why({ name }: { name: NameExplanation }) {
   return (
     <>
       <p class={`verdict ${verdict(name).tone}`}>
-        <Summary>{name.summary}</Summary>
+        <Told>{name.summary}</Told>
       </p>
       {name.others && (
         <p class="muted">A project that you may not read has this name, too.</p>
@@ -69,25 +70,6 @@ function Why({ name }: { name: NameExplanation }) {
       {name.owners.map((owner) => (
         <Owner key={owner.owner} owner={owner} host={name.name} />
       ))}
-    </>
-  )
-}
-
-/** Summary is a sentence in which each cluster leads to its page. */
-function Summary({ children }: { children: string }) {
-  return (
-    <>
-      {children.split(/\b([a-z0-9][a-z0-9-]*\+[a-z0-9-]*[a-z0-9])\b/).map((part, i) =>
-        i % 2 === 1 ? (
-          <a key={i} href={link(['fleet', ...part.split('+')])}>
-            {part.replace('+', '/')}
-          </a>
-        ) : (
-          <Text key={i} most={2000}>
-            {part}
-          </Text>
-        ),
-      )}
     </>
   )
 }

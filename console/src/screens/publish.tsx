@@ -385,7 +385,7 @@ function Published({ project, host, another }: { project: string; host: string; 
     queryFn: ({ signal }) => request<DNSName>('GET', `/v2/projects/${encodeURIComponent(project)}/names/${encodeURIComponent(host)}`, { signal }),
   })
   const status = name.data?.status
-  const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : status.state === 'Failed' ? 'False' : 'Unknown'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
+  const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
   return (
     <Section title={`${host} is accepted`} id="published">
       <div class="card" role="status" aria-live="polite">
@@ -400,7 +400,7 @@ function Published({ project, host, another }: { project: string; host: string; 
             </li>
           ))}
         </ol>
-        {status?.message && (
+        {status?.message && status.verified !== 'True' && (
           <p class="muted">
             <Text>{status.message}</Text>
           </p>

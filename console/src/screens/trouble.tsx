@@ -9,7 +9,7 @@ import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { foreign, reasonOf } from '../lib/trouble'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
-import { Subject } from '../ui/subject'
+import { Subject, Told } from '../ui/subject'
 import { useFleet } from './fleet'
 
 const shown = 10
@@ -106,7 +106,7 @@ function Why({ host, owner, foreignAnswers }: { host: string; owner: string; for
   const others = foreignAnswers ? foreign(it) : []
   return (
     <div class="small">
-      <Text>{others.length > 0 ? others.map((f) => `${f.server} answers ${f.answer} in place of ${f.wanted}`).join('; ') : reasonOf(it)}</Text>
+      <Told>{others.length > 0 ? others.map((f) => `${f.server} answers ${f.answer} in place of ${f.wanted}`).join('; ') : reasonOf(it)}</Told>
     </div>
   )
 }

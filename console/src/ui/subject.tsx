@@ -11,6 +11,25 @@ export function Subject({ path }: { path: string }) {
   return <Text>{ownerWord(path)}</Text>
 }
 
+/** Told is a sentence of the server, in which each cluster leads to its page. */
+export function Told({ children }: { children: string }) {
+  return (
+    <>
+      {children.split(/\b([a-z0-9][a-z0-9-]*\+[a-z0-9-]*[a-z0-9])\b/).map((part, i) =>
+        i % 2 === 1 ? (
+          <a key={i} href={link(['fleet', ...part.split('+')])}>
+            {part.replace('+', '/')}
+          </a>
+        ) : (
+          <Text key={i} most={2000}>
+            {part}
+          </Text>
+        ),
+      )}
+    </>
+  )
+}
+
 /** NamesTabs leads from the list of names to the latest changes, and back. */
 export function NamesTabs({ here }: { here: 'names' | 'changes' }) {
   return (

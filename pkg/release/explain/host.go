@@ -97,13 +97,17 @@ func sentence(host string, o intent.NameOwner) string {
 		return strings.TrimSuffix(fmt.Sprintf("%s belongs to %s, which is %s: %s", host, o.Owner, o.State, o.Message), ": ") + "."
 	}
 	through := fmt.Sprintf("provider %q", o.Records[0].Record)
-	if c := lacks(o, "Published"); c != nil && c.Status == "Unknown" && answered(o) {
+	published, verified := lacks(o, "Published"), lacks(o, "Verified")
+	if unseen := published != nil && published.Status == "Unknown"; unseen && answered(o) {
 		return fmt.Sprintf("The servers of %s answer what %s publishes by %s: %s.", host, o.Owner, through, strings.Join(targets(o), ", "))
-	} else if c != nil {
-		return fmt.Sprintf("%s of %s was not seen to be published by %s: %s.", host, o.Owner, through, c.Message)
+	} else if unseen && verified != nil && verified.Status == "False" {
+		return fmt.Sprintf("The servers of %s answer otherwise than %s publishes by %s: %s.", host, o.Owner, through, verified.Message)
 	}
-	if c := lacks(o, "Verified"); c != nil {
-		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, c.Message)
+	if published != nil {
+		return fmt.Sprintf("%s of %s was not seen to be published by %s: %s.", host, o.Owner, through, published.Message)
+	}
+	if verified != nil {
+		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, verified.Message)
 	}
 	return fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(targets(o), ", "))
 }

@@ -15,10 +15,11 @@ func TestAnswersCountMoreThanAnExternalDNSThatCannotBeSeen(t *testing.T) {
 	of := func(published, verified string) string {
 		return sentence("www.example", intent.NameOwner{Owner: "projects/shop/names/www.example", Records: []intent.NameStatus{{
 			Record: "lab", Targets: []string{"192.0.2.1"},
-			Conditions: []intent.StatusCondition{{Type: "Published", Status: published, Message: "external-dns is away"}, {Type: "Verified", Status: verified}},
+			Conditions: []intent.StatusCondition{{Type: "Published", Status: published, Message: "external-dns is away"}, {Type: "Verified", Status: verified, Message: "a server is wrong"}},
 		}}})
 	}
 	require.Equal(t, `The servers of www.example answer what projects/shop/names/www.example publishes by provider "lab": 192.0.2.1.`, of("Unknown", "True"))
+	require.Equal(t, `The servers of www.example answer otherwise than projects/shop/names/www.example publishes by provider "lab": a server is wrong.`, of("Unknown", "False"))
 	for _, other := range [][2]string{{"False", "True"}, {"Unknown", "Unknown"}} {
 		require.Equal(t, `www.example of projects/shop/names/www.example was not seen to be published by provider "lab": external-dns is away.`, of(other[0], other[1]))
 	}
