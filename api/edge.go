@@ -21,7 +21,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
-// edge answers requests.
 type edge struct {
 	authenticator *access.Authenticator
 	connections   *throttle.Connections

@@ -51,7 +51,6 @@ func (k Clusters) Abandon(ctx context.Context, c *operation.Call) (response.Answ
 	return response.Answer{Status: http.StatusOK, Body: body}, err
 }
 
-// drained answers whether a cluster is drained now.
 func (k Clusters) drained(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	var body struct {
 		Drained *intent.Drained `json:"drained,omitempty"`

@@ -49,7 +49,6 @@ func parseTokens(content []byte) (tokens, error) {
 	return known, nil
 }
 
-// parseToken reads one line.
 func parseToken(line string) (token string, who Subject, err error) {
 	const least, most = 3, 4
 	parts := strings.Split(line, ",")

@@ -140,7 +140,6 @@ func (c *Context) children(p Patch) ([]write, error) {
 	return []write{{key: metaKey(c.ID), before: c.meta.Value, after: meta}}, nil
 }
 
-// jsonOf is a JSON text.
 func jsonOf(text string) []byte {
 	raw, err := json.Marshal(text)
 	if err != nil {

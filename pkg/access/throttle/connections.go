@@ -152,7 +152,6 @@ func (c *Connections) acquaint(one *connection) {
 	decrease(c.origins, Origin(one.at.remote))
 }
 
-// remove forgets a connection.
 func (c *Connections) remove(one *connection) {
 	if c.open[one.at] != one {
 		return

@@ -62,7 +62,6 @@ func cloudOf(ctx context.Context, a *review.Checker, r *review.Review, name stri
 	return path, cloud, err
 }
 
-// checkAppName checks the name of one of the apps.
 func checkAppName(r *review.Review, at review.Pointer, apps []intent.App, i int) {
 	name := apps[i].Name
 	if !review.IsLabelValue(name) {

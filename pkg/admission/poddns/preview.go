@@ -86,7 +86,6 @@ func (p *PodDNSPreview) config() *intent.PodDNSConfig {
 	return &merged
 }
 
-// node is the node that the pod is on.
 func (p *PodDNSPreview) node(pod resolvconf.Pod) resolvconf.Node {
 	r := p.Review
 	host, err := resolvconf.Parse(p.HostResolvConf)

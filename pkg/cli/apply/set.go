@@ -21,7 +21,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// setFlags are the flags of a set.
 type setFlags struct {
 	name  string
 	prune bool

@@ -117,7 +117,6 @@ func ReadFile(in io.Reader, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// split reads the documents of one file.
 func (s *Source) split(file string, content []byte) ([]Document, error) {
 	if file == "-" {
 		file = "standard input"

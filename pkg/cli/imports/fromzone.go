@@ -164,7 +164,6 @@ func withoutMarks(name string, set *recordSet, owners map[string]int, result *Re
 	return rest
 }
 
-// take makes a name of its records.
 func take(name string, types map[string]*recordSet, result *Result) {
 	host, err := hostname.Canonical(name)
 	if err != nil {

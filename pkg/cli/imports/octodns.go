@@ -40,7 +40,6 @@ func ReadOctoDNS(text []byte, file, name string) (zone.Zone, []Finding, error) {
 	return r.zone, r.findings, nil
 }
 
-// at is an error at a node.
 func (r *octoReader) at(n *safeyaml.Node, text string, args ...any) error {
 	return fmt.Errorf("%s:%d:%d: %s", r.file, n.Line, n.Column, fmt.Sprintf(text, args...))
 }

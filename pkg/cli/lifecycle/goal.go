@@ -38,7 +38,6 @@ func (w *wait) Set(text string) error {
 	return terminal.Usagef("%q is nothing to wait for; give instantiated, published or verified", text)
 }
 
-// flag adds --wait to a command for an action.
 func (w *wait) flag(cmd *cobra.Command, action intent.Action) {
 	usage, alone := "wait until it is instantiated, published or verified, and show the progress", waitInstantiated
 	if action == intent.Terminate {

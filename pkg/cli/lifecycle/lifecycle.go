@@ -66,7 +66,6 @@ func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
 	return cmd
 }
 
-// flags adds the flags that the action has.
 func (request *lifecycle) flags(cmd *cobra.Command, action intent.Action) {
 	const longest = 5 * time.Minute
 	cmd.Flags().StringVar(&request.confirm, "confirm", "", "the `token` of the plan to carry out; refused if anything changed since the plan")

@@ -243,7 +243,6 @@ func zones(s intent.DNSCRIntent) []string {
 	return all
 }
 
-// homeWord is a home in one word.
 func homeWord(home *intent.Home) string {
 	if home != nil && home.Publisher != "" {
 		return home.Publisher

@@ -82,7 +82,6 @@ func (r *statusReader) read(ctx context.Context) ([]byte, error) {
 	return json.Marshal(joined(whole))
 }
 
-// page reads one page.
 func (r *statusReader) page(ctx context.Context, after string) (*client.Response, error) {
 	query, header := connect.Query{"continue": after}, http.Header{}
 	maps.Copy(query, r.query)

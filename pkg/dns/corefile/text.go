@@ -29,7 +29,6 @@ func (d directive) and(last word) directive {
 	return d
 }
 
-// with gives a directive properties.
 func (d directive) with(properties ...directive) directive {
 	d.properties = append(d.properties, properties...)
 	return d

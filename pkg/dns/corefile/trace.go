@@ -108,7 +108,6 @@ func match(c Config, q Query) (server *Server, zone string) {
 	return server, zone
 }
 
-// within tells whether a name is in a zone.
 func within(name, zone string) bool {
 	return name == zone || strings.HasSuffix(name, "."+zone)
 }

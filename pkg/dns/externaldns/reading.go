@@ -42,7 +42,6 @@ func understand(record Record) *reading {
 	return r
 }
 
-// take reads one parameter.
 func (r *reading) take(parameter string, raw any) {
 	flag, negated, known := r.table.lookup(parameter)
 	switch {

@@ -71,7 +71,6 @@ func (w ChangeWindow) Contains(at time.Time) bool {
 	return w.begins(day) && minute >= from || w.begins(yesterday) && minute < to
 }
 
-// begins tells whether the window begins on a day.
 func (w ChangeWindow) begins(day int) bool {
 	return len(w.Days) == 0 || slices.Contains(w.Days, weekdays()[day])
 }

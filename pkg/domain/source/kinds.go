@@ -73,7 +73,6 @@ func part[P any](content map[string]any, field string) P {
 	return value
 }
 
-// readIngress reads an Ingress.
 func readIngress(o Object) Lead {
 	return leadOf(&networkingv1.Ingress{
 		ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name},
@@ -116,7 +115,6 @@ func readRoute(o Object) Lead {
 	return lead
 }
 
-// readGateway reads a Gateway.
 func readGateway(o Object) Lead {
 	offers := func(field string) (out []address.Candidate) {
 		for i, a := range part[gatewayAddresses](o.Content, field).Addresses {

@@ -144,7 +144,6 @@ func (t *transaction) absent(key string) {
 	}
 }
 
-// commit sends the transaction.
 func (t *transaction) commit(ctx context.Context) error {
 	answer, err := t.w.client.Txn(ctx).If(t.compares...).Then(append(t.puts, t.deletes...)...).Commit()
 	if err != nil {

@@ -201,7 +201,6 @@ func (u *update) alone(before publisher.State, steps []publisher.Step) {
 	}
 }
 
-// recordOf makes a record.
 func recordOf(name, kind, target string, ttl int64) (dns.RR, error) {
 	record, err := dns.NewRR(fmt.Sprintf("%s %d %s %s", dns.Fqdn(name), ttl, kind, target))
 	if err == nil && record != nil {

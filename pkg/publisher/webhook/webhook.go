@@ -220,7 +220,6 @@ func same(a, b publisher.State) bool {
 	return slices.EqualFunc(a.Sets, b.Sets, func(a, b publisher.Set) bool { return publisher.SameRecords(a, b) && a.Mark == b.Mark })
 }
 
-// request sends one request and reads its answer.
 func (w *Writer) request(ctx context.Context, method, path string, body any, want int, into any) error {
 	var content io.Reader
 	if body != nil {

@@ -162,7 +162,6 @@ func (p *picture) left(row intent.MovedName) string {
 	return ""
 }
 
-// counts count the rows.
 func counts(rows []intent.MovedName) intent.FailoverCounts {
 	var c intent.FailoverCounts
 	for _, row := range rows {

@@ -56,7 +56,6 @@ func (m *Mover) marks(ctx context.Context) ([]intent.Document, error) {
 
 func idOf(mark intent.Document) string { return strings.TrimPrefix(mark.Path.Name(), markPrefix) }
 
-// change changes a record.
 func (m *Mover) change(ctx context.Context, id string, edit func(*intent.FailoverRecord)) error {
 	_, err := state.RetryOnConflict(recordPath(id), func() (struct{}, error) {
 		r, revision, err := m.read(ctx, id)

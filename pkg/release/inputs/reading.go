@@ -70,7 +70,6 @@ func (r *Reading) all(ctx context.Context, paths []intent.Path) ([]intent.Docume
 	return r.Store.GetAll(ctx, paths)
 }
 
-// list reads a collection.
 func (r *Reading) list(ctx context.Context, collection string) ([]intent.Document, error) {
 	page, err := r.Store.List(ctx, intent.ListOptions{Collection: collection})
 	if r.listed == nil {

@@ -55,7 +55,6 @@ func (x *Index) Census(q intent.FleetQuery) (intent.Fleet, error) {
 	return c.out, nil
 }
 
-// count adds an owner.
 func (c *census) count(t *tables, o *owner) {
 	if intent.IsName(o.path) {
 		c.out.Names[o.state]++
@@ -104,7 +103,6 @@ func (c *census) externalDNS(r *row, e *endpoint) *intent.FleetItem {
 	return c.items[key]
 }
 
-// cluster is the item of a cluster.
 func (c *census) cluster(t *tables, name string) *intent.FleetItem {
 	key := fleetKey{kind: kindCluster, cluster: name}
 	if c.items[key] == nil {

@@ -226,7 +226,6 @@ func (x *Index) Filling() (read int, filling bool) {
 	return x.read, x.filling || x.heard.IsZero()
 }
 
-// change changes the tables.
 func (x *Index) change(revision int64, change func(*tables)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

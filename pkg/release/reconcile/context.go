@@ -57,7 +57,6 @@ func (s *Reconciler) context(ctx context.Context, on *step) (state.Outcome, erro
 	return state.Onward, err
 }
 
-// write writes the context, and answers its pointer.
 func (s *Reconciler) write(ctx context.Context, on *step) (is appcontext.Pointer, err error) {
 	if on.pointer.ContextID == on.next.ID {
 		return s.rewrite(ctx, on.pointer, on.before, on.next)

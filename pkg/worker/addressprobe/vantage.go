@@ -76,7 +76,6 @@ func (v *Vantage) enter(t *target) bool {
 	return true
 }
 
-// leave forgets a target.
 func (v *Vantage) leave(t *target) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -191,7 +191,6 @@ func (t *leaseSession) follow(ctx context.Context, change appcontext.Change) err
 	return err
 }
 
-// wakeClusters wakes clusters.
 func (t *leaseSession) wakeClusters(names []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 )
 
-// nameKey is one name and type.
 type nameKey struct{ name, kind string }
 
 // sets are the targets of a name and type, by set identifier.
