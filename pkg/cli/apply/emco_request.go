@@ -112,32 +112,27 @@ func ended(ctx context.Context, s *emco.Service, owner intent.Path, refusal *emc
 
 // untilTerminated waits until EMCO's rsync has taken away what was deployed.
 func untilTerminated(ctx context.Context, s *emco.Service, b batch, owner intent.Path) error {
-	limited, cancel := context.WithTimeout(ctx, longestWait)
-	defer cancel()
-	for shown := ""; ; {
-		now, err := lifeAt(limited, s, owner)
+	shown := ""
+	return connect.Wait{
+		Timeout: longestWait, Every: b.poll, Interrupted: "the server continues what it has accepted",
+		Late: func() error { return fmt.Errorf("not done after %s: %s; the server continues", longestWait, shown) },
+	}.Until(ctx, func(ctx context.Context) (bool, error) {
+		now, err := lifeAt(ctx, s, owner)
 		line := fmt.Sprintf("EMCO's %s: %s is %s", s.Flag, document.ShortOwner(owner), now.Deployed)
 		switch {
-		case err == nil && now.Deployed == "Terminated":
-			return nil
 		case err == nil && now.Deployed == "TerminateFailed":
-			return fmt.Errorf("%s: rsync could not remove all objects", line)
-		case err != nil && !connect.IsUnreachable(err):
-			return err
-		case err != nil && limited.Err() == nil:
+			return false, fmt.Errorf("%s: rsync could not remove all objects", line)
+		case err == nil && now.Deployed == "Terminated", err != nil && !connect.IsUnreachable(err):
+			return err == nil, err
+		case err != nil:
 			line = "waiting: " + connect.Describe(err)
 		}
-		if limited.Err() == nil && line != shown {
+		if ctx.Err() == nil && line != shown {
 			terminal.Printf(b.err, "%s\n", line)
 			shown = line
 		}
-		if !terminal.Sleep(limited, b.poll) {
-			if ctx.Err() != nil {
-				return errors.New("interrupted; the server continues what it has accepted")
-			}
-			return terminal.AsTimeoutError(fmt.Errorf("not done after %s: %s; the server continues", longestWait, shown))
-		}
-	}
+		return false, err
+	})
 }
 
 // untilGone waits until Signpost has taken back the names of a group, if it has

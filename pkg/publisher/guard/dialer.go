@@ -52,12 +52,6 @@ func (d *Dialer) Dial(ctx context.Context, network, address, scope string) (net.
 	return nil, failed
 }
 
-// Check tells why a server may not be dialled, without a connection to it.
-func (d *Dialer) Check(ctx context.Context, address, scope string) error {
-	_, err := d.judge(ctx, address, scope)
-	return err
-}
-
 // judge resolves an address and keeps the targets that may be dialled. It fails if
 // there are none.
 func (d *Dialer) judge(ctx context.Context, address, scope string) ([]target, error) {

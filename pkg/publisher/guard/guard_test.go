@@ -100,7 +100,7 @@ func TestOnlyListedOrPublicServersAreDialled(t *testing.T) {
 				Rules: rules(t, c.rules...), Lookup: names(at), Local: func() []netip.Addr { return []netip.Addr{netip.MustParseAddr("192.168.7.7")} },
 				Stores: []string{"etcd.signpost:2379", "127.0.0.1:27017", "lost.signpost:4000"},
 			}
-			err := d.Check(t.Context(), c.address, c.scope)
+			_, err := d.judge(t.Context(), c.address, c.scope)
 			require.Equal(t, c.fault, fault.Of(err), "%v", err)
 			if c.says != "" {
 				assert.ErrorContains(t, err, c.says)
@@ -146,7 +146,8 @@ func TestAnAddressIsJudgedAtEachDial(t *testing.T) {
 		}
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	}}
-	require.NoError(t, d.Check(t.Context(), "ns.example:"+port, ""))
+	_, err = d.judge(t.Context(), "ns.example:"+port, "")
+	require.NoError(t, err)
 	_, err = d.Dial(t.Context(), "tcp", "ns.example:"+port, "")
 	require.Equal(t, publisher.Forbidden, fault.Of(err), "%v", err)
 	assert.Equal(t, 2, asked, "one resolution for a check and one for a dial: nothing is resolved between the judgement and the connection")
@@ -165,7 +166,7 @@ func FuzzNothingButPublicAddressesWithoutRules(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, host string, port uint16) {
 		d := Dialer{Flag: Servers, Lookup: names(nil)}
-		err := d.Check(t.Context(), net.JoinHostPort(host, "53"), "")
+		_, err := d.judge(t.Context(), net.JoinHostPort(host, "53"), "")
 		a, parsed := netip.ParseAddr(host)
 		if parsed != nil {
 			require.Error(t, err)
