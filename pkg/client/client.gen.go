@@ -3796,6 +3796,11 @@ type NameChange struct {
 	// Example: 1m7s
 	ClientsWithin string `json:"clientsWithin,omitempty,omitzero"`
 
+	// Mark Of a name that is created: the TXT record by which the publisher of the provider will mark it as its own. Absent if it writes none that can be read.
+	//
+	// Example: a-www.lab.example
+	Mark string `json:"mark,omitempty,omitzero"`
+
 	// Name The host name.
 	//
 	// Example: www.lab.example
@@ -6122,7 +6127,7 @@ type DeployDNSUpdateRecordParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
-	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if external-dns cannot replace marks at this DNS provider.
+	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. With the built-in publisher, `unmarked` takes over records of the provider's names that have no mark. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if marks cannot be replaced at this DNS provider.
 	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -6134,7 +6139,7 @@ type PlanDNSUpdateRecordParams struct {
 	// For The action to plan; a provider has update, and deploy, which is the same for one that is in use.
 	For *PlanDNSUpdateRecordParamsFor `form:"for,omitempty" json:"for,omitempty"`
 
-	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if external-dns cannot replace marks at this DNS provider.
+	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. With the built-in publisher, `unmarked` takes over records of the provider's names that have no mark. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if marks cannot be replaced at this DNS provider.
 	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -6164,7 +6169,7 @@ type UpdateDNSUpdateRecordParams struct {
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
 	Confirm *PlanConfirm `form:"confirm,omitempty" json:"confirm,omitempty"`
 
-	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if external-dns cannot replace marks at this DNS provider.
+	// Adopt The txt-owner-id of an external-dns that Signpost does not manage. Names of the provider that carry its mark become the provider's own, once. Their marks are rewritten, and nothing is deleted until all of them are. Other names with that mark stay as they are. With the built-in publisher, `unmarked` takes over records of the provider's names that have no mark. 409 if no name carries the mark, or if it is the owner id of a provider in Signpost. 409 also if marks cannot be replaced at this DNS provider.
 	Adopt *Adopt `form:"adopt,omitempty" json:"adopt,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.

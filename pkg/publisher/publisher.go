@@ -85,7 +85,14 @@ type Change struct {
 	// time. A set of Before that has no mark and equals one of them counts as the caller's
 	// own: it was left by a crash.
 	Intended []Set
+
+	// Adopt is another owner whose sets After may take over, or Unmarked. They get the Writer's
+	// mark by the same message. Sets that are not in After stay. Empty: nobody's.
+	Adopt string
 }
+
+// Unmarked stands in Adopt for sets without a mark.
+const Unmarked = "unmarked"
 
 // Writer reads and writes the names of one provider. Its methods are safe for concurrent
 // use, obey their context, and fail by *fault.Error. After a failed Write, the state of the name

@@ -32,7 +32,7 @@ func (c Change) Steps(owner string) ([]Step, error) {
 				return nil, err
 			}
 			steps = append(steps, Step{Type: after.Type, After: after})
-		case !c.isOwn(before, owner):
+		case !c.isOwn(before, owner) && !c.adopts(before.Mark):
 			return nil, c.foreign(before)
 		case !suffices(before, after):
 			steps = append(steps, Step{Type: after.Type, Before: before, After: after})
@@ -72,15 +72,24 @@ func (c Change) isOwn(set Set, owner string) bool {
 	return slices.ContainsFunc(c.Intended, func(intended Set) bool { return SameRecords(intended, set) })
 }
 
+// adopts tells whether a mark is of the owner whose sets are taken over.
+func (c Change) adopts(mark Mark) bool {
+	if c.Adopt == Unmarked {
+		return mark == Mark{}
+	}
+	return c.Adopt != "" && mark.Owner == c.Adopt
+}
+
 // mayCreate tells why the owner may not add a set to the name: as external-dns does, it
 // adds none beside a set of somebody else.
 func (c Change) mayCreate(after Set, owner string) error {
 	for _, set := range c.Before.Sets {
-		if !c.isOwn(set, owner) {
+		beside := c.adopts(set.Mark) && set.Type != "CNAME" && after.Type != "CNAME"
+		if !c.isOwn(set, owner) && !beside {
 			return c.foreign(set)
 		}
 	}
-	if mark, orphan := c.Before.Orphans[after.Type]; orphan && mark.Owner != owner {
+	if mark, orphan := c.Before.Orphans[after.Type]; orphan && mark.Owner != owner && !c.adopts(mark) {
 		return fault.Errorf(Foreign, "%s %s has no records, and a mark of owner %q; remove the mark if that owner is gone", after.Name, after.Type, mark.Owner)
 	}
 	return nil

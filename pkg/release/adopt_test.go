@@ -1,15 +1,19 @@
 package release_test
 
 import (
+	"context"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // legacyShop runs beside an external-dns that had one of the two names before.
@@ -98,6 +102,41 @@ func TestNamesAreAdoptedOnceAndNothingIsDeletedMeanwhile(t *testing.T) {
 	require.Contains(t, w.planAdoption("legacy").Errors[0].Detail, `none of the provider's 2 names is marked with owner id "legacy"`, "there is nothing left of it")
 }
 
+// TestTheBuiltInPublisherAdopts names that an external-dns has marked, and records that nobody has.
+func TestTheBuiltInPublisherAdopts(t *testing.T) {
+	t.Parallel()
+	for from, held := range map[string]verify.Holding{
+		"legacy":   {Types: []string{"A"}, Owner: "legacy"},
+		"unmarked": {Types: []string{"A"}},
+	} {
+		w := newShop(t)
+		w.put(lab, record("lab.example", builtIn))
+		w.answers("www.lab.example", held)
+		require.Contains(t, about("www.lab.example", w.plan(prod, intent.Instantiate).Warnings)[0], "then update the provider with adopt="+from)
+		w.do(intent.Instantiate, prod)
+		w.settle(prod)
+		settings := func() string { return string(w.bundle(providerOwner(labBuiltIn))[0].JSON) }
+		before := settings()
+		_, err := w.service.Adopt(t.Context(), lab, from, "", "ann")
+		require.NoError(t, err)
+		w.settle(prod)
+		require.Contains(t, settings(), `"adopts":"`+from+`"`)
+		w.settle(prod)
+		require.NotEqual(t, before, settings(), "the publisher has not said that it is done")
+		w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: w.own()})
+		writer, err := w.observed.Writer(t.Context(), publisher, fence)
+		require.NoError(t, err)
+		require.NoError(t, writer.SetDeployment(t.Context(), "shop-dns", "external-dns-lab", observed.Deployment{Available: true, Sync: &observed.Sync{Adopted: from}}))
+		w.settle(prod)
+		require.Equal(t, before, settings())
+		require.Contains(t, w.planAdoption(from).Errors[0].Detail, "none of the provider's 1 names")
+		w.service.LookupExisting = func(context.Context, string, externaldns.InDNS, []netip.AddrPort) (verify.Holding, error) {
+			return verify.Holding{}, context.DeadlineExceeded
+		}
+		require.Contains(t, w.planAdoption(from).Warnings, `1 of the provider's 1 names could not be looked up in time; the publisher adopts those of them that owner id "`+from+`" has`)
+	}
+}
+
 // TestAnAdoptionEndsWithItsNames: what was adopted by then is deleted as the
 // record asks for.
 func TestAnAdoptionEndsWithItsNames(t *testing.T) {
@@ -135,6 +174,8 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 	}{
 		{"nobody's mark", "other", func(*world) {}, `none of the provider's 2 names is marked with owner id "other"`},
 		{"a provider that keeps the former mark", "legacy", on("rfc2136", `,"rfc2136-host":"192.0.2.53","rfc2136-zone":"lab.example","rfc2136-insecure":true`), "with provider rfc2136, external-dns v0.22.0 cannot replace a mark; it can with aws, azure, azure-dns, azure-private-dns, pdns"},
+		{"a provider that Signpost itself could write to", "legacy", on("rfc2136", `,"rfc2136-host":"192.0.2.53","rfc2136-zone":"lab.example","rfc2136-insecure":true`), "Let Signpost itself write the names (deployOn: {publisher: built-in}), which replaces marks"},
+		{"records without marks, and an external-dns", "unmarked", func(*world) {}, "an external-dns takes over no records without a mark; let Signpost itself write the names"},
 		{"another registry", "legacy", on("aws", `,"registry":"noop","policy":"upsert-only"`), "the record has registry noop"},
 		{"nothing may change", "legacy", on("aws", `,"policy":"create-only"`), "create-only, which changes no mark"},
 		{"nothing is changed", "legacy", on("aws", `,"dry-run":true`), "dry-run"},
@@ -193,7 +234,7 @@ func TestAPlanTellsThatANameCouldBeAdopted(t *testing.T) {
 	w.on53()
 	w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
 	require.Equal(t, []string{
-		`www.lab.example exists already (A), and belongs to the external-dns with owner id "legacy"; that of provider lab leaves it alone until the provider adopts it (update of the provider, adopt=legacy)`,
+		`www.lab.example exists already (A), and belongs to the external-dns with owner id "legacy"; provider lab leaves it alone until it adopts it: stop that external-dns, then update the provider with adopt=legacy`,
 	}, about("www.lab.example", w.plan(prod, intent.Instantiate).Warnings))
 }
 

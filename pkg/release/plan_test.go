@@ -40,7 +40,7 @@ func TestPlanTellsWhatWouldHappenAndChangesNothing(t *testing.T) {
 		"create edge+hub Deployment external-dns-lab",
 		"create edge+hub DNSEndpoint web-web-",
 	}, trimHashes(actions(plan)))
-	require.Equal(t, []intent.NameChange{{Name: "www.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{"203.0.113.10", "203.0.113.20"}, AnsweredWithin: "6s", ClientsWithin: "5m7s"}}, plan.Names)
+	require.Equal(t, []intent.NameChange{{Name: "www.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{"203.0.113.10", "203.0.113.20"}, Mark: "a-www.lab.example", AnsweredWithin: "6s", ClientsWithin: "5m7s"}}, plan.Names)
 	require.Empty(t, plan.Errors)
 
 	w.do(intent.Instantiate, prod)
@@ -171,7 +171,7 @@ func TestANameWithoutAddressIsPlannedWithoutTargets(t *testing.T) {
 	w := newShop(t)
 	w.group(prod, "api", "api.lab.example")
 	plan := w.plan(prod, "")
-	require.Equal(t, []intent.NameChange{{Name: "api.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{}}}, plan.Names)
+	require.Equal(t, []intent.NameChange{{Name: "api.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{}, Mark: "a-api.lab.example"}}, plan.Names)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	require.Equal(t, intent.Instantiated, w.state(prod))

@@ -126,7 +126,7 @@ func TestPlanOfARollback(t *testing.T) {
 	require.Empty(t, plan.Errors)
 	require.Equal(t, []intent.NameChange{
 		{Name: "shop.lab.example", Type: "A", Record: "lab", Action: "delete", Targets: []string{"203.0.113.10", "203.0.113.20"}, Before: []string{"203.0.113.10", "203.0.113.20"}},
-		{Name: "www.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{"203.0.113.10", "203.0.113.20"}, AnsweredWithin: "6s", ClientsWithin: "5m7s"},
+		{Name: "www.lab.example", Type: "A", Record: "lab", Action: "create", Targets: []string{"203.0.113.10", "203.0.113.20"}, Mark: "a-www.lab.example", AnsweredWithin: "6s", ClientsWithin: "5m7s"},
 	}, plan.Names)
 	_, err = w.service.Rollback(t.Context(), prod, 0, plan.Token, "ann")
 	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err), "another request than the one that was planned")

@@ -55,11 +55,11 @@ func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {
 		{held: verify.Holding{}},
 		{
 			held: verify.Holding{Types: []string{"A", "AAAA"}, Owner: "legacy"},
-			want: []string{`www.lab.example exists already (A, AAAA), and belongs to the external-dns with owner id "legacy"; that of provider lab leaves it alone` + orBelow},
+			want: []string{`www.lab.example exists already (A, AAAA), and belongs to the external-dns with owner id "legacy"; provider lab leaves it alone` + orBelow},
 		},
 		{
 			held: verify.Holding{Types: []string{"CNAME"}},
-			want: []string{`www.lab.example exists already (CNAME), and no external-dns marks it as its own: that of provider lab leaves it alone; delete it at the DNS provider to have it published` + orBelow},
+			want: []string{`www.lab.example exists already (CNAME) without a mark of external-dns; provider lab leaves it alone; delete it at the DNS provider to have it published` + orBelow},
 		},
 	} {
 		w.answers("www.lab.example", c.held)

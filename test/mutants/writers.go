@@ -24,6 +24,12 @@ func inWriters() []bugs.Bug {
 			Replacement: "	return len(c.Intended) == 0 || slices.ContainsFunc(c.Intended,",
 		},
 		{
+			Name: "adoption of everything", File: "pkg/publisher/steps.go",
+			Breaks:      "an adoption overwrites names of owners that nobody asked for",
+			Text:        "	return c.Adopt != \"\" && mark.Owner == c.Adopt",
+			Replacement: "	return c.Adopt != \"\" && mark.Owner != \"\"",
+		},
+		{
 			Name: "wide rule for metadata", File: "pkg/publisher/guard/rules.go",
 			Breaks:      "a rule for a wide network opens the metadata of the cloud to projects",
 			Text:        "(!neverByWideRule(t.address) || rule.names(t.address))",

@@ -311,7 +311,7 @@ func (t *task) tell(w io.Writer, result Result) {
 	}
 	terminal.Printf(w, "\n%s from %s. Nothing is published yet: see signpost plan -f.\n", terminal.Count(result.Taken, "name"), terminal.Plain(result.Source))
 	for _, owner := range result.Owners {
-		terminal.Printf(w, "An external-dns with owner id %q has %s here. Stop it before you apply the documents. Then adopt its names, with providers aws, azure, azure-private-dns and pdns: signpost update PROVIDER --adopt %[1]s.\n",
+		terminal.Printf(w, "An external-dns with owner id %q has %s here. Stop it before you apply the documents: scale its Deployment to 0; its records stay. Then adopt its names: signpost update PROVIDER --adopt %[1]s.\n",
 			terminal.Plain(owner.ID), terminal.Count(owner.Marks, "mark"))
 	}
 }

@@ -156,7 +156,7 @@ func withoutMarks(name string, set *recordSet, owners map[string]int, result *Re
 			continue
 		}
 		owners[id]++
-		result.leave(name, "TXT", "is the mark of the external-dns with owner id %q; it is replaced when that name is adopted", id)
+		result.leave(name, "TXT", "is the mark of the external-dns with owner id %q; an adoption of that name replaces it", id)
 	}
 	if len(rest.values) == 0 {
 		return nil

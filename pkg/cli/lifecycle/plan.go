@@ -144,6 +144,7 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 		return err
 	}
 	printClients(w, plan.Names)
+	printMarks(w, plan.Names)
 	if diffs {
 		printDiffs(w, plan.Objects)
 	}
@@ -176,6 +177,25 @@ func printClients(w io.Writer, names []client.NameChange) {
 	case created > 0:
 		terminal.Printf(w, "A resolver that asked for a new name before may answer that the name does not exist. It does so for the negative TTL in the SOA record of the zone.\n")
 	}
+}
+
+// printMarks lists the TXT records that mark new names, the first of them by name.
+func printMarks(w io.Writer, names []client.NameChange) {
+	const most = 3
+	var marks []string
+	for _, n := range names {
+		if n.Mark != "" {
+			marks = append(marks, terminal.Plain(n.Mark))
+		}
+	}
+	if len(marks) == 0 {
+		return
+	}
+	more := ""
+	if extra := len(marks) - most; extra > 0 {
+		more = fmt.Sprintf(" and %d more", extra)
+	}
+	terminal.Printf(w, "The publisher marks new names as its own by TXT records: %s%s.\n", strings.Join(marks[:min(most, len(marks))], ", "), more)
 }
 
 // duration reads a Go duration; 0 if it is none.

@@ -179,13 +179,22 @@ func printRecordStatus(w io.Writer, owner intent.Path, body []byte) error {
 		terminal.Printf(w, "warning: %s %s\n", terminal.Plain(warning.Parameter), terminal.Plain(warning.Message))
 	}
 	if a := status.Adoption; a.From != "" {
-		terminal.Printf(w, "adopting %s from owner id %s since %s\n", terminal.Plain(strings.Join(a.Names, ", ")), terminal.Plain(a.From), terminal.Moment(a.Since))
+		terminal.Printf(w, "adopting %s from owner id %s since %s\n", terminal.Plain(few(a.Names)), terminal.Plain(a.From), terminal.Moment(a.Since))
 	}
 	deployments := terminal.NewTable("SCOPE", "CLUSTER", "OWNER ID", "VERSION")
 	for _, d := range status.Deployments {
 		deployments.Add(string(d.Scope), deployedAt(d), d.OwnerID, d.Version)
 	}
 	return terminal.WriteTables(w, deployments, providerTable(status.Providers))
+}
+
+// few are the first of some names.
+func few(names []string) string {
+	const most = 10
+	if extra := len(names) - most; extra > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), extra)
+	}
+	return strings.Join(names, ", ")
 }
 
 // deployedAt is the home of a deployment in one word.

@@ -10,11 +10,30 @@ import (
 // Unadoptable is why the external-dns of a provider cannot take over names that another
 // one has marked as its own; empty if it can. [Options.Adopt] has the consequences.
 func Unadoptable(record Record, v Version) string {
+	if !AbilitiesOf(record.Provider, v).Remarks {
+		able := Able(v, func(a Abilities) bool { return a.Remarks })
+		why := fmt.Sprintf("with provider %s, external-dns %s cannot replace a mark; it can with %s. ", record.Provider, v, strings.Join(able, ", "))
+		if UnadoptableBuiltIn(record) == "" {
+			return why + "Let Signpost itself write the names (deployOn: {publisher: built-in}), which replaces marks"
+		}
+		return why + "Have the marks deleted at the DNS provider, or by the external-dns that made them"
+	}
+	return keepsMarks(record)
+}
+
+// UnadoptableBuiltIn is [Unadoptable] for Signpost's own publisher. It replaces a mark together with the
+// records of the mark's name, where the server takes both in one message.
+func UnadoptableBuiltIn(record Record) string {
+	if !slices.Contains([]string{"coredns", "rfc2136"}, WriterOf(record.Provider)) {
+		return fmt.Sprintf("with provider %s, Signpost's own publisher cannot replace a mark; it can with coredns and rfc2136. Have the marks deleted at the DNS provider, or by the external-dns that made them", record.Provider)
+	}
+	return keepsMarks(record)
+}
+
+// keepsMarks is what a provider's settings have against another mark; empty: nothing.
+func keepsMarks(record Record) string {
 	r := understand(record)
 	switch {
-	case !AbilitiesOf(record.Provider, v).Remarks:
-		able := Able(v, func(a Abilities) bool { return a.Remarks })
-		return fmt.Sprintf("with provider %s, external-dns %s cannot replace a mark; it can with %s. Have the marks deleted at the DNS provider, or by the external-dns that made them", record.Provider, v, strings.Join(able, ", "))
 	case r.one("registry") != "txt":
 		return fmt.Sprintf("the record has registry %s, and marks are taken over with registry txt alone", r.one("registry"))
 	case r.on("txt-encrypt-enabled"):

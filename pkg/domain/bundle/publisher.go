@@ -22,6 +22,7 @@ type Publisher struct {
 	Values      map[string]string `json:"values,omitempty"` // variables of the environment to the ids of their sealed values
 	Files       map[string]string `json:"files,omitempty"`  // paths to the ids of their sealed contents
 	OwnerID     string            `json:"ownerID"`
+	Adopts      string            `json:"adopts,omitempty"`  // the owner id whose names it takes over
 	Stopped     bool              `json:"stopped,omitempty"` // it writes nothing
 }
 

@@ -93,6 +93,8 @@ type NameChange struct {
 	Targets []string `json:"targets"`
 	Before  []string `json:"before,omitempty"` // the targets until then; none: of a new name
 
+	Mark string `json:"mark,omitempty"` // of a new name: the TXT record by which the publisher will mark it as its own
+
 	AnsweredWithin string `json:"answeredWithin,omitempty"` // a Go duration: how soon external-dns tells the DNS provider, at most
 	ClientsWithin  string `json:"clientsWithin,omitempty"`  // a Go duration: how soon clients follow a change of an address, at most
 	AbsentFor      string `json:"absentFor,omitempty"`      // a Go duration: how long resolvers keep that a new name does not exist; empty: not known

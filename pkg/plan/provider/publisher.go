@@ -28,7 +28,7 @@ func renderPublisher(p plan.Provider) ([]bundle.Object, []intent.Field, error) {
 	spec := bundle.Publisher{
 		Provider: p.Record.Spec.Provider, Parameters: p.Record.Spec.Parameters, Environment: p.Record.Spec.Environment,
 		Interval: externaldns.IntervalOf(arguments.args),
-		OwnerID:  OwnerID(p), Stopped: p.Record.Spec.Suspend || p.Waiting,
+		OwnerID:  OwnerID(p), Adopts: p.Adopts, Stopped: p.Record.Spec.Suspend || p.Waiting,
 	}
 	for _, c := range p.Record.Spec.Credentials {
 		if c.ValueRef == "" {

@@ -31,7 +31,7 @@ func Writer(s publisher.Settings, metrics *Metrics) (publisher.Writer, error) {
 		return nil, fault.Errorf(publisher.Invalid, "min-ttl: %v", err)
 	}
 	return &limited{
-		Writer: inner, provider: s.Provider, policy: first(s.Parameters, "policy", "sync"), ttl: int64(minimum.Seconds()),
+		Writer: inner, provider: s.Provider, owner: s.Owner, policy: first(s.Parameters, "policy", "sync"), ttl: int64(minimum.Seconds()),
 		places: make(chan struct{}, atOnce), metrics: metrics,
 	}, nil
 }
@@ -61,6 +61,7 @@ func first(parameters externaldns.Parameters, name, otherwise string) string {
 type limited struct {
 	publisher.Writer
 	provider string
+	owner    string
 	policy   string // sync, upsert-only or create-only
 	ttl      int64  // of sets that name none
 	places   chan struct{}
@@ -109,7 +110,7 @@ func (l *limited) allowed(change publisher.Change) publisher.Change {
 	for _, before := range change.Before.Sets {
 		at := slices.IndexFunc(after, func(s publisher.Set) bool { return s.Type == before.Type })
 		switch {
-		case at < 0 && before.Mark != (publisher.Mark{}):
+		case at < 0 && before.Mark.Owner == l.owner:
 			after = append(after, before)
 		case at >= 0 && l.policy == "create-only":
 			after[at] = before

@@ -74,8 +74,8 @@ func TestPoliciesKeepSets(t *testing.T) {
 		"create-only": {[]publisher.Set{own}, []publisher.Set{own}},
 	} {
 		s := &silent{}
-		l := &limited{Writer: s, policy: policy, ttl: 30, places: make(chan struct{}, 1)}
-		before := publisher.State{Name: name, Sets: []publisher.Set{own}}
+		l := &limited{Writer: s, owner: "one", policy: policy, ttl: 30, places: make(chan struct{}, 1)}
+		before := publisher.State{Name: name, Sets: []publisher.Set{own, {Name: name, Type: "AAAA", Targets: []string{"2001:db8::1"}, Mark: publisher.Mark{Owner: "other"}}}}
 		require.NoError(t, l.Write(t.Context(), publisher.Change{Before: before}))
 		require.NoError(t, l.Write(t.Context(), publisher.Change{Before: before, After: []publisher.Set{next}}))
 		assert.Equal(t, want.removed, s.sent[0].After, policy)

@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/release/tenancy"
@@ -71,7 +74,13 @@ func (s *Updater) adoption(ctx context.Context, p *resolve.RecordProposal, from 
 }
 
 func adoptionNote(a *intent.Adoption) string {
-	return fmt.Sprintf("%s, marked with owner id %q, become names of this provider, and no other names with that mark; until then, the provider's external-dns deletes nothing", strings.Join(a.Names, ", "), a.From)
+	switch {
+	case len(a.Names) == 0:
+		return fmt.Sprintf("names of this provider that are marked with owner id %q become its own, with the targets that it gives them", a.From)
+	case a.From == publisher.Unmarked:
+		return fmt.Sprintf("%s, which nobody has marked, become names of this provider, with the targets that it gives them", state.Few(a.Names))
+	}
+	return fmt.Sprintf("%s, marked with owner id %q, become names of this provider, and no other names with that mark; until then, the provider's external-dns deletes nothing", state.Few(a.Names), a.From)
 }
 
 // unadoptable is why a provider does not take over names with an owner id. The reason is
@@ -86,6 +95,8 @@ func (s *Updater) unadoptable(ctx context.Context, p *resolve.RecordProposal, fr
 		return "the provider moves to another home; adopt names when the move is done", nil
 	case p.Frozen.Spec.Suspend:
 		return "the provider is suspended; resume it first", nil
+	case from == publisher.Unmarked && !p.Frozen.Spec.DeployOn.BuiltIn():
+		return "an external-dns takes over no records without a mark; let Signpost itself write the names (deployOn: {publisher: built-in})", nil
 	case from == p.Frozen.OwnerID:
 		return fmt.Sprintf("%q is the provider's own owner id; give the owner id of the other external-dns", from), nil
 	case strings.HasPrefix(from, plan.OwnerID(s.Installation, "")):
@@ -126,8 +137,10 @@ func (s *Updater) adoptable(ctx context.Context, p *resolve.RecordProposal, from
 		return nil, nil, "", err
 	}
 	aliases := tenancy.ShownOf(p.Frozen).Aliases
+	unseen := len(given)
 	for _, seen := range s.Tenancy.LookUp(ctx, tenancy.ThoroughLookup(), map[string]plan.Record{p.Frozen.Name: p.Frozen}, keysTo(p.Frozen, given)) {
-		if seen.Held.Owner != from {
+		unseen--
+		if !heldBy(seen.Held, from) {
 			continue
 		}
 		if obstacle := obstacleTo(seen, given[seen.Name], aliases); obstacle != "" {
@@ -140,10 +153,25 @@ func (s *Updater) adoptable(ctx context.Context, p *resolve.RecordProposal, from
 			}
 		}
 	}
+	if len(names) == 0 && unseen > 0 && p.Frozen.Spec.DeployOn.BuiltIn() { // the publisher looks at all of them
+		notes = append(notes, fmt.Sprintf("%d of the provider's %d names could not be looked up in time; the publisher adopts those of them that owner id %q has", unseen, len(given), from))
+		return []string{}, notes, "", nil
+	}
+	if len(names) == 0 && from == publisher.Unmarked {
+		return nil, nil, fmt.Sprintf("none of the provider's %d names has records without a mark", len(given)), nil
+	}
 	if len(names) == 0 {
 		return nil, nil, fmt.Sprintf("none of the provider's %d names is marked with owner id %q", len(given), from), nil
 	}
 	return names, notes, "", nil
+}
+
+// heldBy tells whether a name has records with the mark of an owner id, or without any.
+func heldBy(held verify.Holding, from string) bool {
+	if from == publisher.Unmarked {
+		return held.Owner == "" && len(held.Types) > 0
+	}
+	return held.Owner == from
 }
 
 // obstacleTo is why external-dns could not make a marked name what the sets say;
@@ -199,8 +227,12 @@ func keysTo(record plan.Record, given map[string][]bundle.PublishedName) []state
 }
 
 // adopted says whether those of the names that are taken over which are asked
-// for still are seen to be the record's own.
+// for still are seen to be the record's own. The built-in publisher says so itself.
 func (s *Updater) adopted(ctx context.Context, l state.RecordLifecycle, use state.Use) (bool, error) {
+	if l.Record.Spec.DeployOn.BuiltIn() {
+		seen, err := s.Observed.Deployment(ctx, use.Cluster, l.Record.Project.Namespace, provider.DeploymentName(l.Record.Name, use.Scope))
+		return seen != nil && seen.Sync != nil && seen.Sync.Adopted == l.Adopting.From, err
+	}
 	given, err := s.givenTo(ctx, use)
 	if err != nil {
 		return false, err
@@ -224,7 +256,7 @@ func (s *Updater) adoptions(ctx context.Context, on *providerStep) (state.Outcom
 	}
 	l.Events = append(slices.Clone(l.Events), intent.Event{
 		Time: s.Now().UTC(), Actor: intent.Itself, Action: intent.Update, Revision: l.Seq, Outcome: "completed",
-		Message: fmt.Sprintf("adopted %s from owner id %s", state.Few(l.Adopting.Names), l.Adopting.From),
+		Message: "adopted " + resolve.AdoptionWords(l.Adopting),
 	})
 	l.Adopting = nil
 	return s.provide(ctx, on)

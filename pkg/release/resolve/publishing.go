@@ -30,11 +30,15 @@ func WhyNamesStay(r intent.Record) string {
 // CannotAdopt is why a record's external-dns cannot take over any names; empty:
 // it can.
 func CannotAdopt(record plan.Record) string {
+	settings := externaldns.Record{Provider: record.Spec.Provider, Parameters: record.Spec.Parameters}
+	if record.Spec.DeployOn.BuiltIn() {
+		return externaldns.UnadoptableBuiltIn(settings)
+	}
 	version, err := externaldns.ParseVersion(record.Version)
 	if err != nil {
 		return err.Error()
 	}
-	return externaldns.Unadoptable(externaldns.Record{Provider: record.Spec.Provider, Parameters: record.Spec.Parameters}, version)
+	return externaldns.Unadoptable(settings, version)
 }
 
 // Publishing is what a record's external-dns makes of names.

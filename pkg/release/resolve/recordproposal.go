@@ -50,7 +50,15 @@ func (p *RecordProposal) Adopts() string {
 	if p.Adopting == p.Before.Adopting {
 		return ""
 	}
-	return fmt.Sprintf("adopts %s from owner id %s", state.Few(p.Adopting.Names), p.Adopting.From)
+	return "adopts " + AdoptionWords(p.Adopting)
+}
+
+// AdoptionWords says which names are taken over from whom. Of a large provider, the names are not known.
+func AdoptionWords(a *intent.Adoption) string {
+	if len(a.Names) == 0 {
+		return "names from owner id " + a.From
+	}
+	return fmt.Sprintf("%s from owner id %s", state.Few(a.Names), a.From)
 }
 
 // Moves says whether the update takes what is deployed to another home.

@@ -58,7 +58,7 @@ func homeOf(r plan.Record) string {
 const deciding = time.Second
 
 // TellAnswers says how soon the external-dns of names that come or change tells the DNS
-// provider, and how soon clients follow. When a name goes, depends on how many targets it has.
+// provider, and how soon clients follow. It names the marks of new names. When a name goes, depends on how many targets it has.
 func TellAnswers(names []intent.NameChange, changes []bundle.Change, records map[string]plan.Record) {
 	within := map[string]time.Duration{}
 	for name, r := range records {
@@ -66,6 +66,7 @@ func TellAnswers(names []intent.NameChange, changes []bundle.Change, records map
 	}
 	ttls := longestTTLs(changes)
 	for i, n := range names {
+		names[i].Mark = markOf(n, records[n.Record])
 		wait := within[n.Record]
 		if wait == 0 || n.Action != "create" && n.Action != "update" || len(n.Targets) == 0 {
 			continue
@@ -76,6 +77,15 @@ func TellAnswers(names []intent.NameChange, changes []bundle.Change, records map
 		}
 		names[i].AnsweredWithin, names[i].ClientsWithin = wait.String(), (deciding + wait + kept).String()
 	}
+}
+
+// markOf is the name of the TXT record that the publisher of a new name writes beside it; empty if it writes none.
+func markOf(n intent.NameChange, r plan.Record) string {
+	shown := externaldns.Shown(externaldns.Record{Provider: r.Spec.Provider, Parameters: r.Spec.Parameters}, r.OwnerID)
+	if n.Action != "create" || shown.Owner == "" {
+		return ""
+	}
+	return shown.Mark(n.Name, n.Type)
 }
 
 // longestTTLs are the TTLs of names before and after changes, in seconds: resolvers may have the one of before.

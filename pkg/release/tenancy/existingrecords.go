@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
@@ -90,11 +91,13 @@ func warningOf(seen LookupResult, record plan.Record) string {
 	case marks == "":
 		return shows + ": external-dns of provider " + record.Name + " writes no readable marks of ownership, and may change it"
 	case seen.Held.Owner != "" && resolve.CannotAdopt(record) == "":
-		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\"; that of provider " + record.Name + " leaves it alone until the provider adopts it (update of the provider, adopt=" + seen.Held.Owner + ")"
+		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\"; provider " + record.Name + " leaves it alone until it adopts it: stop that external-dns, then update the provider with adopt=" + seen.Held.Owner
 	case seen.Held.Owner != "":
-		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\"; that of provider " + record.Name + " leaves it alone"
+		return shows + ", and belongs to the external-dns with owner id \"" + seen.Held.Owner + "\"; provider " + record.Name + " leaves it alone"
+	case record.Spec.DeployOn.BuiltIn() && resolve.CannotAdopt(record) == "":
+		return shows + " without a mark of external-dns; provider " + record.Name + " leaves it alone until it adopts it: stop the program that writes it, then update the provider with adopt=" + publisher.Unmarked
 	}
-	return shows + ", and no external-dns marks it as its own: that of provider " + record.Name + " leaves it alone; delete it at the DNS provider to have it published"
+	return shows + " without a mark of external-dns; provider " + record.Name + " leaves it alone; delete it at the DNS provider to have it published"
 }
 
 // CheckOwnerInZone refuses an owner id that a user has set and that names of the zone

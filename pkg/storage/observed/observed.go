@@ -58,6 +58,7 @@ type Sync struct {
 	Failing string    `json:"failing,omitempty"` // what is wrong with them
 	Unread  string    `json:"unread,omitempty"`  // why its metrics could not be read when last tried
 	Version string    `json:"version,omitempty"` // of the Signpost that writes; empty: an external-dns does
+	Adopted string    `json:"adopted,omitempty"` // the owner id whose marks Signpost's own publisher has replaced; empty: nobody's
 }
 
 // Published is what a DNSEndpoint was like when external-dns had put it

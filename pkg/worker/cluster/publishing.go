@@ -17,6 +17,7 @@ type Publishing struct {
 	Version   string                  // of the Signpost that writes
 	Synced    time.Time               // when all was last seen to be written; zero: never
 	Names     int                     // that are wanted
+	Adopted   string                  // the owner id whose marks were replaced by then, as the settings say; empty: nobody's
 	Failing   string                  // what went wrong since, in the words of the DNS server; empty: nothing
 	Waiting   string                  // why it does not write yet; empty: it does
 	Published map[bundle.ID]Published // DNSEndpoints whose names are all written

@@ -82,7 +82,7 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 func (c *externalDNSProbe) hearBuiltIn(told cluster.Publishing) {
 	c.watched, c.judged, c.available = true, true, told.Waiting == ""
 	c.trouble = told.Waiting
-	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Version: told.Version}
+	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Version: told.Version, Adopted: told.Adopted}
 	c.through = map[bundle.ID]observed.Published{}
 	for id, p := range told.Published {
 		c.through[id] = observed.Published{UID: p.UID, Generation: p.Generation, At: p.At}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/signpost-dns/signpost/internal/sample"
 	parameters "github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/open"
 	"github.com/signpost-dns/signpost/test/e2e/dns"
@@ -151,6 +152,37 @@ func TestExternalDNSPlansNothingAfterThePublisher(t *testing.T) {
 		}
 		oracle.Publish(t, writer, names, nil)
 		assert.Empty(t, w.keys(prefix), "all is removed")
+	}
+}
+
+// TestNamesOfAnExternalDNSAreAdopted: after the publisher has taken over generated zones, external-dns with the publisher's owner id
+// plans nothing. External-dns with the owner id of before has nothing to remove.
+func TestNamesOfAnExternalDNSAreAdopted(t *testing.T) {
+	logrus.SetOutput(io.Discard)
+	random := rand.New(rand.NewPCG(sample.Seed(t), 5)) //nolint:gosec // a generated zone is no secret
+	w := begin(t)
+	names := []string{"*.wild.lab.example", "www.lab.example", "x.y.lab.example", "api.lab.example"}
+	for round := range sample.Cases(8, 30, 300) {
+		prefix := fmt.Sprintf("/adopted%d/", round)
+		before, after := oracle.Marks{Owner: "legacy", Prefix: "own."}, oracle.Marks{Owner: "new", Prefix: "own."}
+		want := zone(random, names)
+		w.externalDNS(prefix, before).Apply(t, want)
+		writer := w.writer(prefix, after)
+		states, err := writer.Read(t.Context(), names)
+		require.NoError(t, err)
+		for _, set := range want {
+			change := publisher.Change{Before: states[set.Name], After: []publisher.Set{set}}
+			require.Equal(t, publisher.Foreign, fault.Of(writer.Write(t.Context(), change)), "%+v", set)
+			change.Adopt = "legacy"
+			require.NoError(t, writer.Write(t.Context(), change), "%+v", set)
+			stranger := w.writer(prefix, oracle.Marks{Owner: "third", Prefix: "own."})
+			held, err := stranger.Read(t.Context(), []string{set.Name})
+			require.NoError(t, err)
+			change.Before = held[set.Name]
+			require.Equal(t, publisher.Foreign, fault.Of(stranger.Write(t.Context(), change)), "it is not legacy's any more")
+		}
+		assert.False(t, w.externalDNS(prefix, after).Plan(t, want).HasChanges(), "%+v", want)
+		assert.False(t, w.externalDNS(prefix, before).Plan(t, nil).HasChanges(), "%+v", want)
 	}
 }
 

@@ -191,6 +191,50 @@ func TestExternalDNSPlansNothingAfterThePublisher(t *testing.T) {
 	}
 }
 
+// TestNamesOfAnExternalDNSAreAdopted: after the publisher has taken over generated zones, external-dns with the publisher's owner id
+// plans nothing. External-dns with the owner id of before has nothing to remove. Records without a mark get one.
+func TestNamesOfAnExternalDNSAreAdopted(t *testing.T) {
+	logrus.SetOutput(io.Discard)
+	random := rand.New(rand.NewPCG(sample.Seed(t), 5)) //nolint:gosec // a generated zone is no secret
+	w := begin(t)
+	names := []string{"www.corp.example", "x.y.corp.example", "api.corp.example", "*.wild.corp.example"}
+	legacy, own := oracle.Marks{Owner: "legacy", Prefix: "own."}, oracle.Marks{Owner: "new", Prefix: "own."}
+	writer := w.open(w.settings(own))
+	for range sample.Cases(8, 30, 300) {
+		want := zone(random, names)
+		w.externalDNS(legacy).Apply(t, want)
+		w.adopt(writer, names, want, "legacy")
+		assert.False(t, w.externalDNS(own).Plan(t, want).HasChanges(), "%+v", want)
+		assert.False(t, w.externalDNS(legacy).Plan(t, nil).HasChanges(), "%+v", want)
+		oracle.Publish(w, writer, names, nil)
+	}
+
+	require.NoError(t, w.bind.Update(t.Context(),
+		"update add other.corp.example. 60 A 192.0.2.8", "update add own.a-other.corp.example. 0 TXT \"heritage=external-dns,external-dns/owner=other\""))
+	for _, from := range []string{"legacy", publisher.Unmarked} {
+		change := publisher.Change{Before: w.read(writer, "other.corp.example"), After: []publisher.Set{set("other.corp.example", "A", 60, "192.0.2.9")}, Adopt: from}
+		require.Equal(t, publisher.Foreign, fault.Of(writer.Write(t.Context(), change)), "it is a third owner's")
+	}
+	printer := []publisher.Set{set("printer.corp.example", "A", 1, "192.0.2.77")}
+	w.adopt(writer, []string{"printer.corp.example"}, printer, publisher.Unmarked)
+	assert.False(t, w.externalDNS(own).Plan(t, printer).HasChanges())
+}
+
+// adopt takes names over from an owner, which without an adoption is refused.
+func (w *world) adopt(writer publisher.Writer, names []string, want []publisher.Set, from string) {
+	w.Helper()
+	for _, name := range names {
+		after := slices.DeleteFunc(slices.Clone(want), func(s publisher.Set) bool { return s.Name != name })
+		if len(after) == 0 {
+			continue
+		}
+		change := publisher.Change{Before: w.read(writer, name), After: after}
+		require.Equal(w, publisher.Foreign, fault.Of(writer.Write(w.Context(), change)), "%+v", after)
+		change.Adopt = from
+		require.NoError(w, writer.Write(w.Context(), change), "%+v", after)
+	}
+}
+
 // TestAChangeIsOneUpdateAndReadsNoZone counts what goes over the wire beside 2,000 other names.
 func TestAChangeIsOneUpdateAndReadsNoZone(t *testing.T) {
 	w := begin(t)

@@ -377,6 +377,21 @@ func TestANameIsRecordedBeforeItsFirstWrite(t *testing.T) {
 	})
 }
 
+// TestARecordThatWasThereIsNotRecordedAsIntended, though it equals what is wanted: somebody else has written it.
+func TestARecordThatWasThereIsNotRecordedAsIntended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), kvtest.NewFake()
+		z.names["www.lab.example"] = []publisher.Set{{Name: "www.lab.example", Type: "A", TTL: 30, Targets: []string{"203.0.113.1"}}}
+		var seen []publisher.Change
+		z.hold = func(c publisher.Change) { seen = append(seen, c) }
+		p := begin(t, store, z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		require.NotEmpty(t, seen)
+		require.Empty(t, seen[0].Intended)
+		p.end()
+	})
+}
+
 func TestNamesOfSeveralDNSEndpointsArePublishedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()

@@ -289,15 +289,16 @@ func (l *loop) waits(name string) bool {
 }
 
 // write brings some names to what is wanted. A name is recorded with its sets before its
-// first write. Sets that are found without a mark after a crash are ours then.
+// first write, but for sets that are there already. Sets that are found without a mark after
+// a crash are ours then.
 func (l *loop) write(ctx context.Context, names []string, want map[string][]publisher.Set) error {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
-	if err := l.hold(ctx, names, want); err != nil {
-		return err
-	}
 	states, err := l.writer.Read(ctx, names)
 	if err != nil {
+		return err
+	}
+	if err := l.hold(ctx, names, want, states); err != nil {
 		return err
 	}
 	errs := make([]error, len(names))
@@ -330,11 +331,14 @@ func (l *loop) write(ctx context.Context, names []string, want map[string][]publ
 }
 
 // hold makes sure that no other publisher has taken over, and records new names.
-func (l *loop) hold(ctx context.Context, names []string, want map[string][]publisher.Set) error {
+func (l *loop) hold(ctx context.Context, names []string, want map[string][]publisher.Set, states map[string]publisher.State) error {
 	fresh := map[string][]publisher.Set{}
 	for _, name := range names {
 		if _, recorded := l.recorded[name]; !recorded && len(want[name]) > 0 {
-			fresh[name] = want[name]
+			fresh[name] = slices.DeleteFunc(slices.Clone(want[name]), func(set publisher.Set) bool {
+				_, there := states[name].Set(set.Type)
+				return there
+			})
 		}
 	}
 	if err := l.fence.record(ctx, fresh); err != nil {
@@ -354,7 +358,7 @@ func (l *loop) lost(err error) error {
 func (l *loop) change(ctx context.Context, before publisher.State, sets, recorded []publisher.Set) error {
 	for range staleReads {
 		ctx, cancel := context.WithTimeout(ctx, publisher.WriteDeadline)
-		err := l.writer.Write(ctx, publisher.Change{Before: before, After: sets, Intended: recorded})
+		err := l.writer.Write(ctx, publisher.Change{Before: before, After: sets, Intended: recorded, Adopt: l.spec.Adopts})
 		cancel()
 		if fault.Of(err) != fault.Stale {
 			return err
@@ -418,6 +422,9 @@ func (l *loop) due() time.Duration {
 // tell says what was done: a DNSEndpoint is published once all of its names are.
 func (l *loop) tell(objects []held, waiting string) {
 	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Published: map[bundle.ID]cluster.Published{}}
+	if !l.synced.IsZero() { // with these settings
+		told.Adopted = l.spec.Adopts
+	}
 	before := l.report()
 	for _, o := range objects {
 		if o.object.Published == nil || !l.has(o.object.Published.Names) {
@@ -438,7 +445,7 @@ func (l *loop) tell(objects []held, waiting string) {
 }
 
 func equal(a, b cluster.Publishing) bool {
-	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
+	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
 }
 
 // has tells whether names are written.

@@ -1,0 +1,189 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/signpost-dns/signpost/internal/sample"
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/zone"
+	"github.com/signpost-dns/signpost/test/e2e/dns"
+)
+
+// unmarked names were written by hand.
+const unmarked = 50
+
+// marked are the names of an external-dns that ran before.
+func marked() int { return sample.Cases(150, 150, 1950) }
+
+// address is that of the nth name.
+func address(n int) string { return fmt.Sprintf("198.51.%d.%d", 100+n/250, 1+n%250) }
+
+// TestAZoneIsTakenOverWithoutAGap: it is imported, planned, applied and adopted. BIND answers each name as before all the
+// time, and Signpost owns the names at the end.
+func TestAZoneIsTakenOverWithoutAGap(t *testing.T) {
+	t.Parallel()
+	world := sharedWorld(t)
+	bind, err := dns.NewBIND(t.Context(), t.TempDir(), world.Ports)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(bind.Kill)
+	s := &counted{story: beginEmpty(t, world, "bring", "--allow-local-verify", "--publisher-servers=127.0.0.1")}
+	s.must(bind.Start(t.Context()))
+	hand := s.fill(bind)
+	was := s.held(bind)
+	s.post("/v2/projects", `{"metadata": {"name": "{p}"}, "spec": {}}`)
+	s.post("/v2/projects/{p}/dns-update-records", fmt.Sprintf(`{"metadata": {"name": "lab"}, "spec": {
+		"provider": "rfc2136", "deployOn": {"publisher": "built-in"}, "verify": {"servers": [%q]},
+		"external-dns-parameters": {
+			"rfc2136-host": ["127.0.0.1"], "rfc2136-port": "%d", "rfc2136-zone": ["corp.example"],
+			"rfc2136-tsig-keyname": %q, "rfc2136-tsig-secret-alg": %q, "policy": "sync", "interval": "1m"
+		},
+		"credentials": [{"environment": "EXTERNAL_DNS_RFC2136_TSIG_SECRET", "value": %q}]
+	}}`, bind.Address, bind.Port, bind.KeyName, bind.Algorithm, bind.Secret))
+	never := s.watchAll(bind, "n0", "n77", "n149", "h0", "h49")
+
+	dir := t.TempDir()
+	key, names, others := filepath.Join(dir, "key"), filepath.Join(dir, "names.yaml"), filepath.Join(dir, "others.yaml")
+	s.must(os.WriteFile(key, []byte(bind.Algorithm+":"+bind.KeyName+":"+bind.Secret), 0o600))
+	s.run(signpost(t), "import", "external-dns", "--zone", "axfr://"+bind.Address+"/corp.example", "--tsig-file", key, "--owner", "legacy",
+		"--project", s.project, "--provider", "lab", "--output", names)
+	s.run(signpost(t), "import", "zone", hand, "--project", s.project, "--provider", "lab", "--output", others)
+	for _, file := range []string{names, others} {
+		s.run(signpost(t), "apply", "-f", file)
+	}
+	s.unchanged(bind, was, map[string]int{"legacy": marked()})
+
+	s.adopts("legacy")
+	s.unchanged(bind, was, map[string]int{"legacy": 0, "sp-": marked()})
+	s.adopts("unmarked")
+	s.unchanged(bind, was, map[string]int{"legacy": 0, "sp-": marked() + unmarked})
+	s.must(never())
+
+	s.run(signpost(t), "publish", "n7.corp.example", "--address", otherAddress, "--provider", "lab", "--project", s.project, "--wait", "published")
+	s.run(signpost(t), "unpublish", "h7.corp.example", "--project", s.project)
+	s.eventually("Signpost to change and to remove names", func() error {
+		changed, err := dns.Query(t.Context(), bind.Address, "n7.corp.example", "A")
+		gone, failed := dns.Query(t.Context(), bind.Address, "h7.corp.example", "A")
+		if err == nil && (len(changed) != 1 || changed[0] != otherAddress || len(gone) > 0) {
+			err = fmt.Errorf("they are %v and %v", changed, gone)
+		}
+		return errors.Join(err, failed)
+	})
+}
+
+// fill gives the zone its names, and returns a zone file of those without a mark.
+func (c *counted) fill(bind *dns.BIND) (file string) {
+	c.Helper()
+	const most = 150 // names of an update
+	var lines []string
+	var text strings.Builder
+	text.WriteString("$ORIGIN corp.example.\n")
+	send := func() {
+		c.must(bind.Update(c.Context(), lines...))
+		lines = nil
+	}
+	for n := range marked() {
+		lines = append(lines, fmt.Sprintf("update add n%d.corp.example. 60 A %s", n, address(n)), fmt.Sprintf(
+			`update add a-n%d.corp.example. 0 TXT "heritage=external-dns,external-dns/owner=legacy,external-dns/resource=ingress/web/n%[1]d"`, n))
+		if n%most == most-1 {
+			send()
+		}
+	}
+	for n := range unmarked {
+		lines = append(lines, fmt.Sprintf("update add h%d.corp.example. 60 A %s", n, address(marked()+n)))
+		fmt.Fprintf(&text, "h%d 60 IN A %s\n", n, address(marked()+n))
+	}
+	send()
+	file = filepath.Join(c.TempDir(), "corp.example.zone")
+	c.must(os.WriteFile(file, []byte(text.String()), 0o600))
+	return file
+}
+
+// contents are the addresses of a zone by name, and how many marks each owner has.
+type contents struct {
+	addresses map[string]string
+	marks     map[string]int
+}
+
+// held transfers the zone.
+func (c *counted) held(bind *dns.BIND) contents {
+	c.Helper()
+	z, err := zone.Transfer(c.Context(), &net.Dialer{}, bind.Address, dns.BINDZone, &zone.Key{Algorithm: bind.Algorithm, Name: bind.KeyName, Secret: bind.Secret})
+	c.must(err)
+	all := contents{addresses: map[string]string{}, marks: map[string]int{}}
+	for _, r := range z.Records {
+		owner, isMark := externaldns.OwnerOf(r.Value)
+		switch {
+		case r.Type == "A":
+			all.addresses[r.Name] += fmt.Sprint(r.Value, " ", r.TTL, " ")
+		case isMark && strings.HasPrefix(owner, "sp-"):
+			all.marks["sp-"]++
+		case isMark:
+			all.marks[owner]++
+		}
+	}
+	return all
+}
+
+// unchanged waits until the owners have so many marks, and expects the addresses of before.
+func (c *counted) unchanged(bind *dns.BIND, was contents, marks map[string]int) {
+	c.Helper()
+	c.eventually(fmt.Sprintf("the marks to be those of %v", marks), func() error {
+		now := c.held(bind)
+		for owner, count := range marks {
+			if now.marks[owner] != count {
+				return fmt.Errorf("they are those of %v", now.marks)
+			}
+		}
+		if !maps.Equal(now.addresses, was.addresses) {
+			c.Fatalf("the zone had %d addresses, and has %d, or others", len(was.addresses), len(now.addresses))
+		}
+		return nil
+	})
+}
+
+// adopts has the provider adopt names of an owner, and waits until that is over.
+func (c *counted) adopts(owner string) {
+	c.Helper()
+	c.eventually("the adoption to be accepted", func() error { // the provider is in use once the first name is instantiated
+		answer, err := c.signpost.Do(c.Context(), http.MethodPost, c.words.Replace(labRecord+"/update?adopt="+owner), "")
+		if err == nil && answer.Status != http.StatusAccepted {
+			err = answer.Unexpected(http.StatusAccepted)
+		}
+		return err
+	})
+	c.eventually("the adoption to be over", func() error {
+		var now struct{ Adoption *struct{ Names []string } }
+		err := c.get(labRecord+"/status", &now)
+		if err == nil && now.Adoption != nil {
+			err = fmt.Errorf("%d names are being adopted", len(now.Adoption.Names))
+		}
+		return err
+	})
+}
+
+// watchAll asks for names all the time. The function that it returns stops that, and tells of answers that were empty or changed.
+func (c *counted) watchAll(bind *dns.BIND, labels ...string) func() error {
+	var watches []*dns.Watch
+	for _, label := range labels {
+		watches = append(watches, dns.NewWatch(bind.Address, label+"."+dns.BINDZone))
+	}
+	return func() error {
+		for n, watch := range watches {
+			watch.Stop()
+			if seen := watch.Seen(); len(seen) != 1 || seen[0].Code != "NOERROR" || len(seen[0].Targets) != 1 || seen[0].Times < 10 {
+				return fmt.Errorf("%s was answered %v", labels[n], seen)
+			}
+		}
+		return nil
+	}
+}
