@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestTheFaultOfAnErrorIsThatOfTheFirstInItsChain(t *testing.T) {
@@ -15,6 +16,6 @@ func TestTheFaultOfAnErrorIsThatOfTheFirstInItsChain(t *testing.T) {
 	assert.Equal(t, Unreachable, Of(io.EOF), "nobody has said no")
 	assert.Empty(t, Of(nil))
 	assert.Equal(t, "no: EOF", inner.Error())
-	assert.ErrorIs(t, inner, io.EOF)
-	assert.NoError(t, Errorf(Stale, "%d", 7).Unwrap())
+	require.ErrorIs(t, inner, io.EOF)
+	require.NoError(t, Errorf(Stale, "%d", 7).Unwrap())
 }
