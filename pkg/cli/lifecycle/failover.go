@@ -139,8 +139,8 @@ func (m *mover) until(ctx context.Context, p terminal.Program, api *client.Clien
 	}.Until(ctx, func(ctx context.Context) (bool, error) {
 		var record client.FailoverRecord
 		_, err := connect.Ask(ctx, api, http.MethodGet, "failovers/"+id, nil, &record)
-		last = record
 		if err == nil {
+			last = record
 			tellAnswered(p.Err, record, told)
 		}
 		return !record.Ended.IsZero(), err
