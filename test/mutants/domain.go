@@ -84,12 +84,6 @@ func inNames() []bugs.Bug {
 			Replacement: "wish != \"\"",
 		},
 		{
-			Name: "unknown failure refused", File: "pkg/domain/fault/fault.go",
-			Breaks:      "a server that does not answer counts as one that has refused",
-			Text:        "return Unreachable",
-			Replacement: "return Refused",
-		},
-		{
 			Name: "removed provider", File: "pkg/dns/externaldns/compile.go",
 			Breaks:      "a provider is used in the very version that removed it",
 			Text:        "o.Version >= provider.removed",

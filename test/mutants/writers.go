@@ -6,6 +6,12 @@ import "github.com/signpost-dns/signpost/test/simulate/bugs"
 func inWriters() []bugs.Bug {
 	return []bugs.Bug{
 		{
+			Name: "unknown failure refused", File: "pkg/domain/fault/fault.go",
+			Breaks:      "a server that does not answer counts as one that has refused",
+			Text:        "return Unreachable",
+			Replacement: "return Refused",
+		},
+		{
 			Name: "delete before put", File: "pkg/publisher/coredns/transaction.go",
 			Breaks:      "a name is empty for an instant while its address changes",
 			Text:        "	answer, err := t.w.client.Txn(ctx).If(t.compares...).Then(append(t.puts, t.deletes...)...).Commit()",
