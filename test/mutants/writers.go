@@ -86,8 +86,8 @@ func inFailovers() []bugs.Bug {
 		{
 			Name: "preview of the present", File: "pkg/release/render/predict.go",
 			Breaks:      "the preview of a failover tells what is published now",
-			Text:        "on.Records[b.Record], drained, before, look)",
-			Replacement: "on.Records[b.Record], on.Drained.Clusters, before, look)",
+			Text:        "on.Records[b.Record], drained, now, look)",
+			Replacement: "on.Records[b.Record], on.Drained.Clusters, now, look)",
 		},
 		{
 			Name: "revert of others' drains", File: "pkg/release/failover/act.go",
