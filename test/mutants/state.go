@@ -108,6 +108,12 @@ func inWork() []bugs.Bug {
 			Replacement: "return first << count",
 		},
 		{
+			Name: "wanted by nobody", File: "pkg/worker/state/desired.go",
+			Breaks:      "an object stays in a cluster after its last owner has left it",
+			Text:        "			delete(d.objects, id)\n",
+			Replacement: "",
+		},
+		{
 			Name: "name gone, addresses gone", File: "pkg/worker/lookup/lookup.go",
 			Breaks:      "a host name that no longer exists loses its last addresses",
 			Text:        "return before, err",

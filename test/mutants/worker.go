@@ -20,8 +20,8 @@ func inWorker() []bugs.Bug {
 		{
 			Name: "taken over by name", File: "pkg/worker/state/desired.go",
 			Breaks:      "another project's content replaces that of the owner who came first",
-			Text:        "		bySeniority(all, entries[id].Owners)",
-			Replacement: "		bySeniority(all, nil)",
+			Text:        "	bySeniority(all, entries[id].Owners)",
+			Replacement: "	bySeniority(all, nil)",
 		},
 		{
 			Name: "refusal is silence", File: "pkg/worker/link/link.go",

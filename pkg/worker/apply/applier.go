@@ -7,7 +7,6 @@ package apply
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -123,35 +122,40 @@ func (t *Applier) plan(ctx context.Context) ([]action, error) {
 	return t.decideAll(), nil
 }
 
+// decideAll decides about each object that is wanted or in the ledger, and answers what
+// is to be done, ordered.
 func (t *Applier) decideAll() []action {
-	ids := map[bundle.ID]bool{}
-	for id := range t.Desired.Objects() {
-		ids[id] = true
+	var actions []action
+	for id, want := range t.Desired.Objects() {
+		actions = t.decide(actions, id, want)
 	}
 	for id := range t.Ledger.Entries() {
-		ids[id] = true
+		if t.Desired.Object(id) == nil {
+			actions = t.decide(actions, id, nil)
+		}
 	}
-	var actions []action
-	for _, id := range slices.SortedFunc(maps.Keys(ids), bundle.Compare) {
-		want := t.Desired.Object(id)
-		var entry *ledger.Entry
-		version := ""
-		if e, ok := t.Ledger.Entries()[id]; ok {
-			entry, version = &e, e.ResourceVersion
-		}
-		a := decide(id, want, entry, t.link.Sight(id, version))
-		if a.operation == nothing && t.recheck[id] && want != nil {
-			a = a.do(create, "looked at again")
-		}
-		if t.Index.Suspended(ownersOf(want, entry)) {
-			a = a.do(nothing, "suspended")
-		}
-		if a.operation != nothing {
-			actions = append(actions, a)
-			continue
-		}
-		t.annotate(id, want)
+	slices.SortFunc(actions, func(a, b action) int { return bundle.Compare(a.id, b.id) })
+	return actions
+}
+
+// decide adds what is to be done about one object, if anything is.
+func (t *Applier) decide(actions []action, id bundle.ID, want *state.Wanted) []action {
+	var entry *ledger.Entry
+	version := ""
+	if e, ok := t.Ledger.Entries()[id]; ok {
+		entry, version = &e, e.ResourceVersion
 	}
+	a := decide(id, want, entry, t.link.Sight(id, version))
+	if a.operation == nothing && t.recheck[id] && want != nil {
+		a = a.do(create, "looked at again")
+	}
+	if t.Index.Suspended(ownersOf(want, entry)) {
+		a = a.do(nothing, "suspended")
+	}
+	if a.operation != nothing {
+		return append(actions, a)
+	}
+	t.annotate(id, want)
 	return actions
 }
 

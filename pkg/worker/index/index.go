@@ -29,9 +29,10 @@ type Index struct {
 
 	mu       sync.Mutex
 	owners   map[appcontext.Owner]appcontext.Pointer
-	clusters map[string]map[appcontext.Owner]bool
-	revision int64            // of the last complete read
-	moves    map[string]int64 // how often a cluster was concerned by a change
+	clusters map[string]*concern           // none without owners
+	revision int64                         // of the last complete read
+	moves    map[string]int64              // how often a cluster was concerned by a change
+	recent   map[string][]appcontext.Owner // by cluster, whose changes were the last of moves
 }
 
 // New makes an empty Index. It calls tell with the clusters that a change
@@ -41,8 +42,9 @@ func New(contexts Contexts, tell func(clusters []string)) *Index {
 		contexts: contexts,
 		tell:     tell,
 		owners:   map[appcontext.Owner]appcontext.Pointer{},
-		clusters: map[string]map[appcontext.Owner]bool{},
+		clusters: map[string]*concern{},
 		moves:    map[string]int64{},
+		recent:   map[string][]appcontext.Owner{},
 	}
 }
 
@@ -109,19 +111,19 @@ func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 	}
 	for _, cluster := range clustersOf(before) {
 		concerned[cluster] = true
-		x.moves[cluster]++
-		delete(x.clusters[cluster], p.Owner)
-		if len(x.clusters[cluster]) == 0 {
+		x.move(cluster, p.Owner)
+		x.clusters[cluster].remove(before, cluster)
+		if len(x.clusters[cluster].owners) == 0 {
 			delete(x.clusters, cluster)
 		}
 	}
 	for _, cluster := range clustersOf(p) {
 		concerned[cluster] = true
-		x.moves[cluster]++
+		x.move(cluster, p.Owner)
 		if x.clusters[cluster] == nil {
-			x.clusters[cluster] = map[appcontext.Owner]bool{}
+			x.clusters[cluster] = newConcern()
 		}
-		x.clusters[cluster][p.Owner] = true
+		x.clusters[cluster].add(p, cluster)
 	}
 	x.owners[p.Owner] = p
 }
@@ -139,7 +141,7 @@ func (x *Index) touch(touch appcontext.Touch, concerned map[string]bool) {
 	}
 	for _, cluster := range clusters {
 		concerned[cluster] = true
-		x.moves[cluster]++
+		x.move(cluster, p.Owner)
 	}
 }
 
@@ -167,16 +169,35 @@ func clustersOf(p appcontext.Pointer) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Pointers answers the pointers that have objects, Services or placements in
-// the cluster, ordered by owner.
-func (x *Index) Pointers(cluster string) []appcontext.Pointer {
+// Since answers the pointers of the owners that have changed in the cluster since it had
+// moved so often, and how often it has moved. An owner that has left the cluster has an
+// empty pointer. If too much has changed, all answers that these are all
+// pointers of the cluster, ordered by owner.
+func (x *Index) Since(cluster string, moved int64) (pointers []appcontext.Pointer, now int64, all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var out []appcontext.Pointer
-	for _, owner := range slices.Sorted(maps.Keys(x.clusters[cluster])) {
-		out = append(out, x.owners[owner])
+	recent, now := x.recent[cluster], x.moves[cluster]
+	var owners []appcontext.Owner
+	if missed := now - moved; moved < 0 || missed > int64(len(recent)) {
+		owners, all = slices.Sorted(maps.Keys(x.clusters[cluster].all())), true
+	} else {
+		owners = slices.Compact(slices.Sorted(slices.Values(recent[int64(len(recent))-missed:])))
 	}
-	return out
+	for _, owner := range owners {
+		p := appcontext.Pointer{Owner: owner}
+		if x.clusters[cluster].all()[owner] {
+			p = x.owners[owner]
+		}
+		pointers = append(pointers, p)
+	}
+	return pointers, now, all
+}
+
+// Serves tells whether a pointer has objects, Services or placements in the cluster.
+func (x *Index) Serves(cluster string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.clusters[cluster] != nil
 }
 
 // Suspended tells whether all of the owners, if there are any, are suspended.
@@ -197,9 +218,11 @@ func (x *Index) Pointer(owner string) appcontext.Pointer {
 // Services answers the Services ("namespace/name") of the cluster whose
 // addresses matter to somebody.
 func (x *Index) Services(cluster string) map[string]bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	named := map[string]bool{}
-	for _, p := range x.Pointers(cluster) {
-		for _, service := range p.Services[cluster] {
+	if of := x.clusters[cluster]; of != nil {
+		for service := range of.services {
 			named[service] = true
 		}
 	}
@@ -223,10 +246,12 @@ func (x *Index) Names() []string {
 // Placements answers the distinct placements, by their keys, that the cluster's
 // nodes are to be held against.
 func (x *Index) Placements(cluster string) map[string]placement.Placement {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	wanted := map[string]placement.Placement{}
-	for _, p := range x.Pointers(cluster) {
-		for _, placed := range p.Placements[cluster] {
-			wanted[placed.Key()] = placed
+	if of := x.clusters[cluster]; of != nil {
+		for key, placed := range of.placements {
+			wanted[key] = placed.placement
 		}
 	}
 	return wanted

@@ -116,7 +116,7 @@ func (o *Observer) Finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if len(o.cluster.Index.Pointers(o.cluster.Name)) > 0 {
+	if o.cluster.Index.Serves(o.cluster.Name) {
 		return nil // somebody came in between: what was seen still counts
 	}
 	return o.writer.RemoveReachability(ctx)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -57,6 +56,7 @@ type Desired struct {
 	contexts Contexts
 	shares   map[appcontext.Owner]share
 	objects  map[bundle.ID]*Wanted
+	moved    int64 // how often the cluster had moved when the shares were read
 }
 
 // staleAttempts is how often a pointer may move while its context is read.
@@ -64,7 +64,7 @@ const staleAttempts = 5
 
 // NewDesired makes a Desired that has read nothing yet.
 func NewDesired(of *Cluster, contexts Contexts) *Desired {
-	return &Desired{cluster: of, contexts: contexts}
+	return &Desired{cluster: of, contexts: contexts, moved: -1}
 }
 
 // Objects answers all objects that are wanted. The caller must not change the map.
@@ -83,15 +83,19 @@ func (d *Desired) Pointer(owner string) appcontext.Pointer {
 
 // Load brings the union up to the current pointers. It fails, and changes nothing,
 // unless every owner's objects could be read. Otherwise an object might be deleted that
-// is wanted. The entries tell who came first.
+// is wanted. The entries tell who came first. Only owners that have changed are read, and
+// only their objects are merged anew.
 func (d *Desired) Load(ctx context.Context, entries map[bundle.ID]ledger.Entry) error {
 	x := d.cluster.Index
 	for attempt := 1; ; attempt++ {
-		shares, changed, err := d.read(ctx, x.Pointers(d.cluster.Name))
+		pointers, moved, all := x.Since(d.cluster.Name, d.moved)
+		changed, err := d.read(ctx, pointers)
 		if err == nil {
-			if changed || d.objects == nil {
-				d.shares, d.objects = shares, union(shares, entries)
+			if all {
+				d.leave(pointers, changed)
 			}
+			d.merge(changed, entries)
+			d.moved = moved
 			return nil
 		}
 		if attempt == staleAttempts {
@@ -103,37 +107,111 @@ func (d *Desired) Load(ctx context.Context, entries map[bundle.ID]ledger.Entry) 
 	}
 }
 
-func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[appcontext.Owner]share, bool, error) {
-	shares := map[appcontext.Owner]share{}
-	changed := len(pointers) != len(d.shares)
-	for _, p := range pointers {
-		if before, ok := d.shares[p.Owner]; ok && before.isOf(p) {
-			shares[p.Owner] = before
+// leave adds the owners that are not among all pointers of the cluster any more.
+func (d *Desired) leave(all []appcontext.Pointer, changed map[appcontext.Owner]share) {
+	listed := make(map[appcontext.Owner]bool, len(all))
+	for _, p := range all {
+		listed[p.Owner] = true
+	}
+	for owner := range d.shares {
+		if !listed[owner] {
+			changed[owner] = share{}
+		}
+	}
+}
+
+// merge replaces the shares of owners that have changed, and merges the objects that they
+// had and have. A share without a pointer to a context goes.
+func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.ID]ledger.Entry) {
+	if d.objects == nil {
+		d.shares, d.objects = make(map[appcontext.Owner]share, len(changed)), make(map[bundle.ID]*Wanted, len(changed))
+	}
+	owners := d.concerned(changed)
+	for owner, next := range changed {
+		if next.pointer.ContextID == "" {
+			delete(d.shares, owner)
+		} else {
+			d.shares[owner] = next
+		}
+		for id := range next.objects {
+			if !slices.Contains(owners[id], string(owner)) {
+				owners[id] = append(owners[id], string(owner))
+			}
+		}
+	}
+	for id, all := range owners {
+		all = slices.DeleteFunc(all, func(owner string) bool { return d.shares[appcontext.Owner(owner)].objects[id] == nil })
+		if len(all) == 0 {
+			delete(d.objects, id)
 			continue
 		}
-		changed = true
+		slices.Sort(all)
+		d.objects[id] = union(id, all, d.shares, entries)
+	}
+}
+
+// concerned are the objects that changed owners have or had, each with the owners that it
+// had.
+func (d *Desired) concerned(changed map[appcontext.Owner]share) map[bundle.ID][]string {
+	owners := map[bundle.ID][]string{}
+	add := func(objects map[bundle.ID]*Wanted) {
+		for id := range objects {
+			if _, known := owners[id]; known {
+				continue
+			}
+			owners[id] = nil
+			if was := d.objects[id]; was != nil {
+				owners[id] = slices.Clone(was.Owners)
+			}
+		}
+	}
+	for owner, next := range changed {
+		add(d.shares[owner].objects)
+		add(next.objects)
+	}
+	return owners
+}
+
+// read reads the objects of owners that have changed. An owner that has left the cluster
+// has an empty share.
+func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[appcontext.Owner]share, error) {
+	shares := map[appcontext.Owner]share{}
+	for _, p := range pointers {
+		if before, ok := d.shares[p.Owner]; ok && before.isOf(p) {
+			continue
+		}
+		if p.ContextID == "" {
+			shares[p.Owner] = share{}
+			continue
+		}
 		objects, revision, err := d.contexts.ObjectsOn(ctx, p, d.cluster.Name)
 		if err != nil {
-			return nil, false, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
+			return nil, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
 		}
-		s := share{pointer: p, revision: revision, objects: make(map[bundle.ID]*Wanted, len(objects))}
-		alone, alike := []string{string(p.Owner)}, map[string]cluster.Marks{}
-		for _, o := range objects {
-			marks, err := cluster.MarksOf(o, d.cluster.Installation)
-			if err != nil {
-				return nil, false, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
-			}
-			if known, ok := alike[o.App]; ok && known.Equal(marks) {
-				marks = known // the objects of an app mostly have the same
-			}
-			alike[o.App] = marks
-			s.objects[o.ID] = &Wanted{Object: o, Digest: o.Digest(), Shared: o.Shared(), Marks: marks, Owners: alone}
-			before := d.shares[p.Owner].objects[o.ID]
-			s.objects[o.ID].follow(before, p)
+		if shares[p.Owner], err = d.shareOf(p, objects, revision); err != nil {
+			return nil, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
 		}
-		shares[p.Owner] = s
 	}
-	return shares, changed, nil
+	return shares, nil
+}
+
+// shareOf is what a pointer's objects are for its owner.
+func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision int64) (share, error) {
+	s := share{pointer: p, revision: revision, objects: make(map[bundle.ID]*Wanted, len(objects))}
+	alone, alike := []string{string(p.Owner)}, map[string]cluster.Marks{}
+	for _, o := range objects {
+		marks, err := cluster.MarksOf(o, d.cluster.Installation)
+		if err != nil {
+			return share{}, err
+		}
+		if known, ok := alike[o.App]; ok && known.Equal(marks) {
+			marks = known // the objects of an app mostly have the same
+		}
+		alike[o.App] = marks
+		s.objects[o.ID] = &Wanted{Object: o, Digest: o.Digest(), Shared: o.Shared(), Marks: marks, Owners: alone}
+		s.objects[o.ID].follow(d.shares[p.Owner].objects[o.ID], p)
+	}
+	return s, nil
 }
 
 // follow notes what an object follows from, given how it was before and the
@@ -149,34 +227,23 @@ func (w *Wanted) follow(before *Wanted, p appcontext.Pointer) {
 	}
 }
 
-// union merges the shares. If owners differ on an object, the senior's content counts,
-// and the others are told. An object that one owner alone wants is not copied: there may
-// be very many of them.
-func union(shares map[appcontext.Owner]share, entries map[bundle.ID]ledger.Entry) map[bundle.ID]*Wanted {
-	owners := map[bundle.ID][]string{}
-	for _, owner := range slices.Sorted(maps.Keys(shares)) {
-		for id := range shares[owner].objects {
-			owners[id] = append(owners[id], string(owner))
+// union merges what all owners of an object, ordered, want of it. If they differ, the
+// senior's content counts, and the others are told. An object that one owner alone wants
+// is not copied: there may be very many of them.
+func union(id bundle.ID, all []string, shares map[appcontext.Owner]share, entries map[bundle.ID]ledger.Entry) *Wanted {
+	if len(all) == 1 {
+		return shares[appcontext.Owner(all[0])].objects[id]
+	}
+	bySeniority(all, entries[id].Owners)
+	w := *shares[appcontext.Owner(all[0])].objects[id]
+	w.Owners = all
+	for _, owner := range all[1:] {
+		if !bytes.Equal(w.Object.JSON, shares[appcontext.Owner(owner)].objects[id].Object.JSON) {
+			w.Losing = append(w.Losing, owner)
 		}
 	}
-	out := make(map[bundle.ID]*Wanted, len(owners))
-	for id, all := range owners {
-		if len(all) == 1 {
-			out[id] = shares[appcontext.Owner(all[0])].objects[id]
-			continue
-		}
-		bySeniority(all, entries[id].Owners)
-		w := *shares[appcontext.Owner(all[0])].objects[id]
-		w.Owners = all
-		for _, owner := range all[1:] {
-			if !bytes.Equal(w.Object.JSON, shares[appcontext.Owner(owner)].objects[id].Object.JSON) {
-				w.Losing = append(w.Losing, owner)
-			}
-		}
-		w.Message = differing(all[0], w.Losing)
-		out[id] = &w
-	}
-	return out
+	w.Message = differing(all[0], w.Losing)
+	return &w
 }
 
 // bySeniority puts those who had the object before in front, as they were. Thus nobody

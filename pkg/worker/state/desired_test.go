@@ -36,7 +36,7 @@ func TestWhatIsWantedIsInMemoryOnce(t *testing.T) {
 	require.NoError(t, err)
 	const owner = appcontext.Owner("projects/shop/composite-apps/store/v1/deployment-intent-groups/prod")
 	d := NewDesired(&Cluster{Name: "edge+hub", Installation: "id"}, holding{objects: append(objects, other)})
-	shares, _, err := d.read(t.Context(), []appcontext.Pointer{{Owner: owner}})
+	shares, err := d.read(t.Context(), []appcontext.Pointer{{Owner: owner, ContextID: "1"}})
 	require.NoError(t, err)
 
 	labels := func(o bundle.Object) uintptr {
@@ -45,9 +45,9 @@ func TestWhatIsWantedIsInMemoryOnce(t *testing.T) {
 	require.Equal(t, labels(objects[0]), labels(objects[2]), "the same labels are there once")
 	require.NotEqual(t, labels(objects[0]), labels(other))
 	require.Equal(t, "c", shares[owner].objects[other.ID].Marks.Labels["a"])
-	all := union(shares, nil)
-	require.Len(t, all, 4)
-	for id, want := range all {
+	d.merge(shares, nil)
+	require.Len(t, d.Objects(), 4)
+	for id, want := range d.Objects() {
 		require.Same(t, want, shares[owner].objects[id])
 		require.Equal(t, []string{string(owner)}, want.Owners)
 	}

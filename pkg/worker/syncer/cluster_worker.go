@@ -148,7 +148,7 @@ func (t *clusterWorker) load(ctx context.Context) error {
 
 // empty tells whether there is nothing to serve.
 func (t *clusterWorker) empty() bool {
-	return t.Ledger.Empty() && t.executor.Empty() && len(t.Index.Pointers(t.Name)) == 0
+	return t.Ledger.Empty() && t.executor.Empty() && !t.Index.Serves(t.Name)
 }
 
 // isSettled tells whether nothing is left to do, as far as is known.
