@@ -63,7 +63,7 @@ clean: ## Remove what build and snapshot leave
 # goreleaser looks for cyclonedx-gomod on the PATH.
 release = goreleaser=$(call tool,goreleaser); sbom=$(call tool,cyclonedx-gomod); \
 	programs=$$(mktemp -d); trap 'rm -rf "$$programs"' EXIT; ln -s "$$sbom" "$$programs/cyclonedx-gomod"; \
-	PATH="$$programs:$$PATH" "$$goreleaser" release --clean
+	PATH="$$programs:$$PATH" "$$goreleaser" release --clean --timeout 2h
 
 .PHONY: snapshot
 snapshot: ## Build archives, checksums and SBOMs of this commit in dist/, without images and signatures
