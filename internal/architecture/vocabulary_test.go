@@ -44,7 +44,10 @@ func vocabularies() []vocabulary {
 		},
 		{
 			regexp.MustCompile(`json:"(dnsName|providerSpecific)\b`),
-			[]edge{{"pkg/domain/bundle", "stores keep what is published as the DNSEndpoint alone, and bundle.Stored reads it"}},
+			[]edge{
+				{"pkg/domain/bundle", "stores keep what is published as the DNSEndpoint alone, and bundle.Stored reads it"},
+				{"pkg/cli/imports", "an import reads the DNSEndpoints of other programs"},
+			},
 			"what is published travels as typed values, and nobody decodes a DNSEndpoint (ADR 0048)",
 		},
 	}

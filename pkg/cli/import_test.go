@@ -65,6 +65,7 @@ func TestImportsRefuseWhatTheyCannotRead(t *testing.T) {
 	for _, args := range []string{
 		"zone", "zone " + dir + "/none", "zone axfr://192.0.2.1", "zone axfr:///a.example", "zone axfr://192.0.2.1/a.example --tsig-file " + key,
 		"zone axfr://192.0.2.1/a.example --tsig-file " + dir + "/none", "octodns", "external-dns", "external-dns x",
+		"kubernetes", "kubernetes --cluster one", "kubernetes --cluster dc/one --kubeconfig " + dir + "/none",
 	} {
 		got := signpost(t, "", append([]string{"import"}, strings.Fields(args)...)...)
 		require.Equal(t, exitUsage, got.code, "%s: %s", args, got.err)

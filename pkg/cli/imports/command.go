@@ -41,7 +41,7 @@ func Command(p terminal.Program) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(zoneCommand(p), octoCommand(p), ownedCommand(p))
+	cmd.AddCommand(zoneCommand(p), octoCommand(p), ownedCommand(p), kubernetesCommand(p))
 	return cmd
 }
 
