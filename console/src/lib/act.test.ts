@@ -51,7 +51,7 @@ describe('the form of a name', () => {
     expect(documentOf({ ...form, selector: 'region=eu' }).spec.clusters).toEqual({ selector: { region: 'eu' } })
   })
   test('keeps what it does not show', () => {
-    const stored: DNSName = { metadata: { name: 'a.example', description: 'kept', revision: 4 }, spec: { cname: 'b.example', scope: 'cluster', recordTypes: ['CNAME'] } }
+    const stored: DNSName = { metadata: { name: 'a.example', description: 'kept', revision: 4 }, spec: { cname: 'b.example', scope: 'cluster', recordTypes: ['CNAME'], records: [{ type: 'TXT', values: ['kept'] }] } }
     const back = documentOf(formOf('p', stored), stored)
     expect(back.spec).toEqual(stored.spec)
     expect(back.metadata).toMatchObject({ name: 'a.example', description: 'kept' })

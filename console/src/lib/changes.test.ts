@@ -25,4 +25,6 @@ test('a request, its document and its end are one change', () => {
 test('the document of a release is found by its request', () => {
   expect(documentAt(events, path, 1)).toEqual(after)
   expect(documentAt(events, path, 3)).toBeUndefined()
+  const hidden = { ...after, metadata: { ...after.metadata, description: 'password=***' } }
+  expect(documentAt([event({ outcome: 'stored', requestID: 'r', after: hidden }), event({ requestID: 'r' })], path, 2)).toBeUndefined()
 })

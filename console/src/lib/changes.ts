@@ -22,9 +22,11 @@ export function joined(events: Event[]): Event[] {
   })
 }
 
-/** documentAt is the document of a name as its release had it, by the events of its project. */
+const secret = '***' // which events have in place of what looks like a secret
+
+/** documentAt is the whole document of a name as its release had it, by the events of its project. */
 export function documentAt(events: Event[], path: string, release: number): DNSName | undefined {
   const request = events.find((e) => e.path === path && e.outcome === 'accepted' && e.revision === release)?.requestID
   const written = events.find((e) => e.path === path && e.outcome === 'stored' && e.requestID === request && request !== undefined)
-  return written?.after as DNSName | undefined
+  return JSON.stringify(written?.after ?? '').includes(secret) ? undefined : (written?.after as DNSName | undefined)
 }

@@ -38,7 +38,7 @@ export function canonical(typed: string): string {
 
 /** documentOf is the document that a form describes; from has what the form does not show. */
 export function documentOf(form: NameForm, from?: DNSName): DNSName {
-  const spec: DNSNameSpec = { ...(from?.spec.scope ? { scope: from.spec.scope } : {}), ...(from?.spec.recordTypes ? { recordTypes: from.spec.recordTypes } : {}), ...(from?.spec.health ? { health: from.spec.health } : {}) }
+  const spec: DNSNameSpec = { ...(from?.spec.scope ? { scope: from.spec.scope } : {}), ...(from?.spec.recordTypes ? { recordTypes: from.spec.recordTypes } : {}), ...(from?.spec.health ? { health: from.spec.health } : {}), ...(from?.spec.records ? { records: from.spec.records } : {}) }
   if (form.kind === 'service') {
     spec.service = form.service.trim()
     spec.clusters = form.selector.trim() ? { selector: pairs(words(form.selector)) } : form.clusters

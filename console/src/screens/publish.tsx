@@ -94,7 +94,7 @@ function Load() {
   if ((project && host && stored.data === undefined) || (release && earlier.data === undefined)) return <Loading what="the name" />
   if (release && !earlier.data)
     return (
-      <Empty title={`The document of release ${release} is not among the latest ${latest} changes of the project.`}>
+      <Empty title={`The document of release ${release} cannot be read from the latest ${latest} events of the project.`}>
         <p>
           <a href={link(['publish'], { project, name: host })}>Change the name as it is now</a>
         </p>
@@ -236,7 +236,7 @@ function Form({ stored, from, start, release }: FormProps) {
         <Field label="TTL in seconds" hint="How long resolvers keep an answer; empty for the default of the DNS provider." faults={faults.of('/spec/ttl')}>
           {(p) => <input {...p} inputMode="numeric" value={form.ttl} autocomplete="off" onInput={(e) => set({ ttl: e.currentTarget.value })} />}
         </Field>
-        {from && (from.spec.health ?? from.spec.recordTypes ?? from.spec.scope) && <p class="muted small">Health, record types and scope stay as they are; the API and the command line change them.</p>}
+        {from && (from.spec.health ?? from.spec.recordTypes ?? from.spec.records ?? from.spec.scope) && <p class="muted small">Health, scope, record types and records of other types stay as they are; the API and the command line change them.</p>}
         <div class="bar">
           <button type="submit" class="primary" disabled={!ready || publish.isPending}>
             {publish.isPending ? 'Publishing…' : ready ? `${stored ? 'Change' : 'Publish'}: ${effect(plan.data)}` : 'Publish'}
