@@ -54,20 +54,15 @@ func (s *Registry) CheckNames(ctx context.Context, p *resolve.Proposal) error {
 // judge adds requests to those of a proposal. It passes those that are not granted to
 // refuse, with the owner of the name and the entry in the way.
 func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, requests []resolve.ClaimRequest, refuse func(b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry)) error {
-	claims, err := s.Names().Read(ctx, keysOf(requests))
-	if err != nil {
+	if err := s.readClaims(ctx, p, requests); err != nil {
 		return err
 	}
-	if p.Claims == nil {
-		p.Claims = map[nameclaim.Key]nameclaim.Claim{}
-	}
-	maps.Copy(p.Claims, claims)
 	holders, group, project := s.claimHolders(), p.Draft.Group.Path, p.Draft.Group.Project.Name
 	for path, read := range p.Draft.In.Read {
 		holders.documents[path] = read.UID
 	}
 	for _, b := range requests {
-		claim := claims[b.Key]
+		claim := p.Claims[b.Key]
 		if keeper, err := holders.keeper(ctx, b); err != nil || claim.Has(project, keeper) {
 			if err != nil {
 				return err
@@ -85,6 +80,30 @@ func (s *Registry) judge(ctx context.Context, p *resolve.Proposal, requests []re
 		if verdict != nameclaim.Granted {
 			refuse(b, claim.Project, verdict, by)
 		}
+	}
+	return nil
+}
+
+// readClaims reads the claims of requests that were not read yet. The first time, it reads
+// those of all namespaces of the proposal with them.
+func (s *Registry) readClaims(ctx context.Context, p *resolve.Proposal, requests []resolve.ClaimRequest) error {
+	if p.Claims == nil {
+		p.Claims = map[nameclaim.Key]nameclaim.Claim{}
+		requests = slices.Concat(requests, namespaceRequests(p.Draft.Group), servicesIn(p.Draft.Group))
+	}
+	missing := map[nameclaim.Key]bool{}
+	for _, b := range requests {
+		if _, read := p.Claims[b.Key]; !read {
+			missing[b.Key] = true
+		}
+	}
+	keys := slices.SortedFunc(maps.Keys(missing), resolve.CompareKeys)
+	claims, err := s.Names().Read(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		p.Claims[key] = claims[key]
 	}
 	return nil
 }

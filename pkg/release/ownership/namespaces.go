@@ -86,7 +86,7 @@ func (s *Registry) CheckNamespaceClaims(ctx context.Context, p *resolve.Proposal
 	if err := s.judge(ctx, p, namespaceRequests(d.Group), refuse); err != nil {
 		return err
 	}
-	looked := &resolve.Proposal{Request: p.Request, Lifecycle: p.Lifecycle, Draft: d}
+	looked := &resolve.Proposal{Request: p.Request, Lifecycle: p.Lifecycle, Draft: d, Claims: p.Claims}
 	return s.judge(ctx, looked, servicesIn(d.Group), refuse)
 }
 
@@ -237,17 +237,32 @@ func (s *Registry) NamespaceTenant(ctx context.Context, namespace, but string) (
 	return "", "", nil
 }
 
-// IsForeign tells whether a namespace of a cluster is a project's other than the
-// one given, which has objects there. A claim alone is not enough: apps without
-// manifests claim namespaces that nobody has granted to them.
-func (s *Registry) IsForeign(ctx context.Context, cluster, namespace, project string) (bool, error) {
-	key := nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace}
-	claims, err := s.Names().Read(ctx, []nameclaim.Key{key})
-	claim := claims[key]
-	if err != nil || claim.Project == "" || claim.Project == project {
-		return false, err
+// Foreign tells of a namespace of clusters where it is a project's other than the one
+// given, which has objects there. A claim alone is not enough: apps without manifests
+// claim namespaces that nobody has granted to them.
+func (s *Registry) Foreign(ctx context.Context, clusters []string, namespace, project string) (map[string]bool, error) {
+	var keys []nameclaim.Key
+	for _, cluster := range clusters {
+		keys = append(keys, nameclaim.Key{View: resolve.InNamespaces + cluster, Name: namespace})
 	}
-	entry, found, err := s.Ledger.Get(ctx, bundle.ID{Cluster: cluster, Kind: "Namespace", Name: namespace})
+	claims, err := s.Names().Read(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	foreign := map[string]bool{}
+	for n, cluster := range clusters {
+		if foreign[cluster], err = s.isForeign(ctx, cluster, keys[n], claims[keys[n]], project); err != nil {
+			return nil, err
+		}
+	}
+	return foreign, nil
+}
+
+func (s *Registry) isForeign(ctx context.Context, cluster string, key nameclaim.Key, claim nameclaim.Claim, project string) (bool, error) {
+	if claim.Project == "" || claim.Project == project {
+		return false, nil
+	}
+	entry, found, err := s.Ledger.Get(ctx, bundle.ID{Cluster: cluster, Kind: "Namespace", Name: key.Name})
 	if err != nil || !found || !entry.CreatedByUs && entry.Status != ledger.Applied {
 		return false, err
 	}

@@ -201,6 +201,11 @@ func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 		return nil, err
 	}
 	c.frozen = health.frozen
+	if look.ahead != nil {
+		if err := look.ahead(ctx, b); err != nil {
+			return nil, err
+		}
+	}
 	for _, cluster := range b.Sources {
 		offer := address.Offer{Service: address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}}
 		if resolve.Directory(g, cluster) {

@@ -4,6 +4,7 @@ package render
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -28,6 +29,7 @@ type Sources struct {
 	health    func(ctx context.Context) (clusterHealth, error)
 	placement func(ctx context.Context, cluster string, p placement.Placement) (*placement.Verdict, error)
 	foreign   func(ctx context.Context, b plan.Binding, cluster string) (bool, error) // the Service's namespace is another project's
+	ahead     func(ctx context.Context, b plan.Binding) error                         // reads what service answers of all sources of a binding; nil: nothing
 	probes    func(ctx context.Context, endpoint bundle.ID) (map[string]map[string]intent.ProbeStatus, error)
 
 	Keep func(ctx context.Context, lost map[string]state.NameSet) (map[string]state.NameSet, error) // which names, by record, stay published although nothing offers them an address; nil: none
@@ -50,12 +52,16 @@ type Renderer struct {
 // ObservedSources is what was observed, without a live look: by the workers of clusters,
 // and, of the apps that an orchestrator deploys, as it reports.
 func (s *Renderer) ObservedSources(g plan.Group) Sources {
-	told := reports{from: s.Reports, group: g}
+	told, known := reports{from: s.Reports, group: g}, map[address.Service]*observed.Service{}
 	service := func(ctx context.Context, app string, service address.Service) (*address.Observation, error) {
 		if inventory(g, service.Cluster) {
 			return told.service(ctx, app, service) // what a worker has once seen is old
 		}
-		seen, err := s.Observed.Service(ctx, service)
+		seen, read := known[service]
+		var err error
+		if !read {
+			seen, err = s.Observed.Service(ctx, service)
+		}
 		switch {
 		case err != nil:
 			return nil, err
@@ -68,7 +74,28 @@ func (s *Renderer) ObservedSources(g plan.Group) Sources {
 		}
 		return &seen.Observation, nil
 	}
-	return Sources{now: s.Now().UTC(), service: service, health: s.once(), placement: s.verdict, foreign: s.foreign(g), probes: s.probes}
+	ahead := func(ctx context.Context, b plan.Binding) error { return s.readAhead(ctx, g, b, known) }
+	return Sources{now: s.Now().UTC(), service: service, health: s.once(), placement: s.verdict, foreign: s.foreign(g), ahead: ahead, probes: s.probes}
+}
+
+// readAhead reads in one request what was observed of a binding's Service in all clusters
+// that workers watch.
+func (s *Renderer) readAhead(ctx context.Context, g plan.Group, b plan.Binding, known map[address.Service]*observed.Service) error {
+	var names []address.Service
+	for _, cluster := range b.Sources {
+		name := address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}
+		if _, read := known[name]; !read && !resolve.Directory(g, cluster) && !inventory(g, cluster) {
+			names = append(names, name)
+		}
+	}
+	found, err := s.Observed.ServicesOf(ctx, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		known[name] = found[name]
+	}
+	return nil
 }
 
 // probes answers what probes of the addresses of a DNSEndpoint have found, by the key of
@@ -94,20 +121,26 @@ func (s *Renderer) once() func(context.Context) (clusterHealth, error) {
 
 // foreign tells which namespaces of clusters belong to another project by now: names of
 // Services there that were published before the claim have to stop. The group's own are
-// not asked for, which is most, and each other one once.
+// not asked for, which is most. Each other one is asked for once, in all sources of a
+// binding together.
 func (s *Renderer) foreign(g plan.Group) func(context.Context, plan.Binding, string) (bool, error) {
-	type place struct{ cluster, namespace string }
-	known := map[place]bool{}
+	known := map[string]map[string]bool{} // by namespace and cluster
 	return func(ctx context.Context, b plan.Binding, cluster string) (bool, error) {
-		at := place{cluster, b.Namespace}
-		if _, asked := known[at]; asked || g.Orchestrated != nil || b.Namespace == g.LogicalCloudNamespace {
-			return known[at], nil
+		if g.Orchestrated != nil || b.Namespace == g.LogicalCloudNamespace {
+			return false, nil
 		}
-		is, err := s.Ownership.IsForeign(ctx, cluster, b.Namespace, g.Project.Name)
-		if err == nil {
-			known[at] = is
+		if is, asked := known[b.Namespace][cluster]; asked {
+			return is, nil
 		}
-		return is, err
+		found, err := s.Ownership.Foreign(ctx, b.Sources, b.Namespace, g.Project.Name)
+		if err != nil {
+			return false, err
+		}
+		if known[b.Namespace] == nil {
+			known[b.Namespace] = map[string]bool{}
+		}
+		maps.Copy(known[b.Namespace], found)
+		return found[cluster], nil
 	}
 }
 
@@ -157,7 +190,7 @@ func (s *Renderer) LiveSources(p *resolve.Proposal) Sources {
 		}
 		return s.Resolver.LookLive(ctx, service)
 	}
-	return Sources{now: seen.now, service: service, health: seen.health, placement: s.livePlacement, foreign: seen.foreign, probes: seen.probes}
+	return Sources{now: seen.now, service: service, health: seen.health, placement: s.livePlacement, foreign: seen.foreign, ahead: seen.ahead, probes: seen.probes}
 }
 
 // verdict answers what the cluster's nodes were last seen to make of a placement.

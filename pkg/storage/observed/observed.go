@@ -129,6 +129,31 @@ type Store struct{ kv kv.KV }
 // New makes a Store over a key-value store.
 func New(store kv.KV) *Store { return &Store{kv: store} }
 
+// ServicesOf answers the observations of some Services, without those that have none.
+func (s *Store) ServicesOf(ctx context.Context, names []address.Service) (map[address.Service]*Service, error) {
+	keys, of := make([]string, len(names)), make(map[string]address.Service, len(names))
+	for n, name := range names {
+		keys[n] = ServiceKey(name)
+		of[keys[n]] = name
+	}
+	found := make(map[address.Service]*Service, len(names))
+	if len(keys) == 0 {
+		return found, nil
+	}
+	items, _, err := s.kv.Range(ctx, kv.Range{Keys: keys})
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		o, err := decode[address.Observation](item)
+		if err != nil {
+			return nil, err
+		}
+		found[of[item.Key]] = &Service{Service: of[item.Key], Observation: o, Revision: item.ModRevision}
+	}
+	return found, nil
+}
+
 // Service answers the observation of one Service, nil when nothing has been
 // observed.
 func (s *Store) Service(ctx context.Context, name address.Service) (*Service, error) {
