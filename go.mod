@@ -2,6 +2,12 @@ module github.com/signpost-dns/signpost
 
 go 1.26.6
 
+ignore (
+	./console/node_modules
+	./test/console/node_modules
+	./test/typescript/node_modules
+)
+
 replace (
 	github.com/exoscale/egoscale/v3 => github.com/exoscale/egoscale/v3 v3.1.46
 	github.com/openshift/api => github.com/openshift/api v0.0.0-20251015095338-264e80a2b6e7

@@ -144,6 +144,18 @@ func inWork() []bugs.Bug {
 			Replacement: "context.WithCancel(ctx)",
 		},
 		{
+			Name: "few is one less", File: "pkg/release/removal/guard/account.go",
+			Breaks:      "as many names as may always go are held back",
+			Text:        "gone > Few && ",
+			Replacement: "gone >= Few && ",
+		},
+	}
+}
+
+// inOrchestration are mutants of what EMCO does to clusters.
+func inOrchestration() []bugs.Bug {
+	return []bugs.Bug{
+		{
 			Name: "context under way", File: "pkg/emco/handover/look.go",
 			Breaks:      "an app context that rsync still works on counts as done",
 			Text:        "return !s.active && s.in(",
@@ -154,12 +166,6 @@ func inWork() []bugs.Bug {
 			Breaks:      "a refusal of rsync counts as done",
 			Text:        "	case err == nil && done:",
 			Replacement: "	case err == nil && (done || message != \"\"):",
-		},
-		{
-			Name: "few is one less", File: "pkg/release/removal/guard/account.go",
-			Breaks:      "as many names as may always go are held back",
-			Text:        "gone > Few && ",
-			Replacement: "gone >= Few && ",
 		},
 	}
 }
