@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/zone"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -236,7 +237,7 @@ func (c *cluster) give(host string, p published) {
 		}
 		name.Spec.Service, name.Spec.Clusters = p.service, &intent.ClusterChoice{Names: []string{c.Cluster}}
 	case !fix(&name.Spec, p.targets):
-		c.result.leave(host, "", "%s has %s, which a name cannot have together; publish it by a document of your own", p.what, words(p.targets))
+		c.result.leave(host, "", "%s has %s, and a name has one host name or at most %d addresses; publish it by a document of your own", p.what, words(p.targets), mostAddresses)
 		return
 	default:
 		c.result.change(host, "", "the name gets the targets of now, %s: it does not follow %s, because Signpost finds others for its Service", words(p.targets), p.what)
@@ -293,6 +294,10 @@ func (c *cluster) ttl(p published) int64 {
 // takeEndpoints makes names of a DNSEndpoint, as of the records of a zone.
 func (c *cluster) takeEndpoints(o object) {
 	what := "DNSEndpoint " + o.key()
+	if o.Metadata.Labels[bundle.LabelManagedBy] == bundle.ManagedBy {
+		c.result.leave(what, "", "Signpost itself has made it; export the documents of its names from that server")
+		return
+	}
 	var records zone.Zone
 	for _, e := range o.Spec.Endpoints {
 		host := strings.ToLower(strings.TrimSuffix(e.DNSName, "."))

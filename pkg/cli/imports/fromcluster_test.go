@@ -56,7 +56,8 @@ func TestObjectsBecomeNames(t *testing.T) {
 			{"dnsName":"db.shop.example","recordType":"A","targets":["203.0.113.8"],"recordTTL":60},
 			{"dnsName":"text.shop.example","recordType":"TXT","targets":["hello"]},
 			{"dnsName":"eu.shop.example","recordType":"A","targets":["203.0.113.9"],"setIdentifier":"eu"},
-			{"dnsName":"www.shop.example","recordType":"A","targets":["203.0.113.9"]}]}}`),
+			{"dnsName":"www.shop.example","recordType":"A","targets":["203.0.113.9"]}]}}`,
+			`{"metadata":{"name":"ours","labels":{"app.kubernetes.io/managed-by":"signpost"}},"spec":{"endpoints":[{"dnsName":"ours.shop.example","recordType":"A","targets":["203.0.113.9"]}]}}`),
 	})
 	var names []string
 	for _, n := range r.Names {
@@ -87,6 +88,7 @@ func TestObjectsBecomeNames(t *testing.T) {
 		`left Ingress web/shop : has the host name "Bad_Name.example", which`,
 		"left HTTPRoute web/bare : has no host names of its own",
 		"left eu.shop.example A: DNSEndpoint web/more gives it with properties of its DNS provider",
+		"left DNSEndpoint web/ours : Signpost itself has made it",
 		"left www.shop.example A: DNSEndpoint web/more gives it, and Service web/front, too",
 	} {
 		require.Contains(t, told, says)

@@ -21,10 +21,10 @@ type object struct {
 		Namespace   string            `json:"namespace"`
 		Name        string            `json:"name"`
 		Annotations map[string]string `json:"annotations"`
+		Labels      map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
 		Type         string   `json:"type"`         // of a Service
-		ClusterIP    string   `json:"clusterIP"`    // of a Service
 		ExternalName string   `json:"externalName"` // of a Service
 		ExternalIPs  []string `json:"externalIPs"`  // of a Service
 

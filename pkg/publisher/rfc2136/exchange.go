@@ -94,8 +94,8 @@ func (w *Writer) send(ctx context.Context, zone string, update *dns.Msg) (*dns.M
 			return reply, nil
 		}
 		explained := w.explain(w.servers[at], zone, reply, err)
-		if mayHaveHappened := err != nil && reply == nil && !isDial(err); mayHaveHappened {
-			return nil, explained
+		if err != nil && reply == nil && !isDial(err) {
+			return nil, explained // it may have happened
 		}
 		failed = explained
 	}
