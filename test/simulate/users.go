@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
@@ -13,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
@@ -223,7 +225,8 @@ func (u *users) checkStatus(snap query.Snapshot) {
 	}
 	for _, name := range told.Names {
 		for _, source := range name.Sources {
-			if source.Kind != string(address.Fixed) && !u.world.sites[source.Cluster].ever(source.Target) {
+			kept := strings.HasPrefix(source.Field, render.AsBefore)
+			if source.Kind != string(address.Fixed) && !kept && !u.world.sites[source.Cluster].ever(source.Target) {
 				u.world.breaks("I6", "status says that %s offers %s, which it never did", source.Cluster, source.Target)
 			}
 		}

@@ -78,11 +78,10 @@ func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 	var offers []address.Offer
 	if b.Service != "" {
 		var err error
-		if offers, err = c.offers(ctx, g, b, held, look); err != nil {
+		if offers, err = c.offers(ctx, g, b, drained, held, look); err != nil {
 			return err
 		}
 	}
-	drained.Mark(b, offers)
 	published, managed := resolve.PublishingOf(record), externaldns.Managed(record.Spec.Parameters)
 	choices, rule := make([]address.Choice, len(b.Hosts)), rule(b, record)
 	probed, err := probed(ctx, g, b, look)
@@ -193,7 +192,7 @@ func (c *Contents) watchService(cluster, name string) {
 
 // offers collects what the clusters of a binding offer, and notes the live
 // Services among them.
-func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, held map[string][]address.Set, look Sources) ([]address.Offer, error) {
+func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, drained state.DrainedClusters, held map[string][]address.Set, look Sources) ([]address.Offer, error) {
 	var out []address.Offer
 	unread := map[string]bool{}
 	health, err := look.health(ctx)
@@ -230,10 +229,11 @@ func (c *Contents) offers(ctx context.Context, g plan.Group, b plan.Binding, hel
 		offer.Observation, offer.Standing = observation, health.of(cluster)
 		out = append(out, offer)
 	}
-	if unknown := unseen(out); len(unread) == 0 && len(unknown) > 0 {
-		keepOffers(out, unknown, held, "as published before: nobody has looked for the Service yet")
+	drained.Mark(b, out)
+	if len(unread) == 0 && !look.partly {
+		keepOffers(out, unseen(out), held, AsBefore+": nobody has looked for the Service yet")
 	}
-	keepOffers(out, unread, held, "as published before: what "+intent.Monitor+" says cannot be read")
+	keepOffers(out, unread, held, AsBefore+": what "+intent.Monitor+" says cannot be read")
 	return out, nil
 }
 
@@ -258,6 +258,10 @@ func unseen(offers []address.Offer) map[string]bool {
 	}
 	return answering
 }
+
+// AsBefore stands in place of the field that an address comes from. The address stays,
+// because nobody knows whether its cluster offers it.
+const AsBefore = "as published before"
 
 // keepOffers has clusters that cannot be read keep the published addresses that no other
 // cluster is known to have. Published addresses do not shrink by ignorance (I11).

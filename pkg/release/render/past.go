@@ -2,6 +2,7 @@ package render
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -16,7 +17,7 @@ import (
 type past struct {
 	objects bundle.Bundle
 	group   plan.Group
-	left    map[place]map[string][]address.Set // of DNSEndpoints that no binding asks for any more; nil: not looked for yet
+	left    map[place]map[string][]address.Set // of host names that have no binding where they are; nil: not looked for yet
 }
 
 // place is where names are published.
@@ -44,26 +45,35 @@ func (p *past) sets(b plan.Binding) map[string][]address.Set {
 			p.left = ofOthers(p.objects, p.group)
 		}
 		if left := p.left[placeOf(b.Record, b.Scope, b.Cluster)][host.Name]; len(left) > 0 {
-			sets[host.Name] = left
+			sets[host.Name] = slices.Clone(left)
 		}
 	}
 	return sets
 }
 
-// ofOthers are the sets of the DNSEndpoints that no binding of a group asks for, by
-// place and host name. Of several that have a host name, the first one counts.
+// ofOthers are the sets of host names that no binding asks for any more where they are, by
+// place and host name. In the former home of a record, none counts as asked for. Of several
+// DNSEndpoints that have a host name, the first one counts.
 func ofOthers(objects bundle.Bundle, g plan.Group) map[place]map[string][]address.Set {
-	asked := map[bundle.ID]bool{}
+	asked := map[bundle.ID]plan.Binding{}
 	for _, b := range g.Bindings {
-		asked[endpoints.ID(g, b)] = true
+		asked[endpoints.ID(g, b)] = b
+	}
+	for _, b := range g.Bindings {
+		if b.Former != "" {
+			b.Cluster = b.Former
+			delete(asked, endpoints.ID(g, b))
+		}
 	}
 	left := map[place]map[string][]address.Set{}
 	for _, o := range objects {
-		if o.Published == nil || asked[o.ID] {
+		if o.Published == nil {
 			continue
 		}
-		at := placeOf(o.Published.Record, intent.Scope(o.Published.Scope), o.Cluster)
-		sets := state.PublishedSets(o.Published)
+		at, sets := placeOf(o.Published.Record, intent.Scope(o.Published.Scope), o.Cluster), state.PublishedSets(o.Published)
+		for _, host := range asked[o.ID].Hosts {
+			delete(sets, host.Name)
+		}
 		maps.Copy(sets, left[at])
 		left[at] = sets
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -117,14 +118,13 @@ func (s *Renderer) cause(latest time.Time) time.Time {
 // noted is what was observed, with what compares that it still is, and the time
 // of the latest change.
 func (s *Renderer) noted(on *Inputs, read *[]kv.Compare, latest *time.Time) Sources {
-	seen := s.ObservedSources(on.Group)
-	seen.service = func(ctx context.Context, _ string, service address.Service) (*address.Observation, error) {
+	seen, known := s.ObservedSources(on.Group), map[address.Service]*observed.Service{}
+	seen.partly = true
+	seen.ahead = func(ctx context.Context, b plan.Binding) error { return s.readAhead(ctx, on.Group, b, known) }
+	seen.service = func(_ context.Context, _ string, service address.Service) (*address.Observation, error) {
+		found := known[service]
 		if inventory(on.Group, service.Cluster) {
 			return nil, nil // nobody but an orchestrator could tell
-		}
-		found, err := s.Observed.Service(ctx, service)
-		if err != nil {
-			return nil, err
 		}
 		if found == nil {
 			*read = append(*read, kv.Compare{Key: observed.ServiceKey(service)})

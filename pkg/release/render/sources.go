@@ -31,6 +31,7 @@ type Sources struct {
 	foreign   func(ctx context.Context, b plan.Binding, cluster string) (bool, error) // the Service's namespace is another project's
 	ahead     func(ctx context.Context, b plan.Binding) error                         // reads what service answers of all sources of a binding; nil: nothing
 	probes    func(ctx context.Context, endpoint bundle.ID) (map[string]map[string]intent.ProbeStatus, error)
+	partly    bool // service does not ask orchestrators, so that what it does not know may be known
 
 	Keep func(ctx context.Context, lost map[string]state.NameSet) (map[string]state.NameSet, error) // which names, by record, stay published although nothing offers them an address; nil: none
 }
