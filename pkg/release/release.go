@@ -145,7 +145,7 @@ func New(options Options) *Service {
 		Store:   store, Planner: planner, Names: names, Updater: updater, Operator: operator, Mover: mover, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},
 		worker: &controller.Worker{
-			Store: store, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
+			Store: store, Inputs: reader, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
 			Clusters: operator, Failovers: mover, Sync: following, Watch: options.Watch, Metrics: options.Metrics, Orchestrates: orchestrates,
 		},
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/failover"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/offers"
 	"github.com/signpost-dns/signpost/pkg/release/orchestration"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
@@ -26,6 +27,7 @@ import (
 // Worker is what a Controller works with.
 type Worker struct {
 	*state.Store
+	Inputs     *inputs.Reader
 	Tenancy    *tenancy.Keeper
 	Ownership  *ownership.Registry
 	Renderer   *render.Renderer

@@ -174,6 +174,13 @@ func admits(cluster intent.Cluster, project string) bool {
 	return len(cluster.Projects) == 0 || slices.Contains(cluster.Projects, project)
 }
 
+// ForgetClusters has the next selector read the clusters anew, because one has changed.
+func (s *Reader) ForgetClusters() {
+	s.clusters.mu.Lock()
+	defer s.clusters.mu.Unlock()
+	s.clusters.at = time.Time{}
+}
+
 // clusterList remembers the clusters for a moment, because each step of each name with a
 // selector asks for them. It is safe for concurrent use.
 type clusterList struct {
