@@ -12,6 +12,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -317,6 +318,26 @@ func TestANameFollowsClustersByTheirLabels(t *testing.T) {
 	before := w.snapshot(bakery).Lifecycle.Seq
 	follow()
 	require.Equal(t, before, w.snapshot(bakery).Lifecycle.Seq)
+}
+
+// TestLabelsThatHaveJustChangedAreFollowed though the clusters were looked at a moment ago:
+// no later change would wake the name. The world's clock stands still.
+func TestLabelsThatHaveJustChangedAreFollowed(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	w.watched(w.fake, etcd.New(w.fake).WatchAll)
+	w.control(t)
+	label := func(cluster string) {
+		w.put(intent.Join("cluster-providers/edge/clusters", cluster), `{"kubeconfigRef":"sealed","labels":{"region":"eu"}}`)
+	}
+	published := func(address string) func() bool {
+		return func() bool { return strings.Contains(strings.Join(w.published(bakery), " "), address) }
+	}
+	label("berlin")
+	require.NoError(t, w.publish(bakery, `{"service":"shop/front","clusters":{"selector":{"region":"eu"}},"provider":"lab"}`))
+	until(t, "the name is published", func() bool { w.applyAll(); return w.state(bakery) == intent.Instantiated && published("203.0.113.11")() })
+	label("paris")
+	until(t, "the other cluster is chosen, too", published("203.0.113.21"))
 }
 
 // TestANameSaysWhatItCannotSee: labels that no cluster has, and clusters without live

@@ -42,7 +42,7 @@ func (p *past) sets(b plan.Binding) map[string][]address.Set {
 			continue
 		}
 		if p.left == nil {
-			p.left = ofOthers(p.objects, p.group)
+			p.left = unasked(p.objects, p.group)
 		}
 		if left := p.left[placeOf(b.Record, b.Scope, b.Cluster)][host.Name]; len(left) > 0 {
 			sets[host.Name] = slices.Clone(left)
@@ -51,10 +51,10 @@ func (p *past) sets(b plan.Binding) map[string][]address.Set {
 	return sets
 }
 
-// ofOthers are the sets of host names that no binding asks for any more where they are, by
-// place and host name. In the former home of a record, none counts as asked for. Of several
-// DNSEndpoints that have a host name, the first one counts.
-func ofOthers(objects bundle.Bundle, g plan.Group) map[place]map[string][]address.Set {
+// unasked are the sets of host names that no binding asks for any more where they are, by
+// place and host name. In the former home of a record, no host name counts as asked for. If
+// several DNSEndpoints have a host name, the first one counts.
+func unasked(objects bundle.Bundle, g plan.Group) map[place]map[string][]address.Set {
 	asked := map[bundle.ID]plan.Binding{}
 	for _, b := range g.Bindings {
 		asked[endpoints.ID(g, b)] = b
