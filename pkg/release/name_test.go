@@ -335,7 +335,10 @@ func TestLabelsThatHaveJustChangedAreFollowed(t *testing.T) {
 	}
 	label("berlin")
 	require.NoError(t, w.publish(bakery, `{"service":"shop/front","clusters":{"selector":{"region":"eu"}},"provider":"lab"}`))
-	until(t, "the name is published", func() bool { w.applyAll(); return w.state(bakery) == intent.Instantiated && published("203.0.113.11")() })
+	until(t, "the name is published", func() bool {
+		w.applyAll()
+		return w.state(bakery) == intent.Instantiated && published("203.0.113.11")()
+	})
 	label("paris")
 	until(t, "the other cluster is chosen, too", published("203.0.113.21"))
 }

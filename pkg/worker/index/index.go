@@ -60,7 +60,7 @@ func (x *Index) Refresh(ctx context.Context) (int64, error) {
 }
 
 // replace takes all pointers as they were read, and answers the clusters
-// concerned by what changed.
+// concerned by what changed. It leaves owners of which the watch has told more.
 func (x *Index) replace(pointers []appcontext.Pointer, revision int64) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -72,10 +72,12 @@ func (x *Index) replace(pointers []appcontext.Pointer, revision int64) []string 
 	listed := map[appcontext.Owner]bool{}
 	for _, p := range pointers {
 		listed[p.Owner] = true
-		x.put(p, concerned)
+		if x.owners[p.Owner].Revision() <= revision {
+			x.put(p, concerned)
+		}
 	}
-	for owner := range x.owners {
-		if !listed[owner] {
+	for owner, known := range x.owners {
+		if !listed[owner] && known.Revision() <= revision {
 			x.put(appcontext.Pointer{Owner: owner}, concerned)
 			delete(x.owners, owner)
 		}

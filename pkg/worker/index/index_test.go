@@ -54,6 +54,32 @@ func TestEachChangeIsToldOnce(t *testing.T) {
 	assert.Equal(t, [][]string{{berlin, hub}, {berlin, hub}}, told)
 }
 
+// TestAnOlderReadTakesNothingBack: the watch may tell of a change while all pointers are read.
+func TestAnOlderReadTakesNothingBack(t *testing.T) {
+	t.Parallel()
+	contexts := appcontext.NewStore(kvtest.NewFake(), time.Now)
+	commit := func(owner appcontext.Owner) appcontext.Pointer {
+		was, err := contexts.Current(t.Context(), owner)
+		require.NoError(t, err)
+		o, err := bundle.Parse(hub, "web", []byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"shop"}}`))
+		require.NoError(t, err)
+		_, err = contexts.Commit(t.Context(), was, appcontext.Context{ID: appcontext.NewID(), Objects: bundle.Bundle{o}})
+		require.NoError(t, err)
+		now, err := contexts.Current(t.Context(), owner)
+		require.NoError(t, err)
+		return now
+	}
+	commit("old")
+	read, revision, err := contexts.Pointers(t.Context())
+	require.NoError(t, err)
+	x := New(contexts, func([]string) {})
+	changed, made := commit("old"), commit("new")
+	x.Update(appcontext.Change{Pointers: []appcontext.Pointer{changed, made}})
+	require.Empty(t, x.replace(read, revision))
+	assert.Equal(t, changed.ContextID, x.owners["old"].ContextID)
+	assert.Equal(t, made.ContextID, x.owners["new"].ContextID)
+}
+
 func TestAnObjectIsSuspendedWithAllOfItsOwners(t *testing.T) {
 	t.Parallel()
 	x := New(nil, func([]string) {})
