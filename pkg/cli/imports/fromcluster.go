@@ -30,13 +30,14 @@ type published struct {
 type cluster struct {
 	Objects
 	result  Result
+	known   map[string]bool     // the Services of the cluster: by "namespace/name"
 	offers  map[string][]string // what Signpost finds for a Service: by its "namespace/name"
 	sources map[string]string   // the object that gives a name
 }
 
 // FromCluster makes names of the host names that an external-dns takes from the objects of a cluster.
 func FromCluster(source string, objects Objects) Result {
-	c := &cluster{Objects: objects, result: Result{Source: source}, offers: map[string][]string{}, sources: map[string]string{}}
+	c := &cluster{Objects: objects, result: Result{Source: source}, known: map[string]bool{}, offers: map[string][]string{}, sources: map[string]string{}}
 	var all []published
 	for _, o := range objects.services {
 		all = append(all, c.ofService(o))
@@ -58,7 +59,8 @@ func FromCluster(source string, objects Objects) Result {
 	return c.result
 }
 
-// lookUp finds the targets that Signpost finds for Services: those in the status of the Service and of the objects that lead to it. Annotations do not change them.
+// lookUp notes the Services, and the targets that Signpost finds for them. These are in the
+// status of the Service and of the objects that lead to it. Annotations do not change them.
 func (c *cluster) lookUp() {
 	add := func(namespace, service string, targets []string) {
 		if key := namespace + "/" + service; service != "" {
@@ -66,6 +68,7 @@ func (c *cluster) lookUp() {
 		}
 	}
 	for _, o := range c.services {
+		c.known[o.key()] = true
 		add(o.Metadata.Namespace, o.Metadata.Name, append(o.balanced(), o.Spec.ExternalIPs...))
 	}
 	for _, o := range c.ingresses {
@@ -231,7 +234,7 @@ func unlike(o object) string {
 func (c *cluster) give(host string, p published) {
 	name := Name{Host: host, Spec: intent.Name{TTL: c.ttl(p)}}
 	switch {
-	case p.service != "" && slices.Equal(c.offers[p.service], p.targets) && c.knows(p.service):
+	case c.known[p.service] && slices.Equal(c.offers[p.service], p.targets):
 		if len(p.targets) == 0 {
 			c.result.change(host, "", "%s has no address of a load balancer; the plan shows the addresses that Service %s gives", p.what, p.service)
 		}
@@ -251,11 +254,6 @@ func words(targets []string) string {
 		return "no address"
 	}
 	return strings.Join(targets, ", ")
-}
-
-// knows tells whether the cluster has a Service.
-func (c *cluster) knows(service string) bool {
-	return slices.ContainsFunc(c.services, func(o object) bool { return o.key() == service })
 }
 
 // fix gives a name fixed targets: addresses, or one host name.
@@ -310,30 +308,19 @@ func (c *cluster) takeEndpoints(o object) {
 			continue
 		}
 		c.sources[host] = what
+		ttl := e.RecordTTL
+		if ttl == 0 {
+			ttl = noTTL
+		}
 		for _, target := range e.Targets {
 			if e.RecordType == "TXT" {
 				target = strconv.Quote(strings.Trim(target, `"`))
 			}
-			records.Records = append(records.Records, zone.Record{Name: host, Type: e.RecordType, TTL: e.RecordTTL, Value: target})
+			records.Records = append(records.Records, zone.Record{Name: host, Type: e.RecordType, TTL: ttl, Value: target})
 		}
 	}
 	found := FromZone(what, records)
-	for n := range found.Names {
-		spec := &found.Names[n].Spec
-		if spec.TTL == 1 { // none was given
-			spec.TTL = 0
-		}
-		for i := range spec.Records {
-			if spec.Records[i].TTL == 1 {
-				spec.Records[i].TTL = 0
-			}
-		}
-	}
-	for _, f := range found.Findings {
-		if !strings.Contains(f.Reason, "TTL of 0 seconds") {
-			c.result.Findings = append(c.result.Findings, f)
-		}
-	}
+	c.result.Findings = append(c.result.Findings, found.Findings...)
 	c.result.Names = append(c.result.Names, found.Names...)
 }
 

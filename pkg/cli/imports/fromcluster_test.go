@@ -54,6 +54,7 @@ func TestObjectsBecomeNames(t *testing.T) {
 		),
 		dnsObjects: objects(t, `{"metadata":{"name":"more"},"spec":{"endpoints":[
 			{"dnsName":"db.shop.example","recordType":"A","targets":["203.0.113.8"],"recordTTL":60},
+			{"dnsName":"fast.shop.example","recordType":"A","targets":["203.0.113.8"],"recordTTL":1},
 			{"dnsName":"text.shop.example","recordType":"TXT","targets":["hello"]},
 			{"dnsName":"eu.shop.example","recordType":"A","targets":["203.0.113.9"],"setIdentifier":"eu"},
 			{"dnsName":"www.shop.example","recordType":"A","targets":["203.0.113.9"]}]}}`,
@@ -73,6 +74,7 @@ func TestObjectsBecomeNames(t *testing.T) {
 		"away.shop.example 0 [][]api.else.example[]",
 		"both.shop.example 0 [][203.0.113.3][]",
 		"db.shop.example 60 [][203.0.113.8][]",
+		"fast.shop.example 1 [][203.0.113.8][]",
 		"fixed.shop.example 0 [][]lb.else.example[]",
 		"pay.shop.example 0 web/shop[dc/one][][]",
 		"shop.shop.example 0 web/shop[dc/one][][]",

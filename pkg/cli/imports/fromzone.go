@@ -216,7 +216,7 @@ func takeAddresses(taken *Name, types map[string]*recordSet, result *Result) {
 			result.leave(taken.Host, kind, "has more than %d addresses, which is the most of a name", mostAddresses)
 			continue
 		}
-		if old := taken.Spec.TTL; old != 0 && old != set.ttl {
+		if old := taken.Spec.TTL; old != 0 && set.ttl != noTTL && old != set.ttl {
 			result.change(taken.Host, kind, "the types have TTLs of %d and %d seconds; a name has one, the shorter", old, set.ttl)
 		}
 		taken.takeTTL(kind, set, result)
@@ -273,19 +273,24 @@ func valueOf(kind, value string) (string, error) {
 // takeTTL sets the TTL of a name, the shorter of two.
 func (n *Name) takeTTL(kind string, set *recordSet, result *Result) {
 	ttl := bounds(n.Host, kind, set, result)
-	if n.Spec.TTL == 0 || ttl < n.Spec.TTL {
+	if n.Spec.TTL == 0 || 0 < ttl && ttl < n.Spec.TTL {
 		n.Spec.TTL = ttl
 	}
 }
 
-const longestTTL = 1<<31 - 1
+const (
+	longestTTL = 1<<31 - 1
+	noTTL      = -1 // of a record whose source leaves the TTL to the DNS provider
+)
 
-// bounds is the TTL of a set, within those that names may have.
+// bounds is the TTL of a set, within those that names may have. It is 0 without a TTL.
 func bounds(host, kind string, set *recordSet, result *Result) int64 {
 	if set.longer > 0 {
 		result.change(host, kind, "has records with TTLs of %d and %d seconds; all get the shorter one", set.ttl, set.longer)
 	}
 	switch {
+	case set.ttl == noTTL:
+		return 0
 	case set.ttl == 0:
 		result.change(host, kind, "has a TTL of 0 seconds, which a name cannot have; it gets 1 second")
 		return 1
