@@ -99,6 +99,10 @@ func meet(t *testing.T, data Data, on scene, exists bool, step int, first, secon
 	for _, err := range []error{firstErr, secondErr} {
 		require.Contains(t, []intent.Code{"", intent.Conflict, intent.NotFound, intent.Unavailable}, intent.CodeOf(err), "%s at %s: %v", reason, at, err)
 	}
+	require.Eventually(t, func() bool {
+		_, err := s.Get(t.Context(), on.doc)
+		return intent.CodeOf(err) != intent.Unavailable
+	}, patience, time.Millisecond, "a server that gives the second write up may give up a request after it, too: the caller reads again")
 	requireWholeDocument(t, s, on)
 	require.NoError(t, s.Sweep(t.Context()))
 	requireWholeDocument(t, s, on)
