@@ -69,8 +69,12 @@ type document struct {
 	body     string
 }
 
-// model is what documents are promised to do.
-func model() porcupine.Model {
+// promise is what documents are promised to do. The store is restarted under some loads:
+// then a removal whose answer was lost is done once the document is gone, also by another
+// removal.
+type promise struct{ restarts bool }
+
+func (p promise) model() porcupine.Model {
 	return porcupine.Model{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 			byKey := map[string][]porcupine.Operation{}
@@ -87,7 +91,7 @@ func model() porcupine.Model {
 		Step: func(state, input, output any) (bool, any) {
 			is, _ := state.(document)
 			told, _ := output.(answer)
-			explained, next := step(is, asCall(input), told)
+			explained, next := p.step(is, asCall(input), told)
 			return explained, next
 		},
 		DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
@@ -101,7 +105,7 @@ func asCall(input any) call {
 
 // step tells whether a call of a document in a state may be answered so, and how the
 // document is then.
-func step(is document, c call, told answer) (explained bool, next document) {
+func (p promise) step(is document, c call, told answer) (explained bool, next document) {
 	happens := c.when.holds(is.revision)
 	switch {
 	case c.verb == read && is.revision == 0:
@@ -109,7 +113,7 @@ func step(is document, c call, told answer) (explained bool, next document) {
 	case c.verb == read:
 		return told == answer{done, is.revision, is.body}, is
 	case c.verb == remove && is.revision == 0:
-		return told.outcome != done, is
+		return told.outcome != done || p.restarts, is
 	case !happens:
 		return told.outcome == refused || told.outcome == unknown, is
 	case c.verb == remove:

@@ -71,19 +71,19 @@ func told(doc intent.Document, err error) answer {
 }
 
 // judge has porcupine search for an order, and keeps a picture if there is none.
-func judge(t *testing.T, history []porcupine.Operation) porcupine.CheckResult {
+func judge(t *testing.T, of promise, history []porcupine.Operation) porcupine.CheckResult {
 	t.Helper()
 	counts := map[outcome]int{}
 	for _, operation := range history {
 		was, _ := operation.Output.(answer)
 		counts[was.outcome]++
 	}
-	result, info := porcupine.CheckOperationsVerbose(model(), history, 2*time.Minute)
+	result, info := porcupine.CheckOperationsVerbose(of.model(), history, 2*time.Minute)
 	t.Logf("%d calls, of them %d done, %d refused, %d of missing documents, %d unknown: %s",
 		len(history), counts[done], counts[refused], counts[missing], counts[unknown], result)
 	if result != porcupine.Ok && os.Getenv("SIGNPOST_E2E_KEEP") != "" {
 		file := filepath.Join(os.TempDir(), "linear.html") //nolint:usetesting // the picture outlives the test
-		require.NoError(t, porcupine.VisualizePath(model(), info, file))
+		require.NoError(t, porcupine.VisualizePath(of.model(), info, file))
 		t.Log("the history is drawn in " + file)
 	}
 	return result
@@ -103,7 +103,7 @@ func TestTheStoreIsLinearizable(t *testing.T) {
 	for n := range sample.Cases(3, 10, 100) {
 		store := etcd.New(kvtest.NewFake())
 		history := load{callers: several(6, ofStore{store}), calls: 100, keys: 3, seed: sample.Seed(t) + uint64(n)}.run(t.Context()) //nolint:gosec // a count
-		require.Equal(t, porcupine.Ok, judge(t, history))
+		require.Equal(t, porcupine.Ok, judge(t, promise{}, history))
 	}
 }
 
@@ -132,7 +132,7 @@ func TestTheStoreIsLinearizableWhileEtcdIsKilled(t *testing.T) {
 	for range 3 {
 		require.NoError(t, <-faults)
 	}
-	require.Equal(t, porcupine.Ok, judge(t, history))
+	require.Equal(t, porcupine.Ok, judge(t, promise{restarts: true}, history))
 }
 
 // everyOnce causes a fault beside the calls each time that so many have ended, three times.
@@ -149,7 +149,7 @@ func everyOnce(calls int, fault func()) func(int) {
 func TestALostUpdateIsFound(t *testing.T) {
 	t.Parallel()
 	history := load{callers: several(6, ofStore{forgetful{etcd.New(kvtest.NewFake())}}), calls: 200, keys: 1, seed: sample.Seed(t)}.run(t.Context())
-	require.Equal(t, porcupine.Illegal, judge(t, history))
+	require.Equal(t, porcupine.Illegal, judge(t, promise{}, history))
 }
 
 // TestAStaleReadIsFound: the store here reads from a copy that is late.
@@ -157,7 +157,7 @@ func TestAStaleReadIsFound(t *testing.T) {
 	t.Parallel()
 	store := &late{Store: etcd.New(kvtest.NewFake())}
 	history := load{callers: several(2, ofStore{store}), calls: 100, keys: 1, seed: sample.Seed(t)}.run(t.Context())
-	require.Equal(t, porcupine.Illegal, judge(t, history))
+	require.Equal(t, porcupine.Illegal, judge(t, promise{}, history))
 }
 
 // forgetful lets other clients write between its check and its own write.

@@ -115,8 +115,10 @@ type Store interface {
 	// cause when one of Refs does not exist; TooLarge.
 	Put(ctx context.Context, write Write) (Document, error)
 
-	// Delete removes the document. Errors: NotFound; those of
-	// Condition.Check; that of CheckSchema; Conflict with a *Referenced cause.
+	// Delete removes the document. If the server's answer is lost, as when it restarts,
+	// Delete succeeds once the document is gone, also by another's deletion. Errors:
+	// NotFound; those of Condition.Check; that of CheckSchema; Conflict with a
+	// *Referenced cause.
 	Delete(ctx context.Context, path Path, condition Condition) error
 
 	// Referrers lists the paths of the documents that refer to path, in order.
