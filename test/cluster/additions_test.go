@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 	"github.com/signpost-dns/signpost/test/e2e/kube"
@@ -89,7 +90,7 @@ func TestWhatOthersAddIsSeenAndTakenOut(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, live.Version, again.Version, "nothing is left to change")
 		_, err = k.Restore(t.Context(), o, cluster.Version{UID: live.UID, ResourceVersion: "1"})
-		require.Equal(t, cluster.Stale, cluster.FaultOf(err))
+		require.Equal(t, fault.Stale, fault.Of(err))
 	})
 	t.Run("what is not a drift", func(t *testing.T) {
 		o := rendered(t, k, ourDaemonSet)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
@@ -69,10 +70,10 @@ func TestNodesThatMayNotBeSeenAreUnknown(t *testing.T) {
 	w := target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Nodes: true})
-	require.Eventually(t, func() bool { return cluster.FaultOf(w.Trouble()) == cluster.Refused }, patience, tick, "and says so")
+	require.Eventually(t, func() bool { return fault.Of(w.Trouble()) == fault.Refused }, patience, tick, "and says so")
 	require.ErrorContains(t, w.Trouble(), "nodes")
 	_, known := w.Nodes()
 	require.False(t, known)
 	_, err = target.Nodes(t.Context())
-	require.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", err)
+	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
 }

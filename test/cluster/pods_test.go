@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
@@ -135,11 +136,11 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: signpost}]
 	w.Follow(cluster.Interest{Kinds: []cluster.Kind{{Kind: "ConfigMap"}}, Pods: []string{"default"}})
 	require.Eventually(t, func() bool {
 		_, err := w.Pods("default", nil)
-		return cluster.FaultOf(err) == cluster.Refused
+		return fault.Of(err) == fault.Refused
 	}, patience, tick)
 	require.Eventually(t, func() bool { return w.Object(bundle.ID{Kind: "ConfigMap", Namespace: "default", Name: "a"}, "").Known }, patience, tick)
 	require.NoError(t, w.Trouble(), "nothing is kept from being applied")
 	_, err = target.Metrics(t.Context(), "default", "lab-1", 7979)
-	require.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", err)
+	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
 	require.ErrorContains(t, err, "pods")
 }

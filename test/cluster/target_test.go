@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
@@ -126,11 +127,11 @@ func TestNamespaceThatIsMissingOrGoingIsWaitedFor(t *testing.T) {
 	o := clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": "a", "namespace": "suite"}})
 	_, err = target.Create(t.Context(), o)
-	require.Equal(t, cluster.NoNamespace, cluster.FaultOf(err), "%v", err)
+	require.Equal(t, cluster.NoNamespace, fault.Of(err), "%v", err)
 	require.NoError(t, server.Namespace(t.Context(), "suite"))
 	require.NoError(t, server.Client.CoreV1().Namespaces().Delete(t.Context(), "suite", metav1.DeleteOptions{}))
 	_, err = target.Create(t.Context(), o)
-	require.Equal(t, cluster.NoNamespace, cluster.FaultOf(err), "%v", err)
+	require.Equal(t, cluster.NoNamespace, fault.Of(err), "%v", err)
 }
 
 func TestEndpointsAreServedOnceTheirDefinitionIsEstablished(t *testing.T) {
@@ -145,7 +146,7 @@ func TestEndpointsAreServedOnceTheirDefinitionIsEstablished(t *testing.T) {
 	o := clustertest.Object(t, map[string]any{"apiVersion": "externaldns.k8s.io/v1alpha1", "kind": "DNSEndpoint",
 		"metadata": map[string]any{"name": "a", "namespace": "suite"}})
 	_, err = target.Create(t.Context(), o)
-	require.Equal(t, cluster.NotServed, cluster.FaultOf(err), "%v", err)
+	require.Equal(t, cluster.NotServed, fault.Of(err), "%v", err)
 	live, err := target.Get(t.Context(), o.ID)
 	require.NoError(t, err)
 	require.Nil(t, live)

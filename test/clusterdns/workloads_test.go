@@ -8,9 +8,9 @@ import (
 
 	"github.com/signpost-dns/signpost/internal/story"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // everyWorkload is what people grant whose apps have all kinds of workloads.
@@ -53,7 +53,7 @@ func TestAnAPIServerTakesTheDNSOfEveryKindOfWorkload(t *testing.T) {
 				require.NoError(t, err, "as Signpost")
 				_, err = w.target.Apply(t.Context(), after, live.Version)
 				if slices.Contains([]string{"Pod", "Job"}, c.ID.Kind) {
-					require.Equal(t, cluster.Refused, cluster.FaultOf(err), "%s: %v", c.ID, err)
+					require.Equal(t, fault.Refused, fault.Of(err), "%s: %v", c.ID, err)
 				} else {
 					require.NoError(t, err, c.ID)
 					requireSpecKept(t, w, after)

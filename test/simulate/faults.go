@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	failure "github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // fault is what can go wrong with one request.
@@ -125,7 +125,7 @@ func storeFails(f fault) error {
 
 // siteFails answers for a cluster.
 func siteFails(f fault) error {
-	out := &cluster.Error{Fault: cluster.Unreachable, Message: "no answer in time"}
+	out := &failure.Error{Fault: failure.Unreachable, Message: "no answer in time"}
 	switch f {
 	case refused:
 		out.Message = "connection refused"

@@ -69,13 +69,18 @@ func AnswerWithin(args []string) time.Duration {
 	return wait + clockTick
 }
 
-// usualTTL is what most DNS providers of external-dns have for names without a TTL, and none has more.
-const usualTTL = 5 * time.Minute
+// DefaultTTL is the TTL of a name without one: what most DNS providers of external-dns give, and none gives more. The
+// built-in publisher writes it by dynamic updates, which have no default of their own.
+const DefaultTTL = 5 * time.Minute
 
 // UsualTTL is for how long resolvers keep a name that has no TTL of its own, at most.
 func UsualTTL(parameters Parameters) time.Duration {
-	if given, err := time.ParseDuration(Value(parameters, "min-ttl")); err == nil {
-		return given
+	usual := DefaultTTL
+	if given, err := time.ParseDuration(Value(parameters, "min-ttl")); err == nil && given > 0 {
+		usual = given
 	}
-	return usualTTL
+	if least, err := time.ParseDuration(Value(parameters, "rfc2136-min-ttl")); err == nil {
+		usual = max(usual, least)
+	}
+	return usual
 }

@@ -1,6 +1,7 @@
 package rfc2136
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
@@ -130,7 +132,7 @@ func (u *update) records(step publisher.Step) error {
 		}
 	}
 	for _, target := range step.After.Targets {
-		ttl := max(step.After.TTL, u.w.minimum)
+		ttl := max(cmp.Or(step.After.TTL, int64(externaldns.DefaultTTL.Seconds())), u.w.minimum)
 		record, err := recordOf(u.name, step.Type, target, ttl)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
@@ -70,9 +71,9 @@ func (m attempts) note(o outcome, now time.Time) {
 		m[id] = attempt{count: before.count + 1, last: now, digest: digest, until: o.until}
 	case o.conflict:
 		rest(conflictRest, conflictRest)
-	case o.fault == cluster.NotServed, o.fault == cluster.NoNamespace, o.fault == cluster.Stale:
+	case o.fault == cluster.NotServed, o.fault == cluster.NoNamespace, o.fault == fault.Stale:
 		rest(servedFirst, servedLongest)
-	case o.fault == cluster.Refused:
+	case o.fault == fault.Refused:
 		rest(refuseFirst, refuseLongest)
 	case o.fault != "":
 		rest(silentFirst, silentLongest)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
@@ -92,7 +93,7 @@ func (t *Applier) serveable(ctx context.Context, wave []action) []action {
 	missing := map[cluster.Kind]error{}
 	for _, a := range wave {
 		if why := t.existingInTheWay(a); why != "" {
-			t.note(ctx, []outcome{outcome{action: a, entry: t.Ledger.Entries()[a.id]}.failed(&cluster.Error{Fault: cluster.Stale, Message: why})})
+			t.note(ctx, []outcome{outcome{action: a, entry: t.Ledger.Entries()[a.id]}.failed(&fault.Error{Fault: fault.Stale, Message: why})})
 			continue
 		}
 		kind := cluster.KindOf(a.id)
@@ -156,8 +157,8 @@ func (t *Applier) wave(ctx context.Context, actions []action) ([]outcome, error)
 				}
 				entry := t.Ledger.Entries()[actions[i].id]
 				if silent.Load() || ctx.Err() != nil {
-					outcomes[i] = outcome{action: actions[i], entry: entry}.failed(&cluster.Error{
-						Fault: cluster.Unreachable, Message: "waits for the cluster to answer"})
+					outcomes[i] = outcome{action: actions[i], entry: entry}.failed(&fault.Error{
+						Fault: fault.Unreachable, Message: "waits for the cluster to answer"})
 					continue
 				}
 				if until := t.contests.until(actions[i], t.Clock.Now()); !until.IsZero() {

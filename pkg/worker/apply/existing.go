@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/grant"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -25,7 +26,7 @@ func (p *performer) existing(ctx context.Context, o outcome, live cluster.Live) 
 	}
 	why, err := p.mayUse(ctx, o.action.id.Cluster, o.action.id.Name, o.action.want.Owners)
 	if err != nil {
-		return o.failed(&cluster.Error{Fault: cluster.Stale, Message: "the owner of the namespace is not known", Err: err})
+		return o.failed(&fault.Error{Fault: fault.Stale, Message: "the owner of the namespace is not known", Err: err})
 	}
 	if why == "" {
 		return o.strange(live)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -14,14 +15,14 @@ import (
 // outcome is what became of an action.
 type outcome struct {
 	action   action
-	entry    ledger.Entry  // as it is now, unless gone
-	gone     bool          // the entry goes: the object is absent, or none of ours
-	fault    cluster.Fault // why another attempt is needed, empty when none is
-	conflict bool          // somebody else's object is in the way
-	waiting  bool          // done, but its end must be awaited
-	repaired bool          // drift was put right, by a write that changed something
-	until    time.Time     // of a conflict: when it is tried again, zero for soon
-	silent   bool          // the cluster gave no answer at all
+	entry    ledger.Entry // as it is now, unless gone
+	gone     bool         // the entry goes: the object is absent, or none of ours
+	fault    fault.Kind   // why another attempt is needed, empty when none is
+	conflict bool         // somebody else's object is in the way
+	waiting  bool         // done, but its end must be awaited
+	repaired bool         // drift was put right, by a write that changed something
+	until    time.Time    // of a conflict: when it is tried again, zero for soon
+	silent   bool         // the cluster gave no answer at all
 }
 
 // staleLooks is how often an object may change under our hands before the
@@ -64,7 +65,7 @@ func (p *performer) perform(ctx context.Context, a action, entry ledger.Entry) o
 
 func (p *performer) create(ctx context.Context, o outcome) outcome {
 	live, err := p.target.Create(ctx, o.action.want.Object)
-	if cluster.FaultOf(err) == cluster.Exists {
+	if fault.Of(err) == cluster.Exists {
 		return p.lookAndApply(ctx, o, staleLooks)
 	}
 	if err != nil {
@@ -95,7 +96,7 @@ func (p *performer) unshare(ctx context.Context, o outcome) outcome {
 
 func (p *performer) apply(ctx context.Context, o outcome, at cluster.Version, looks int) outcome {
 	live, err := p.target.Apply(ctx, o.action.want.Object, at)
-	if cluster.FaultOf(err) == cluster.Stale && looks > 0 {
+	if fault.Of(err) == fault.Stale && looks > 0 {
 		return p.lookAndApply(ctx, o, looks-1)
 	}
 	if err != nil {
@@ -103,7 +104,7 @@ func (p *performer) apply(ctx context.Context, o outcome, at cluster.Version, lo
 	}
 	if len(live.Additions.Exclusive) > 0 {
 		live, err = p.target.Restore(ctx, o.action.want.Object, live.Version)
-		if cluster.FaultOf(err) == cluster.Stale && looks > 0 {
+		if fault.Of(err) == fault.Stale && looks > 0 {
 			return p.lookAndApply(ctx, o, looks-1)
 		}
 		if err != nil {
@@ -122,7 +123,7 @@ func (p *performer) lookAndApply(ctx context.Context, o outcome, looks int) outc
 		return o.failed(err)
 	case live == nil && looks > 0:
 		created, err := p.target.Create(ctx, o.action.want.Object)
-		if cluster.FaultOf(err) == cluster.Exists {
+		if fault.Of(err) == cluster.Exists {
 			return p.lookAndApply(ctx, o, looks-1)
 		}
 		if err != nil {
@@ -131,7 +132,7 @@ func (p *performer) lookAndApply(ctx context.Context, o outcome, looks int) outc
 		o.repaired = o.action.drift
 		return o.applied(created)
 	case live == nil:
-		return o.failed(&cluster.Error{Fault: cluster.Stale, Message: "the object keeps changing"})
+		return o.failed(&fault.Error{Fault: fault.Stale, Message: "the object keeps changing"})
 	case !p.ours(*live, o.entry):
 		return p.existing(ctx, o, *live)
 	case live.Deleting:
@@ -172,14 +173,14 @@ func (p *performer) remove(ctx context.Context, o outcome) outcome {
 			}
 		}
 		err = p.target.Delete(ctx, o.action.id, live.Version)
-		if err != nil && cluster.FaultOf(err) != cluster.Stale {
+		if err != nil && fault.Of(err) != fault.Stale {
 			return o.failed(err)
 		}
 		if err == nil {
 			return p.confirm(ctx, o)
 		}
 	}
-	return o.failed(&cluster.Error{Fault: cluster.Stale, Message: "the object keeps changing"})
+	return o.failed(&fault.Error{Fault: fault.Stale, Message: "the object keeps changing"})
 }
 
 // keep answers why a namespace cannot go yet, nil when it can.
@@ -189,7 +190,7 @@ func (p *performer) keep(ctx context.Context, o outcome) *outcome {
 		return &o
 	}
 	by, err := p.target.Occupant(ctx, o.action.id.Name)
-	if cluster.FaultOf(err) == cluster.Refused {
+	if fault.Of(err) == fault.Refused {
 		o.entry.Kept, o.waiting = true, true
 		o.entry.Message = "kept: no permission to check whether it is empty: " + err.Error()
 		return &o
@@ -272,10 +273,10 @@ func (o outcome) stillPending() outcome {
 
 // failed notes an attempt that did not succeed.
 func (o outcome) failed(err error) outcome {
-	o.fault = cluster.FaultOf(err)
-	o.silent = o.fault == cluster.Unreachable && cluster.CodeOf(err) == 0
+	o.fault = fault.Of(err)
+	o.silent = o.fault == fault.Unreachable && cluster.CodeOf(err) == 0
 	o.entry.Status, o.entry.Message = ledger.Retrying, err.Error()
-	if o.fault == cluster.Refused {
+	if o.fault == fault.Refused {
 		o.entry.Status = ledger.Failed
 	}
 	return o

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -143,7 +144,7 @@ func (c *Content) Scrub(err error) error {
 	if err == nil || len(c.secrets) == 0 {
 		return err
 	}
-	e := &Error{Fault: FaultOf(err), Code: CodeOf(err), Message: err.Error()}
+	e := &fault.Error{Fault: fault.Of(err), Code: CodeOf(err), Message: err.Error()}
 	for _, secret := range c.secrets {
 		if secret != "" {
 			e.Message = strings.ReplaceAll(e.Message, secret, "…")

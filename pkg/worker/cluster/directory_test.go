@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/directory"
@@ -121,7 +122,7 @@ func TestDirectoryLeavesForeignFilesAlone(t *testing.T) {
 			writeFile(t, root, "edge/gitops/shop/configmap_settings.yaml", content)
 			o := configMap(t, "settings", "1")
 			_, err := d.Create(t.Context(), o)
-			assert.Equal(t, cluster.Exists, cluster.FaultOf(err))
+			assert.Equal(t, cluster.Exists, fault.Of(err))
 			live, err := d.Get(t.Context(), o.ID)
 			require.NoError(t, err)
 			require.NotNil(t, live)
@@ -219,9 +220,9 @@ func TestDirectoryRefusesNamesThatAreNoFileNames(t *testing.T) {
 		{Kind: "ConfigMap", Namespace: "shop", Name: "a\x00"},
 	} {
 		_, err := d.Get(t.Context(), id)
-		assert.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", id)
+		assert.Equal(t, fault.Refused, fault.Of(err), "%v", id)
 		_, err = d.Create(t.Context(), bundle.Object{ID: id, JSON: []byte(`{"apiVersion":"v1"}`)})
-		assert.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", id)
+		assert.Equal(t, fault.Refused, fault.Of(err), "%v", id)
 	}
 }
 
@@ -232,7 +233,7 @@ func TestDirectoryTakesNoInlineCredential(t *testing.T) {
 		"name": "tsig", "namespace": "shop", "annotations": map[string]string{bundle.AnnotationValuesFrom: `{"secret":"v1"}`}}})
 	_, err := d.Create(t.Context(), o)
 	require.ErrorContains(t, err, "secretRef only")
-	assert.Equal(t, cluster.Refused, cluster.FaultOf(err))
+	assert.Equal(t, fault.Refused, fault.Of(err))
 }
 
 func TestDirectoryScanFindsWhatOthersDid(t *testing.T) {
@@ -287,7 +288,7 @@ func TestDirectoryWithoutItsRootIsUnreachable(t *testing.T) {
 	d := openDirectory(t, root)
 	require.NoError(t, os.RemoveAll(root))
 	_, err := d.Identity(t.Context())
-	assert.Equal(t, cluster.Unreachable, cluster.FaultOf(err), "a missing mount is unknown, not empty (I11)")
+	assert.Equal(t, fault.Unreachable, fault.Of(err), "a missing mount is unknown, not empty (I11)")
 	assert.NoDirExists(t, root)
 }
 
@@ -311,7 +312,7 @@ func TestWhatIsNoFileIsSomebodyElses(t *testing.T) {
 			require.NoError(t, err)
 
 			_, err = d.Create(t.Context(), o)
-			require.Equal(t, cluster.Exists, cluster.FaultOf(err))
+			require.Equal(t, cluster.Exists, fault.Of(err))
 			live, err := d.Get(t.Context(), o.ID)
 			require.NoError(t, err)
 			require.False(t, live.Ours(installation))

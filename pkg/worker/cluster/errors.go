@@ -27,40 +27,26 @@ func Beyond(err error) bool {
 	return errors.As(err, &excess) || errors.Is(err, ErrUnreadable)
 }
 
-// Fault is the kind of a failed request.
-type Fault = fault.Kind
-
-// The faults of requests to clusters, with those of all servers.
+// The faults that only clusters have. They are beside those of all servers.
 const (
-	Exists      Fault = "exists"       // Create: there is an object of that name; look whose it is
-	NotServed   Fault = "not served"   // the cluster does not know the kind (yet)
-	NoNamespace Fault = "no namespace" // the object's namespace is absent or being deleted
-
-	Stale       = fault.Stale
-	Refused     = fault.Refused
-	Unreachable = fault.Unreachable
+	Exists      fault.Kind = "exists"       // Create: there is an object of that name; look whose it is
+	NotServed   fault.Kind = "not served"   // the cluster does not know the kind (yet)
+	NoNamespace fault.Kind = "no namespace" // the object's namespace is absent or being deleted
 )
-
-// Error is a failed request to a cluster.
-type Error = fault.Error
-
-// FaultOf is the fault of the first Error in err's chain; Unreachable for any other
-// failure, empty for nil.
-func FaultOf(err error) Fault { return fault.Of(err) }
 
 // CodeOf is the HTTP status in err's chain, 200 for nil, 0 for none.
 func CodeOf(err error) int {
 	if err == nil {
 		return http.StatusOK
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*fault.Error](err); ok {
 		return e.Code
 	}
 	return 0
 }
 
 // Refuse is the error of an object that no cluster can take.
-func Refuse(message string) *Error { return &Error{Fault: Refused, Message: message} }
+func Refuse(message string) *fault.Error { return &fault.Error{Fault: fault.Refused, Message: message} }
 
 // Verb is what a failed request was about: the same answer of an API
 // server means different things for different verbs.
@@ -74,41 +60,41 @@ const (
 	Deleting
 )
 
-// Classify turns what client-go answers into an *Error.
+// Classify turns what client-go answers into a *fault.Error.
 func Classify(err error, v Verb) error {
 	if err == nil {
 		return nil
 	}
-	if _, ok := errors.AsType[*Error](err); ok {
+	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return &Error{Fault: Unreachable, Message: transport(err), Err: err}
+		return &fault.Error{Fault: fault.Unreachable, Message: transport(err), Err: err}
 	}
 	s := status.Status()
-	return &Error{Fault: faultOf(err, s, v), Code: int(s.Code), Message: s.Message, Err: err}
+	return &fault.Error{Fault: faultOf(err, s, v), Code: int(s.Code), Message: s.Message, Err: err}
 }
 
-func faultOf(err error, s metav1.Status, v Verb) Fault {
+func faultOf(err error, s metav1.Status, v Verb) fault.Kind {
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return NoNamespace
 	case s.Code == http.StatusConflict && v == Creating:
 		return Exists
 	case s.Code == http.StatusConflict:
-		return Stale
+		return fault.Stale
 	case s.Code == http.StatusNotFound && (v == Creating || v == Applying) && s.Details != nil && s.Details.Kind == "namespaces":
 		return NoNamespace
 	case s.Code == http.StatusNotFound && v == Deleting:
-		return Stale
+		return fault.Stale
 	case s.Code == http.StatusNotFound:
 		return NotServed
 	case s.Code == http.StatusUnauthorized, s.Code == http.StatusRequestTimeout,
 		s.Code == http.StatusTooManyRequests, s.Code >= http.StatusInternalServerError:
-		return Unreachable
+		return fault.Unreachable
 	}
-	return Refused
+	return fault.Refused
 }
 
 // transport says why there was no answer, in words that do not change from one attempt to

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 )
@@ -167,7 +168,7 @@ func TestALookAtAClusterIsBounded(t *testing.T) {
 			k, budget := f.connect(t)
 			_, err := k.Offer(t.Context(), "shop", "web")
 			require.Error(t, err)
-			require.Equal(t, cluster.Unreachable, cluster.FaultOf(err))
+			require.Equal(t, fault.Unreachable, fault.Of(err))
 			require.Zero(t, budget.Kept())
 			if !f.gzip { // of which all fits into buffers on the way
 				require.Less(t, f.sent.Load(), int64(floodMost))

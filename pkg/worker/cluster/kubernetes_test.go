@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
@@ -63,29 +64,29 @@ func TestAnswersTellWhatToDoNext(t *testing.T) {
 	for _, test := range []struct {
 		reason string
 		status metav1.Status
-		create cluster.Fault
-		apply  cluster.Fault
-		delete cluster.Fault
+		create fault.Kind
+		apply  fault.Kind
+		delete fault.Kind
 	}{
-		{"a conflict", failure(409, metav1.StatusReasonConflict, "conflict", "configmaps"), cluster.Exists, cluster.Stale, cluster.Stale},
+		{"a conflict", failure(409, metav1.StatusReasonConflict, "conflict", "configmaps"), cluster.Exists, fault.Stale, fault.Stale},
 		{"no such kind, or no such object", failure(404, metav1.StatusReasonNotFound, "not found", ""), cluster.NotServed, cluster.NotServed, ""},
 		{"no such namespace", failure(404, metav1.StatusReasonNotFound, "not found", "namespaces"), cluster.NoNamespace, cluster.NoNamespace, ""},
 		{"a namespace that is going", failure(403, metav1.StatusReasonForbidden, "going", "configmaps", terminating), cluster.NoNamespace, cluster.NoNamespace, cluster.NoNamespace},
-		{"forbidden", failure(403, metav1.StatusReasonForbidden, "no", "configmaps"), cluster.Refused, cluster.Refused, cluster.Refused},
-		{"invalid", failure(422, metav1.StatusReasonInvalid, "bad", "configmaps"), cluster.Refused, cluster.Refused, cluster.Refused},
-		{"a token that is no longer good", failure(401, metav1.StatusReasonUnauthorized, "who", ""), cluster.Unreachable, cluster.Unreachable, cluster.Unreachable},
-		{"a broken webhook", failure(500, metav1.StatusReasonInternalError, "hook", ""), cluster.Unreachable, cluster.Unreachable, cluster.Unreachable},
+		{"forbidden", failure(403, metav1.StatusReasonForbidden, "no", "configmaps"), fault.Refused, fault.Refused, fault.Refused},
+		{"invalid", failure(422, metav1.StatusReasonInvalid, "bad", "configmaps"), fault.Refused, fault.Refused, fault.Refused},
+		{"a token that is no longer good", failure(401, metav1.StatusReasonUnauthorized, "who", ""), fault.Unreachable, fault.Unreachable, fault.Unreachable},
+		{"a broken webhook", failure(500, metav1.StatusReasonInternalError, "hook", ""), fault.Unreachable, fault.Unreachable, fault.Unreachable},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			t.Parallel()
 			k := connect(t, &server{status: test.status})
 			o := configMap(t, "a", "1")
 			_, err := k.Create(t.Context(), o)
-			assert.Equal(t, test.create, cluster.FaultOf(err), "create: %v", err)
+			assert.Equal(t, test.create, fault.Of(err), "create: %v", err)
 			assert.Equal(t, int(test.status.Code), cluster.CodeOf(err))
 			_, err = k.Apply(t.Context(), o, at)
-			assert.Equal(t, test.apply, cluster.FaultOf(err), "apply: %v", err)
-			assert.Equal(t, test.delete, cluster.FaultOf(k.Delete(t.Context(), o.ID, at)), "delete")
+			assert.Equal(t, test.apply, fault.Of(err), "apply: %v", err)
+			assert.Equal(t, test.delete, fault.Of(k.Delete(t.Context(), o.ID, at)), "delete")
 		})
 	}
 }
@@ -143,7 +144,7 @@ func TestServerThatIsNotThereIsUnreachable(t *testing.T) {
 	require.NoError(t, err)
 	for range 2 {
 		_, err = k.Identity(t.Context())
-		assert.Equal(t, cluster.Unreachable, cluster.FaultOf(err))
+		assert.Equal(t, fault.Unreachable, fault.Of(err))
 		require.EqualError(t, err, "connection refused", "the same words each time")
 	}
 	live, err := k.Get(t.Context(), configMap(t, "a", "1").ID)
@@ -159,7 +160,7 @@ func TestObjectsStandWhereTheirKindSays(t *testing.T) {
 		{Kind: "Namespace", Namespace: "shop", Name: "a"},
 	} {
 		_, err := k.Create(t.Context(), bundle.Object{ID: id, JSON: []byte(`{"apiVersion":"v1"}`)})
-		assert.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", id)
+		assert.Equal(t, fault.Refused, fault.Of(err), "%v", id)
 	}
 }
 
@@ -207,7 +208,7 @@ func TestMetricsThatDoNotEndAreNotReadToTheEnd(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(k.Close)
 		_, err = k.Metrics(t.Context(), "shop", "lab-1", 8080)
-		assert.Equal(t, cluster.Unreachable, cluster.FaultOf(err), "%v", err)
+		assert.Equal(t, fault.Unreachable, fault.Of(err), "%v", err)
 		assert.Less(t, <-written, 64<<20, "what fits into buffers on the way, beside 4 MiB")
 	}
 }

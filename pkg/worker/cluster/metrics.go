@@ -6,6 +6,8 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 )
 
 // The place of metrics, and how much is read of them.
@@ -40,12 +42,12 @@ func (m Metrics) Sums() map[string]float64 {
 // histograms are left out. The order is of no meaning.
 func ParseMetrics(text []byte) (Metrics, error) {
 	if len(text) > LongestMetrics || bytes.Count(text, []byte("\n")) > MostLines {
-		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the metrics are longer than any that are read"}
+		return nil, &fault.Error{Fault: fault.Unreachable, Code: http.StatusOK, Message: "the metrics are longer than any that are read"}
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
-		return nil, &Error{Fault: Unreachable, Code: http.StatusOK, Message: "the answer is not a metrics in Prometheus' text format", Err: err}
+		return nil, &fault.Error{Fault: fault.Unreachable, Code: http.StatusOK, Message: "the answer is not a metrics in Prometheus' text format", Err: err}
 	}
 	var metrics Metrics
 	for name, family := range families {

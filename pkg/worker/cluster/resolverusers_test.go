@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 )
@@ -71,6 +72,6 @@ func TestWhatAsksANameserverIsSeen(t *testing.T) {
 func TestWhatAsksANameserverIsToldAsFarAsItIsSeen(t *testing.T) {
 	t.Parallel()
 	users, err := resolverServer(t, "/api/v1/pods").ResolverUsers(t.Context(), []string{"fd00::5"})
-	require.Equal(t, cluster.Refused, cluster.FaultOf(err))
+	require.Equal(t, fault.Refused, fault.Of(err))
 	require.Equal(t, []string{"ConfigMap kube-system/six"}, users)
 }

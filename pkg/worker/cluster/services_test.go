@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 )
@@ -172,9 +173,9 @@ func TestAServiceThatCannotBeLookedAtIsUnknown(t *testing.T) {
 	shop.status["services"] = 403
 	k := shop.connect(t)
 	_, err := k.Offer(t.Context(), "shop", "web")
-	assert.Equal(t, cluster.Refused, cluster.FaultOf(err))
+	assert.Equal(t, fault.Refused, fault.Of(err))
 	w := watching(t, k)
-	require.Eventually(t, func() bool { return cluster.FaultOf(w.Trouble()) == cluster.Refused }, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return fault.Of(w.Trouble()) == fault.Refused }, time.Minute, time.Millisecond)
 	_, known := w.Service("shop", "web")
 	assert.False(t, known)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 )
@@ -25,6 +26,6 @@ func TestTheProbeOfASilentClusterEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), cluster.RequestDeadline)
 	defer cancel()
 	_, err = k.Identity(ctx)
-	require.Equal(t, cluster.Unreachable, cluster.FaultOf(err))
+	require.Equal(t, fault.Unreachable, fault.Of(err))
 	require.NoError(t, ctx.Err(), "it ended by itself")
 }

@@ -46,7 +46,7 @@ type Live struct {
 }
 
 // Target is one cluster. Its methods are safe for concurrent use, obey their
-// context and take at most RequestDeadline each. Errors are *Error values.
+// context and take at most RequestDeadline each. Errors are *fault.Error values.
 type Target interface {
 	// Identity answers what tells this cluster from any other, also from a
 	// later one under the same name. It serves as the probe too.
@@ -60,16 +60,16 @@ type Target interface {
 	Create(ctx context.Context, o bundle.Object) (Live, error)
 
 	// Apply gives the object of exactly this version the content of o, and takes the
-	// fields over from other managers. It is Stale if the object is at another version,
+	// fields over from other managers. It is fault.Stale if the object is at another version,
 	// or gone. Applying what is there already changes nothing.
 	Apply(ctx context.Context, o bundle.Object, at Version) (Live, error)
 
 	// Restore removes additions of others from the part of the object that is Signpost's
-	// alone. It is Stale if the object is not at exactly this version, or gone.
+	// alone. It is fault.Stale if the object is not at exactly this version, or gone.
 	Restore(ctx context.Context, o bundle.Object, at Version) (Live, error)
 
 	// Delete removes the object of exactly this version, its dependents in the
-	// background. It is nil when the object is gone or going, Stale when it is at another
+	// background. It is nil when the object is gone or going, fault.Stale when it is at another
 	// version.
 	Delete(ctx context.Context, id bundle.ID, at Version) error
 

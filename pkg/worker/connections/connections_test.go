@@ -11,10 +11,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // opened is what every sealed value holds.
@@ -92,7 +92,7 @@ func TestNodesThatCannotBeSeenAreNotNone(t *testing.T) {
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"nodes is forbidden","code":403}`))
 	}).ReadNodes(t.Context(), "edge+hub")
-	require.Equal(t, cluster.Refused, cluster.FaultOf(err), "%v", err)
+	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
 	require.Nil(t, nodes)
 	for _, spec := range []intent.Cluster{{Directory: "gitops"}, {}} {
 		c, _ := registered(t, spec)

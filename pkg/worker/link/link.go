@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
@@ -103,7 +104,7 @@ func (l *Link) Establish(ctx context.Context, kind cluster.Kind) error {
 		return err
 	}
 	if !ok {
-		return &cluster.Error{Fault: cluster.NotServed, Message: "the cluster does not serve the kind " + kind.Kind + " yet"}
+		return &fault.Error{Fault: cluster.NotServed, Message: "the cluster does not serve the kind " + kind.Kind + " yet"}
 	}
 	l.served[kind] = true
 	return nil
@@ -178,8 +179,8 @@ func (l *Link) unreachable(ctx context.Context, to Listener, now time.Time, err 
 // silent tells whether the cluster failed to answer as it should. A cluster that refuses
 // Signpost is there, and so may be a cluster that Signpost does not know how to reach.
 func silent(err error) bool {
-	var e *cluster.Error
-	return errors.As(err, &e) && e.Fault == cluster.Unreachable && e.Code != http.StatusUnauthorized
+	var e *fault.Error
+	return errors.As(err, &e) && e.Fault == fault.Unreachable && e.Code != http.StatusUnauthorized
 }
 
 // Suspect has the next step probe before it does anything.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
@@ -55,7 +56,7 @@ func (i *dnsPodProbe) look(watches cluster.Watches) bool {
 	pods, err := watches.Pods(i.Namespace, i.Labels)
 	i.seen = err == nil
 	switch {
-	case cluster.FaultOf(err) == cluster.Refused:
+	case fault.Of(err) == fault.Refused:
 		i.trouble, i.dns = "", (&observed.DNS{Unread: "its pods cannot be watched: " + err.Error()}).Since(i.dns)
 	case err == nil:
 		i.take(pods)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
@@ -64,7 +65,7 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 	pods, err := watches.Pods(c.Namespace, c.Labels())
 	c.seen = err == nil
 	switch {
-	case cluster.FaultOf(err) == cluster.Refused:
+	case fault.Of(err) == fault.Refused:
 		c.trouble, c.watched = "", false
 		c.unread("its pods cannot be watched: " + err.Error())
 	case err == nil:
@@ -237,7 +238,7 @@ func (c *externalDNSProbe) ask(ctx context.Context, target cluster.Target, clust
 		return
 	}
 	samples, err := target.Metrics(ctx, c.Namespace, c.pod.Name, port)
-	c.barred = cluster.FaultOf(err) == cluster.Refused
+	c.barred = fault.Of(err) == fault.Refused
 	if err != nil {
 		c.unread("its metrics cannot be read: " + err.Error())
 		return

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/link"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
@@ -287,7 +287,7 @@ func (t *Handovers) identified(ctx context.Context, e ledger.Entry) ledger.Entry
 	live, err := t.link.Target().Get(ctx, e.ID)
 	switch {
 	case err != nil:
-		if cluster.FaultOf(err) != cluster.Refused {
+		if fault.Of(err) != fault.Refused {
 			t.link.Suspect()
 		}
 	case live != nil:

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
@@ -344,7 +345,7 @@ func TestRefusalIsFailedAndHoldsUpNothingElse(t *testing.T) {
 		var mended atomic.Bool
 		f.Before = func(_ context.Context, verb string, id bundle.ID) error {
 			if verb == "create" && id.Name == "bad" && !mended.Load() {
-				return &cluster.Error{Fault: cluster.Refused, Code: 422, Message: "spec: Invalid value"}
+				return &fault.Error{Fault: fault.Refused, Code: 422, Message: "spec: Invalid value"}
 			}
 			return nil
 		}
@@ -437,7 +438,7 @@ func TestAnswerThatGetsLostHeals(t *testing.T) {
 		var lost atomic.Int32
 		f.After = func(_ context.Context, verb string, _ bundle.ID) error {
 			if (verb == "create" || verb == "apply" || verb == "delete") && lost.Add(1)%2 == 1 {
-				return &cluster.Error{Fault: cluster.Unreachable, Message: "connection reset"}
+				return &fault.Error{Fault: fault.Unreachable, Message: "connection reset"}
 			}
 			return nil
 		}
@@ -473,7 +474,7 @@ func TestNoSecretLeavesButIntoItsSecret(t *testing.T) {
 		fail.Store(true)
 		f.Before = func(_ context.Context, verb string, id bundle.ID) error {
 			if verb == "create" && id.Kind == "Secret" && fail.Swap(false) {
-				return &cluster.Error{Fault: cluster.Refused, Code: 422, Message: "data: Invalid"}
+				return &fault.Error{Fault: fault.Refused, Code: 422, Message: "data: Invalid"}
 			}
 			return nil
 		}

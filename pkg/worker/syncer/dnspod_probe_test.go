@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
@@ -193,7 +194,7 @@ func TestMetricsThatCannotBeReadLeaveWhatWasSeen(t *testing.T) {
 		assert.Equal(t, before, s.daemonSet().DNS.Upstreams, "what was seen stays")
 		stop()
 		s.start("b")
-		f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
+		f.Podless(&fault.Error{Fault: fault.Refused, Code: 403, Message: "pods is forbidden"})
 		s.until("the pods may not be seen", func() bool { return unread() == "its pods cannot be watched: pods is forbidden" })
 		assert.Equal(t, before, s.daemonSet().DNS.Upstreams, "over a takeover too")
 	})

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/apply"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // unanswered is a scene whose cluster answers no creation of an object, and
@@ -31,7 +31,7 @@ func newUnanswered(t *testing.T) *unanswered {
 		switch {
 		case verb == "create" && id.Name == "a":
 			s.asked.Add(1)
-			return &cluster.Error{Fault: cluster.Unreachable, Message: "no answer in time"}
+			return &fault.Error{Fault: fault.Unreachable, Message: "no answer in time"}
 		case verb == "get" && id.Name == "a":
 			s.looked.Add(1)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
@@ -227,7 +228,7 @@ func TestWhatMayNotBeSeenIsUnknownWithTheReason(t *testing.T) {
 		})
 		waiting := func() float64 { return s.metric("signpost_external_dns_unpublished_endpoints") }
 		s.until("what waits is told", func() bool { return waiting() > 0 })
-		f.Podless(&cluster.Error{Fault: cluster.Refused, Code: 403, Message: "pods is forbidden"})
+		f.Podless(&fault.Error{Fault: fault.Refused, Code: 403, Message: "pods is forbidden"})
 		s.until("pods that may not be watched are told", func() bool { return s.sync().Unread == "its pods cannot be watched: pods is forbidden" })
 		s.until("what waits is not known", func() bool { return waiting() == 0 })
 		f.Podless(nil)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -134,8 +135,8 @@ func TestItsOwnerCountsSinceWhenAClusterDoesNotAnswer(t *testing.T) {
 		s := newScene(t, hub)
 		s.clock = hasty{time.Now()}
 		f := s.clusters[hub]
-		refusal := &cluster.Error{Fault: cluster.Unreachable, Code: 401, Message: "Unauthorized"}
-		var answer atomic.Pointer[cluster.Error]
+		refusal := &fault.Error{Fault: fault.Unreachable, Code: 401, Message: "Unauthorized"}
+		var answer atomic.Pointer[fault.Error]
 		f.Before = func(context.Context, string, bundle.ID) error {
 			if e := answer.Load(); e != nil {
 				return e
@@ -167,7 +168,7 @@ func TestItsOwnerCountsSinceWhenAClusterDoesNotAnswer(t *testing.T) {
 		f.Down(true)
 		first := seen("it is down", "connection refused")
 		assert.Equal(t, first.Since, first.Counted)
-		answer.Store(&cluster.Error{Fault: cluster.Unreachable, Message: "no answer in time"})
+		answer.Store(&fault.Error{Fault: fault.Unreachable, Message: "no answer in time"})
 		f.Down(false)
 		assert.Equal(t, first.Counted, seen("it fails in another way", "no answer in time").Counted, "which is no break")
 		stop()

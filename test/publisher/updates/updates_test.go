@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -258,6 +259,26 @@ func TestAChangeIsOneUpdateAndReadsNoZone(t *testing.T) {
 	assert.Less(t, w.received.Load(), int64(4096), "no zone was transferred")
 	require.NoError(t, w.write(writer, name, set(name, "A", 60, "192.0.2.2")))
 	assert.Equal(t, int64(1), w.tcp.Load(), "what is as it should be is not written")
+}
+
+// TestANameWithoutATTLHasTheOneThatPlansReckonWith writes new names, and one that has a TTL of 0 from external-dns.
+func TestANameWithoutATTLHasTheOneThatPlansReckonWith(t *testing.T) {
+	w := begin(t)
+	for n, given := range []parameters.Parameters{{}, {"min-ttl": "30s"}, {"rfc2136-min-ttl": "10m"}} {
+		settings, name := w.settings(oracle.Marks{Owner: "one"}), fmt.Sprintf("new%d.corp.example", n)
+		maps.Copy(settings.Parameters, given)
+		writer, usual := w.open(settings), parameters.UsualTTL(settings.Parameters)
+		require.NoError(t, w.write(writer, name, set(name, "A", 0, "192.0.2.1"), set(name, "AAAA", 900, "2001:db8::1")))
+		written := w.read(writer, name).Sets
+		assert.Equal(t, []int64{int64(usual.Seconds()), 900}, []int64{written[0].TTL, written[1].TTL}, "%v", given)
+	}
+	writer, old := w.open(w.settings(oracle.Marks{Owner: "one"})), set("old.corp.example", "A", 0, "192.0.2.1")
+	w.externalDNS(oracle.Marks{Owner: "one"}).Apply(t, []publisher.Set{old})
+	require.NoError(t, w.write(writer, old.Name, old))
+	require.Zero(t, w.read(writer, old.Name).Sets[0].TTL, "it stays until something changes")
+	old.Targets = []string{"192.0.2.1", "192.0.2.2"}
+	require.NoError(t, w.write(writer, old.Name, old))
+	assert.EqualValues(t, 300, w.read(writer, old.Name).Sets[0].TTL)
 }
 
 // TestNoInstantHasAnEmptyAnswer asks BIND all the time while the addresses of a name change.

@@ -222,7 +222,7 @@ func (s *Store) commit(ctx context.Context, found reading, write string, when []
 
 // settle finds out what became of a transaction whose answer was lost. If the document
 // carries the write's identity, it succeeded. A deletion, whose identity is empty, is done
-// once the document is gone, whoever removed it. If the document is as it was, the same
+// once the document is gone, even if another request has removed it. If the document is as it was, the same
 // transaction can be tried again: at most one of several finds the document unchanged.
 func (s *Store) settle(ctx context.Context, found reading, write string, cause error, again func() (bool, error)) (bool, error) {
 	refused := false

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -73,11 +74,11 @@ func (t *Target) Identity(ctx context.Context) (string, error) {
 
 // unreachable is a failed request to etcd.
 func unreachable(err error) error {
-	return &cluster.Error{Fault: cluster.Unreachable, Message: err.Error(), Err: err}
+	return &fault.Error{Fault: fault.Unreachable, Message: err.Error(), Err: err}
 }
 
-func conflict(fault cluster.Fault, message string) error {
-	return &cluster.Error{Fault: fault, Code: http.StatusConflict, Message: message}
+func conflict(kind fault.Kind, message string) error {
+	return &fault.Error{Fault: kind, Code: http.StatusConflict, Message: message}
 }
 
 // Get implements cluster.Target.
@@ -129,14 +130,14 @@ func (t *Target) Apply(ctx context.Context, o bundle.Object, at cluster.Version)
 		return cluster.Live{}, unreachable(err)
 	}
 	if item == nil {
-		return cluster.Live{}, conflict(cluster.Stale, "the object is gone")
+		return cluster.Live{}, conflict(fault.Stale, "the object is gone")
 	}
 	held, err := t.read(*item)
 	if err != nil {
 		return cluster.Live{}, err
 	}
 	if held.live.Version != at {
-		return cluster.Live{}, conflict(cluster.Stale, "the object has changed")
+		return cluster.Live{}, conflict(fault.Stale, "the object has changed")
 	}
 	return t.put(ctx, o, &held)
 }
@@ -178,7 +179,7 @@ func (t *Target) put(ctx context.Context, o bundle.Object, before *held) (cluste
 	case !done && before == nil:
 		return cluster.Live{}, conflict(cluster.Exists, "there is an object of this name already")
 	case !done:
-		return cluster.Live{}, conflict(cluster.Stale, "the object has changed")
+		return cluster.Live{}, conflict(fault.Stale, "the object has changed")
 	}
 	item := kv.Item{Key: when.Key, Value: value, CreateRevision: revision, ModRevision: revision}
 	if before != nil {
@@ -200,11 +201,11 @@ func (t *Target) Delete(ctx context.Context, id bundle.ID, at cluster.Version) e
 	case live == nil:
 		return nil
 	case live.Version != at:
-		return conflict(cluster.Stale, "the object has changed")
+		return conflict(fault.Stale, "the object has changed")
 	}
 	revision, err := strconv.ParseInt(at.ResourceVersion, 10, 64)
 	if err != nil {
-		return conflict(cluster.Stale, "the object has changed")
+		return conflict(fault.Stale, "the object has changed")
 	}
 	key := t.key(id)
 	done, now, err := t.KV.Txn(ctx, []kv.Compare{{Key: key, ModRevision: revision}}, kv.Delete(key))
@@ -212,7 +213,7 @@ func (t *Target) Delete(ctx context.Context, id bundle.ID, at cluster.Version) e
 	case err != nil:
 		return unreachable(err)
 	case !done:
-		return conflict(cluster.Stale, "the object has changed")
+		return conflict(fault.Stale, "the object has changed")
 	}
 	t.view.drop(id, now)
 	return nil

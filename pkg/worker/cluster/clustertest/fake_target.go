@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
@@ -30,8 +31,8 @@ func definitionOf(kind cluster.Kind) (string, bool) {
 	return "", false
 }
 
-func fault(f cluster.Fault, code int, message string) error {
-	return &cluster.Error{Fault: f, Code: code, Message: message}
+func failure(f fault.Kind, code int, message string) error {
+	return &fault.Error{Fault: f, Code: code, Message: message}
 }
 
 // request does one request.
@@ -45,10 +46,10 @@ func (t *fakeTarget) request(ctx context.Context, verb string, id bundle.ID, do 
 		<-hung
 	}
 	if err := ctx.Err(); err != nil {
-		return fault(cluster.Unreachable, 0, "no answer in time")
+		return failure(fault.Unreachable, 0, "no answer in time")
 	}
 	if down {
-		return fault(cluster.Unreachable, 0, "connection refused")
+		return failure(fault.Unreachable, 0, "connection refused")
 	}
 	if f.Before != nil {
 		if err := f.Before(ctx, verb, id); err != nil {
@@ -91,18 +92,18 @@ func (t *fakeTarget) Get(ctx context.Context, id bundle.ID) (live *cluster.Live,
 // served answers why the object cannot be written, nil when it can.
 func (t *fakeTarget) served(id bundle.ID) error {
 	if known, clusterScoped := ClusterScoped(id.Group, id.Kind); !known {
-		return fault(cluster.NotServed, 404, "the cluster does not know the kind "+id.Kind)
+		return failure(cluster.NotServed, 404, "the cluster does not know the kind "+id.Kind)
 	} else if clusterScoped != (id.Namespace == "") {
-		return fault(cluster.Refused, 400, "the namespace does not fit the kind")
+		return failure(fault.Refused, 400, "the namespace does not fit the kind")
 	}
 	if definition, needed := definitionOf(cluster.KindOf(id)); needed && !t.established(definition) {
-		return fault(cluster.NotServed, 404, "the server could not find the requested resource")
+		return failure(cluster.NotServed, 404, "the server could not find the requested resource")
 	}
 	if id.Namespace == "" {
 		return nil
 	}
 	if namespace := t.fake.objects[bundle.ID{Kind: "Namespace", Name: id.Namespace}]; namespace == nil || namespace.live.Deleting {
-		return fault(cluster.NoNamespace, 404, "namespaces \""+id.Namespace+"\" not found")
+		return failure(cluster.NoNamespace, 404, "namespaces \""+id.Namespace+"\" not found")
 	}
 	return nil
 }
@@ -119,12 +120,12 @@ func (t *fakeTarget) Create(ctx context.Context, o bundle.Object) (live cluster.
 	}
 	err = t.request(ctx, "create", o.ID, func() error {
 		if err := t.served(o.ID); err != nil {
-			if have := t.fake.objects[local(o.ID)]; have == nil || cluster.FaultOf(err) != cluster.NoNamespace {
+			if have := t.fake.objects[local(o.ID)]; have == nil || fault.Of(err) != cluster.NoNamespace {
 				return err
 			}
 		}
 		if t.fake.objects[local(o.ID)] != nil {
-			return fault(cluster.Exists, 409, "the object exists")
+			return failure(cluster.Exists, 409, "the object exists")
 		}
 		live = t.fake.plant(o.ID, decode(raw))
 		t.fake.objects[local(o.ID)].wants(decode(raw))
@@ -141,7 +142,7 @@ func (t *fakeTarget) Apply(ctx context.Context, o bundle.Object, at cluster.Vers
 	err = t.request(ctx, "apply", o.ID, func() error {
 		have := t.fake.objects[local(o.ID)]
 		if have == nil || have.live.Version != at {
-			return fault(cluster.Stale, 409, "the object has been modified")
+			return failure(fault.Stale, 409, "the object has been modified")
 		}
 		t.fake.replace(cluster.KindOf(o.ID), have, have.merge(decode(raw)))
 		have.wants(decode(raw))
@@ -156,7 +157,7 @@ func (t *fakeTarget) Restore(ctx context.Context, o bundle.Object, at cluster.Ve
 	err = t.request(ctx, "restore", o.ID, func() error {
 		have := t.fake.objects[local(o.ID)]
 		if have == nil || have.live.Version != at {
-			return fault(cluster.Stale, 409, "the object has been modified")
+			return failure(fault.Stale, 409, "the object has been modified")
 		}
 		have.added.Exclusive = nil
 		t.fake.version++
@@ -200,7 +201,7 @@ func (t *fakeTarget) Delete(ctx context.Context, id bundle.ID, at cluster.Versio
 			return nil
 		}
 		if have.live.Version != at {
-			return fault(cluster.Stale, 409, "the precondition does not hold")
+			return failure(fault.Stale, 409, "the precondition does not hold")
 		}
 		if t.fake.finalizing[cluster.KindOf(id)] {
 			have.live.Deleting = true
@@ -284,7 +285,7 @@ func (t *fakeTarget) Occupant(ctx context.Context, namespace string) (by string,
 func (t *fakeTarget) Metrics(ctx context.Context, namespace, pod string, _ int32) (metrics cluster.Metrics, err error) {
 	err = t.request(ctx, "metrics", bundle.ID{Kind: "Pod", Namespace: namespace, Name: pod}, func() error {
 		if metrics = slices.Clone(t.fake.metrics[namespace+"/"+pod]); metrics == nil {
-			return fault(cluster.Unreachable, 503, "error trying to reach service: connection refused")
+			return failure(fault.Unreachable, 503, "error trying to reach service: connection refused")
 		}
 		return nil
 	})
@@ -404,7 +405,7 @@ func (w *fakeWatches) Pods(namespace string, labels map[string]string) ([]cluste
 	case f.faults.podless != nil:
 		return nil, f.faults.podless
 	case !w.sees() || !w.pods[namespace]:
-		return nil, fault(cluster.Unreachable, 0, "not listed yet")
+		return nil, failure(fault.Unreachable, 0, "not listed yet")
 	}
 	var pods []cluster.Pod
 	for at, pod := range f.pods {
@@ -433,7 +434,7 @@ func (w *fakeWatches) Trouble() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.faults.down {
-		return fault(cluster.Unreachable, 0, "connection refused")
+		return failure(fault.Unreachable, 0, "connection refused")
 	}
 	return nil
 }

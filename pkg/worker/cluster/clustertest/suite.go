@@ -12,6 +12,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -153,10 +154,10 @@ func (f Fixture) get(t *testing.T, id bundle.ID) *cluster.Live {
 	return live
 }
 
-func wantFault(t *testing.T, fault cluster.Fault, err error) {
+func wantFault(t *testing.T, want fault.Kind, err error) {
 	t.Helper()
 	require.Error(t, err)
-	assert.Equal(t, fault, cluster.FaultOf(err), "%v", err)
+	assert.Equal(t, want, fault.Of(err), "%v", err)
 }
 
 func testIdentity(t *testing.T, f Fixture) {
@@ -245,9 +246,9 @@ func testApplyStale(t *testing.T, f Fixture) {
 	f.Plant(t, f.object(t, "a", "edited", true))
 	edited := f.get(t, f.id("a"))
 	_, err := f.Target.Apply(t.Context(), f.object(t, "a", "2", true), made.Version)
-	wantFault(t, cluster.Stale, err)
+	wantFault(t, fault.Stale, err)
 	_, err = f.Target.Apply(t.Context(), f.object(t, "a", "2", true), cluster.Version{})
-	wantFault(t, cluster.Stale, err)
+	wantFault(t, fault.Stale, err)
 	assert.Equal(t, edited.Version, f.get(t, f.id("a")).Version)
 }
 
@@ -255,7 +256,7 @@ func testApplyGone(t *testing.T, f Fixture) {
 	made := f.create(t, f.object(t, "a", "1", true))
 	f.Remove(t, f.id("a"))
 	_, err := f.Target.Apply(t.Context(), f.object(t, "a", "1", true), made.Version)
-	wantFault(t, cluster.Stale, err)
+	wantFault(t, fault.Stale, err)
 	assert.Nil(t, f.get(t, f.id("a")))
 }
 
@@ -269,7 +270,7 @@ func testDelete(t *testing.T, f Fixture) {
 func testDeleteStale(t *testing.T, f Fixture) {
 	made := f.create(t, f.object(t, "a", "1", true))
 	f.Plant(t, f.object(t, "a", "edited", true))
-	wantFault(t, cluster.Stale, f.Target.Delete(t.Context(), f.id("a"), made.Version))
+	wantFault(t, fault.Stale, f.Target.Delete(t.Context(), f.id("a"), made.Version))
 	assert.NotNil(t, f.get(t, f.id("a")))
 }
 
@@ -277,7 +278,7 @@ func testDeleteReplaced(t *testing.T, f Fixture) {
 	made := f.create(t, f.object(t, "a", "1", true))
 	f.Remove(t, f.id("a"))
 	f.Plant(t, f.object(t, "a", "theirs", false))
-	wantFault(t, cluster.Stale, f.Target.Delete(t.Context(), f.id("a"), made.Version))
+	wantFault(t, fault.Stale, f.Target.Delete(t.Context(), f.id("a"), made.Version))
 	assert.NotNil(t, f.get(t, f.id("a")), "an object that somebody else made in our object's place stays (I4)")
 }
 
@@ -413,7 +414,7 @@ func testSecret(t *testing.T, f Fixture) {
 		"name": "a", "namespace": f.Namespace, "annotations": map[string]string{bundle.AnnotationValuesFrom: string(references)}}})
 	_, err = f.Target.Create(t.Context(), o)
 	if f.Sealed == "" {
-		wantFault(t, cluster.Refused, err)
+		wantFault(t, fault.Refused, err)
 		assert.Nil(t, f.get(t, o.ID))
 		return
 	}
@@ -425,9 +426,9 @@ func testCancelled(t *testing.T, f Fixture) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := f.Target.Get(ctx, f.id("a"))
-	wantFault(t, cluster.Unreachable, err)
+	wantFault(t, fault.Unreachable, err)
 	_, err = f.Target.Create(ctx, f.object(t, "a", "1", true))
-	wantFault(t, cluster.Unreachable, err)
+	wantFault(t, fault.Unreachable, err)
 	assert.Nil(t, f.get(t, f.id("a")))
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -34,7 +35,7 @@ func (f Fixture) watchPods(t *testing.T) cluster.Watches {
 func testPods(t *testing.T, f Fixture) {
 	if f.Run == nil {
 		_, err := f.watchPods(t).Pods(f.Namespace, podLabels())
-		wantFault(t, cluster.Refused, err)
+		wantFault(t, fault.Refused, err)
 		return
 	}
 	w := f.watchPods(t)
@@ -71,7 +72,7 @@ func testPods(t *testing.T, f Fixture) {
 func testMetrics(t *testing.T, f Fixture) {
 	if f.Run == nil {
 		_, err := f.Target.Metrics(t.Context(), f.Namespace, "lab-1", 7979)
-		wantFault(t, cluster.Refused, err)
+		wantFault(t, fault.Refused, err)
 		return
 	}
 	w := f.watchPods(t)
@@ -103,7 +104,7 @@ func testMetrics(t *testing.T, f Fixture) {
 		return err == nil && len(pods) == 2
 	})
 	_, err = f.Target.Metrics(t.Context(), f.Namespace, "lab-2", port)
-	wantFault(t, cluster.Unreachable, err)
+	wantFault(t, fault.Unreachable, err)
 }
 
 func testObserved(t *testing.T, f Fixture) {

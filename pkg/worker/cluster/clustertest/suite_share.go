@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -30,7 +31,7 @@ func testShare(t *testing.T, f Fixture) {
 	o := f.shared(t, "coredns-custom", "ours.server", "one")
 	if f.Directory {
 		_, err := f.Target.Share(ctx, o)
-		assert.Equal(t, cluster.Refused, cluster.FaultOf(err))
+		assert.Equal(t, fault.Refused, fault.Of(err))
 		require.NoError(t, f.Target.Unshare(ctx, o.ID))
 		return
 	}
@@ -77,5 +78,5 @@ func testShareAbsent(t *testing.T, f Fixture) {
 		"metadata": map[string]any{"name": "absent", "namespace": "nowhere"},
 	})
 	_, err = f.Target.Share(ctx, homeless)
-	assert.Equal(t, cluster.NoNamespace, cluster.FaultOf(err))
+	assert.Equal(t, cluster.NoNamespace, fault.Of(err))
 }

@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/safeyaml"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
@@ -68,7 +69,7 @@ func CheckDirectory(name string) error {
 // made where they are missing.
 func NewDirectory(root, name string, options cluster.Options) (*Directory, error) {
 	if err := CheckDirectory(name); err != nil {
-		return nil, &cluster.Error{Fault: cluster.Refused, Message: err.Error(), Err: err}
+		return nil, &fault.Error{Fault: fault.Refused, Message: err.Error(), Err: err}
 	}
 	if err := os.MkdirAll(root, folderMode); err != nil {
 		return nil, fileError("make the directory root", err)
@@ -135,7 +136,7 @@ func fileError(what string, err error) error {
 	if errors.As(err, &at) {
 		message = at.Err.Error()
 	}
-	return &cluster.Error{Fault: cluster.Unreachable, Message: what + ": " + message, Err: err}
+	return &fault.Error{Fault: fault.Unreachable, Message: what + ": " + message, Err: err}
 }
 
 // Identity answers the directory's name: all that lies there is this cluster.
@@ -276,7 +277,7 @@ func (d *Directory) render(o bundle.Object) ([]byte, error) {
 func (d *Directory) Create(ctx context.Context, o bundle.Object) (cluster.Live, error) {
 	return d.write(ctx, o, func(live *cluster.Live) error {
 		if live != nil {
-			return &cluster.Error{Fault: cluster.Exists, Code: http.StatusConflict, Message: "there is a file of this name already"}
+			return &fault.Error{Fault: cluster.Exists, Code: http.StatusConflict, Message: "there is a file of this name already"}
 		}
 		return nil
 	})
@@ -286,7 +287,7 @@ func (d *Directory) Create(ctx context.Context, o bundle.Object) (cluster.Live, 
 func (d *Directory) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
 	return d.write(ctx, o, func(live *cluster.Live) error {
 		if live == nil || live.Version != at {
-			return &cluster.Error{Fault: cluster.Stale, Code: http.StatusConflict, Message: "the file has changed"}
+			return &fault.Error{Fault: fault.Stale, Code: http.StatusConflict, Message: "the file has changed"}
 		}
 		return nil
 	})
@@ -344,7 +345,7 @@ func (d *Directory) put(at string, raw []byte, fresh bool) error {
 		_ = d.dir().Remove(temporary)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return &cluster.Error{Fault: cluster.Exists, Code: http.StatusConflict, Message: "there is a file of this name already", Err: err}
+		return &fault.Error{Fault: cluster.Exists, Code: http.StatusConflict, Message: "there is a file of this name already", Err: err}
 	}
 	if err != nil {
 		return fileError("write "+at, err)
@@ -395,7 +396,7 @@ func (d *Directory) Delete(ctx context.Context, id bundle.ID, version cluster.Ve
 		return err
 	}
 	if live.Version != version {
-		return &cluster.Error{Fault: cluster.Stale, Code: http.StatusConflict, Message: "the file has changed"}
+		return &fault.Error{Fault: fault.Stale, Code: http.StatusConflict, Message: "the file has changed"}
 	}
 	if err := d.dir().Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fileError("remove "+at, err)

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -157,7 +158,7 @@ func (k *Kubernetes) Restore(ctx context.Context, o bundle.Object, at cluster.Ve
 	}
 	exclusive := exclusiveOf(kind)
 	if exclusive == nil || string(object.GetUID()) != at.UID || object.GetResourceVersion() != at.ResourceVersion {
-		return cluster.Live{}, &cluster.Error{Fault: cluster.Stale, Message: o.ID.String() + " has changed meanwhile"}
+		return cluster.Live{}, &fault.Error{Fault: fault.Stale, Message: o.ID.String() + " has changed meanwhile"}
 	}
 	m := managedBy(object.GetManagedFields())
 	root := fieldpath.MakePathOrDie(parts(exclusive)...)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -46,7 +47,7 @@ func (c *catalogue) find(ctx context.Context, kind cluster.Kind) (cluster.Resour
 	}
 	switch {
 	case !ok:
-		return cluster.Resource{}, &cluster.Error{Fault: cluster.NotServed, Code: http.StatusNotFound, Message: "the cluster does not know the kind " + kind.Kind + " of " + groupName(kind.Group)}
+		return cluster.Resource{}, &fault.Error{Fault: cluster.NotServed, Code: http.StatusNotFound, Message: "the cluster does not know the kind " + kind.Kind + " of " + groupName(kind.Group)}
 	case r.ClusterScoped:
 		return cluster.Resource{}, cluster.Refuse("the kind " + kind.Kind + " of " + groupName(kind.Group) + " stands outside namespaces")
 	}

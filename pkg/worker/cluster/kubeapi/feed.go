@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -131,8 +132,8 @@ func (f *feed) run(ctx context.Context) {
 
 // denied tells whether asking again will not help soon.
 func denied(err error) bool {
-	fault := cluster.FaultOf(err)
-	return fault == cluster.NotServed || fault == cluster.Refused
+	kind := fault.Of(err)
+	return kind == cluster.NotServed || kind == fault.Refused
 }
 
 // relist replaces the picture by a complete one.
@@ -314,7 +315,7 @@ func (f *feed) once(ctx context.Context) error {
 		return cluster.Classify(ctx.Err(), cluster.Reading)
 	}
 	if time.Since(began) < time.Second {
-		return &cluster.Error{Fault: cluster.Unreachable, Message: "the watch ended at once"}
+		return &fault.Error{Fault: fault.Unreachable, Message: "the watch ended at once"}
 	}
 	return nil
 }
@@ -381,7 +382,7 @@ func (f *feed) take(event watch.Event) error {
 // cluster, which did not say no to anything.
 func brokenOff(err error) error {
 	if apierrors.HasStatusCause(err, "ClientWatchDecoding") {
-		return &cluster.Error{Fault: cluster.Unreachable, Message: "a watch sends what is too large or cannot be read: " + err.Error(), Err: cluster.ErrUnreadable}
+		return &fault.Error{Fault: fault.Unreachable, Message: "a watch sends what is too large or cannot be read: " + err.Error(), Err: cluster.ErrUnreadable}
 	}
 	return cluster.Classify(err, cluster.Reading)
 }
@@ -445,7 +446,7 @@ func (f *feed) unknown() error {
 
 // errNotListed is why the picture of a feed is not complete that has not failed.
 func errNotListed() error {
-	return &cluster.Error{Fault: cluster.Unreachable, Message: "not listed yet"}
+	return &fault.Error{Fault: fault.Unreachable, Message: "not listed yet"}
 }
 
 // missing is unknown, for those who do not hold the feed.

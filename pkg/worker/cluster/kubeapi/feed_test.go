@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 )
 
 // Who may list and not watch would know for a moment, from time to time: what is
 // seen would come and go.
 func TestAFeedThatMayOnlyListKnowsNothing(t *testing.T) {
 	t.Parallel()
-	var refusal error = &cluster.Error{Fault: cluster.Refused, Code: 403, Message: "no watch"}
+	var refusal error = &fault.Error{Fault: fault.Refused, Code: 403, Message: "no watch"}
 	f := &feed{
 		notify: func() {},
 		list: func(context.Context, metav1.ListOptions) (runtime.Object, error) {

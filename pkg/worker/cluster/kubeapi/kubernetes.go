@@ -27,6 +27,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/access/bounded"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/account"
 )
@@ -105,7 +106,7 @@ func (k *Kubernetes) Identity(ctx context.Context) (string, error) {
 	namespace, err := k.metadata.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).
 		Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return "", &cluster.Error{Fault: cluster.Unreachable, Code: http.StatusNotFound, Message: "the API server has no namespace kube-system yet", Err: err}
+		return "", &fault.Error{Fault: fault.Unreachable, Code: http.StatusNotFound, Message: "the API server has no namespace kube-system yet", Err: err}
 	}
 	if err != nil {
 		return "", cluster.Classify(err, cluster.Reading)
@@ -119,7 +120,7 @@ func (k *Kubernetes) Get(ctx context.Context, id bundle.ID) (*cluster.Live, erro
 	defer cancel()
 	at, err := k.resource(ctx, id, "")
 	if err != nil {
-		if cluster.FaultOf(err) == cluster.NotServed {
+		if fault.Of(err) == cluster.NotServed {
 			return nil, nil // no kind, no object
 		}
 		return nil, err
@@ -145,7 +146,7 @@ func (k *Kubernetes) Create(ctx context.Context, o bundle.Object) (cluster.Live,
 // object that is gone.
 func (k *Kubernetes) Apply(ctx context.Context, o bundle.Object, at cluster.Version) (cluster.Live, error) {
 	if at.UID == "" || at.ResourceVersion == "" {
-		return cluster.Live{}, &cluster.Error{Fault: cluster.Stale, Message: o.ID.String() + " has not been looked at"}
+		return cluster.Live{}, &fault.Error{Fault: fault.Stale, Message: o.ID.String() + " has not been looked at"}
 	}
 	return k.patch(ctx, o, at, cluster.Applying)
 }
@@ -187,7 +188,7 @@ func (k *Kubernetes) Delete(ctx context.Context, id bundle.ID, version cluster.V
 	defer cancel()
 	at, err := k.resource(ctx, id, "")
 	if err != nil {
-		if cluster.FaultOf(err) == cluster.NotServed {
+		if fault.Of(err) == cluster.NotServed {
 			return nil
 		}
 		return err
@@ -213,7 +214,7 @@ func (k *Kubernetes) Established(ctx context.Context, kind cluster.Kind) (bool, 
 	defer cancel()
 	if !known {
 		_, err := k.kinds.find(ctx, kind)
-		if cluster.FaultOf(err) == cluster.NotServed {
+		if fault.Of(err) == cluster.NotServed {
 			return false, nil
 		}
 		return err == nil, err
@@ -238,7 +239,7 @@ func (k *Kubernetes) definitionEstablished(ctx context.Context, name string) (bo
 		}
 	}
 	if err := json.Unmarshal(raw, &definition); err != nil {
-		return false, &cluster.Error{Fault: cluster.Unreachable, Message: "the answer is not a CustomResourceDefinition", Err: err}
+		return false, &fault.Error{Fault: fault.Unreachable, Message: "the answer is not a CustomResourceDefinition", Err: err}
 	}
 	for _, c := range definition.Status.Conditions {
 		if c.Type == "Established" {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -26,7 +27,7 @@ func (k *Kubernetes) Occupant(ctx context.Context, namespace string) (string, er
 	for _, list := range lists {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
-			return "", &cluster.Error{Fault: cluster.Unreachable, Message: "the cluster lists an API group that does not parse", Err: err}
+			return "", &fault.Error{Fault: fault.Unreachable, Message: "the cluster lists an API group that does not parse", Err: err}
 		}
 		for _, r := range list.APIResources {
 			if !slices.Contains(r.Verbs, "list") || derived(gv.Group, r.Name) {

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -151,7 +152,7 @@ func (w *watches) Pods(namespace string, labels map[string]string) ([]cluster.Po
 	r := w.pods[namespace]
 	w.mu.Unlock()
 	if r == nil {
-		return nil, &cluster.Error{Fault: cluster.Unreachable, Message: "the pods have not been listed yet"}
+		return nil, &fault.Error{Fault: fault.Unreachable, Message: "the pods have not been listed yet"}
 	}
 	entries, err := r.feed.all()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -150,7 +151,7 @@ plain 7
 	assert.Contains(t, metrics, cluster.Sample{Name: "errors_total", Labels: map[string]string{"of": "b"}, Value: 3})
 	for _, text := range []string{"<html>", strings.Repeat("#", cluster.LongestMetrics+1), strings.Repeat("a 1\n", cluster.MostLines+1)} {
 		_, err := cluster.ParseMetrics([]byte(text))
-		assert.Equal(t, cluster.Unreachable, cluster.FaultOf(err))
+		assert.Equal(t, fault.Unreachable, fault.Of(err))
 		assert.NotContains(t, err.Error(), "<html>", "a stranger's answer is not repeated")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/rights"
@@ -56,7 +57,7 @@ func (k *Kubernetes) version(ctx context.Context) (string, error) {
 		GitVersion string `json:"gitVersion"`
 	}
 	if err := json.Unmarshal(raw, &found); err != nil || found.GitVersion == "" {
-		return "", &cluster.Error{Fault: cluster.Unreachable, Message: "what answers is not a Kubernetes API server", Err: err}
+		return "", &fault.Error{Fault: fault.Unreachable, Message: "what answers is not a Kubernetes API server", Err: err}
 	}
 	return found.GitVersion, nil
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
@@ -56,7 +57,7 @@ func keeping[O any](read func(O) entry) func(runtime.Object) (entry, error) {
 	return func(object runtime.Object) (entry, error) {
 		typed, ok := object.(O)
 		if !ok {
-			return entry{}, &cluster.Error{Fault: cluster.Unreachable, Message: "a list holds something else than was asked for"}
+			return entry{}, &fault.Error{Fault: fault.Unreachable, Message: "a list holds something else than was asked for"}
 		}
 		return read(typed), nil
 	}
@@ -196,12 +197,12 @@ func (w *watches) gatherNodes(s *sources) error {
 // none to wait for.
 func (s *sources) miss(what string, err error, kinds ...address.Kind) error {
 	var reason string
-	switch fault := cluster.FaultOf(err); {
+	switch kind := fault.Of(err); {
 	case err == nil:
 		return nil
-	case fault == cluster.NotServed:
+	case kind == cluster.NotServed:
 		reason = "the cluster does not serve " + what
-	case fault == cluster.Refused:
+	case kind == fault.Refused:
 		reason = what + " may not be listed and watched"
 	case cluster.CodeOf(err) >= http.StatusInternalServerError:
 		reason = what + " cannot be listed and watched: " + err.Error()

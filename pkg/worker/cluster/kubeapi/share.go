@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -50,7 +51,7 @@ func (k *Kubernetes) share(ctx context.Context, id bundle.ID, raw []byte) (clust
 	manager := FieldManager + "-" + k.options.Installation
 	object, err := at.Patch(ctx, id.Name, types.ApplyPatchType, raw, metav1.PatchOptions{FieldManager: manager, Force: &force})
 	if apierrors.IsNotFound(err) {
-		return cluster.Live{}, &cluster.Error{Fault: cluster.NoNamespace, Code: 404, Message: "the namespace " + id.Namespace + " of somebody else's " + id.Kind + " is not there", Err: err}
+		return cluster.Live{}, &fault.Error{Fault: cluster.NoNamespace, Code: 404, Message: "the namespace " + id.Namespace + " of somebody else's " + id.Kind + " is not there", Err: err}
 	}
 	if err != nil {
 		return cluster.Live{}, cluster.Classify(err, cluster.Applying)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/source"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
@@ -146,7 +147,7 @@ func (w *watches) Trouble() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range w.kinds {
-		if err := r.feed.problem(); err != nil && cluster.FaultOf(err) != cluster.NotServed {
+		if err := r.feed.problem(); err != nil && fault.Of(err) != cluster.NotServed {
 			return err
 		}
 	}
@@ -224,7 +225,7 @@ func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 func keepLive(object runtime.Object) (entry, error) {
 	head, ok := object.(metav1.Object)
 	if !ok {
-		return entry{}, &cluster.Error{Fault: cluster.Unreachable, Message: "a list holds what is not an object"}
+		return entry{}, &fault.Error{Fault: fault.Unreachable, Message: "a list holds what is not an object"}
 	}
 	return entry{live: liveOf(head)}, nil
 }
