@@ -1,9 +1,14 @@
 package admission_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/admission"
+	"github.com/signpost-dns/signpost/pkg/admission/review"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 const builtIn = `,"deployOn":{"publisher":"built-in"}`
@@ -46,6 +51,20 @@ func TestTheBuiltInPublisherSaysWhatItCannotDo(t *testing.T) {
 		{reason: "a sidecar", path: newRecord, spec: `{"provider":"webhook","webhook":{"image":"registry.k8s.io/external-dns/webhook:v1"}` + builtIn + `}`,
 			errors: map[string]string{"/spec/webhook": "run the program yourself"}},
 	})
+}
+
+// TestAForbiddenServerIsRefusedWhenTheProviderIsWritten, and not only when it is dialled.
+func TestAForbiddenServerIsRefusedWhenTheProviderIsWritten(t *testing.T) {
+	w := newShop(t)
+	w.admitter = admission.New(w.store, review.Rules{ForbiddenServers: func(_ context.Context, in intent.Record) map[string]string {
+		return map[string]string{"environment/ETCD_URLS": in.Environment["ETCD_URLS"] + " is a private address; an administrator allows it by --publisher-servers 10.0.0.5:2379"}
+	}})
+	const spec = `{"provider":"coredns","environment":{"ETCD_URLS":"http://10.0.0.5:2379"}`
+	_, err := w.admit(newRecord, spec+builtIn+`}`)
+	assertFields(t, err, intent.Invalid, map[string]string{
+		"/spec/environment/ETCD_URLS": "names a server to which Signpost may not connect: http://10.0.0.5:2379 is a private address; an administrator allows it by --publisher-servers",
+	})
+	w.must(newRecord, spec+`}`)
 }
 
 func TestNoClusterProviderOfAUserStandsForAPublisher(t *testing.T) {

@@ -120,7 +120,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	self := c.replica(sealer.Key())
 	registry := replicas.NewRegistry(stores.kv, self, log)
-	writers := publishers.New(publishers.Limits{Servers: c.PublisherServers, Stores: c.storeAddresses()}, stores.kv, documents.Values(values), metrics)
+	writers := publishers.New(c.publisherLimits(), stores.kv, documents.Values(values), metrics)
 	pool := connections.New(c.reaching(id, registry, writers), connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
 	rules := c.rules(pool, documents)
@@ -200,11 +200,16 @@ func (c Config) recording(of *stores) func(ctx context.Context) (context.Context
 	return func(ctx context.Context) (context.Context, contracts.Reads) { return of.reads.Record(ctx) }
 }
 
+// publisherLimits say which servers built-in publishers may connect to.
+func (c Config) publisherLimits() publishers.Limits {
+	return publishers.Limits{Servers: c.PublisherServers, Stores: c.storeAddresses()}
+}
+
 // rules are what documents are judged by.
 func (c Config) rules(pool *connections.Pool, documents *emcodocuments.Store) review.Rules {
 	rules := review.Rules{
 		AllowedImages: c.AllowedImages, ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), AllowLocalServers: c.AllowLocalVerify,
-		Kubeconfig: checkKubeconfig, Claim: pool.Claim, ExternallyManaged: documents.ExternallyManaged,
+		Kubeconfig: checkKubeconfig, Claim: pool.Claim, ExternallyManaged: documents.ExternallyManaged, ForbiddenServers: publishers.Forbidden(c.publisherLimits()),
 	}
 	if c.EMCOOrchestrator != "" {
 		rules.NamespaceHolder = documents.NamespaceHolder

@@ -22,6 +22,7 @@ func checkHome(ctx context.Context, a *review.Checker, r *review.Review, in *int
 		r.Refusef(at, "names a publisher and a cluster; give one of them")
 	case home.Publisher != "":
 		checkBuiltIn(r, in)
+		checkServers(ctx, a, r, *in)
 	case home.ClusterProvider == "" || home.Cluster == "":
 		r.Refusef(at, "is incomplete; give clusterProvider and cluster, or publisher")
 	default:
@@ -76,5 +77,15 @@ func checkBuiltInParameters(r *review.Review, in *intent.Record) {
 		if values := externaldns.Values(in.Parameters, name); len(values) > 0 && !slices.Contains(values, "false") {
 			r.Refusef(at.Key(name), "asks for something that the built-in publisher does not do; remove it, or name a cluster in deployOn")
 		}
+	}
+}
+
+// checkServers refuses servers to which the built-in publisher may not connect.
+func checkServers(ctx context.Context, a *review.Checker, r *review.Review, in intent.Record) {
+	if a.Rules.ForbiddenServers == nil {
+		return
+	}
+	for field, why := range a.Rules.ForbiddenServers(ctx, in) {
+		r.Refusef(review.Spec+"/"+review.Pointer(field), "names a server to which Signpost may not connect: %s", why)
 	}
 }

@@ -22,6 +22,11 @@ type Rules struct {
 	// link-local addresses, as tests on one machine need it.
 	AllowLocalServers bool
 
+	// ForbiddenServers returns why Signpost itself may not connect to servers of a provider.
+	// The keys are the fields of the spec that name these servers. If it is nil, no server is
+	// forbidden.
+	ForbiddenServers func(ctx context.Context, provider intent.Record) map[string]string
+
 	// Quotas are those of projects that have none of their own.
 	Quotas intent.Quotas
 

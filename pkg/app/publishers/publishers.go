@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/guard"
 	"github.com/signpost-dns/signpost/pkg/publisher/open"
@@ -24,10 +26,34 @@ type Limits struct {
 	Stores  []string // addresses (HOST:PORT) of Signpost's own stores, to which no publisher connects
 }
 
+func (l Limits) dialer() *guard.Dialer {
+	rules, _ := guard.Parse(guard.Servers, l.Servers) // app.Config.Check has found no fault
+	return &guard.Dialer{Flag: guard.Servers, Rules: rules, Stores: l.Stores}
+}
+
+// resolveWithin is how long names of servers are resolved when a provider is written.
+const resolveWithin = 2 * time.Second
+
+// Forbidden makes a function that judges the servers of a provider. It returns why the built-in publisher may not connect
+// to some of them, by the fields that name these servers.
+func Forbidden(limits Limits) func(context.Context, intent.Record) map[string]string {
+	dialer := limits.dialer()
+	return func(ctx context.Context, in intent.Record) map[string]string {
+		ctx, cancel := context.WithTimeout(ctx, resolveWithin)
+		defer cancel()
+		reasons := map[string]string{}
+		for _, server := range open.Servers(publisher.Settings{Provider: in.Provider, Parameters: in.Parameters, Environment: in.Environment}) {
+			if err := dialer.Check(ctx, server.Address, server.Scope); err != nil && reasons[server.Field] == "" {
+				reasons[server.Field] = err.Error()
+			}
+		}
+		return reasons
+	}
+}
+
 // New makes what reaches the built-in publishers of providers.
 func New(limits Limits, store kv.KV, values cluster.Values, metrics prometheus.Registerer) connections.Publishers {
-	rules, _ := guard.Parse(guard.Servers, limits.Servers) // app.Config.Check has found no fault
-	dialer := &guard.Dialer{Flag: guard.Servers, Rules: rules, Stores: limits.Stores}
+	dialer := limits.dialer()
 	counted := open.NewMetrics(metrics)
 	writer := func(ctx context.Context, of bundle.Publisher) (publisher.Writer, error) {
 		settings, err := settingsOf(ctx, of, values)

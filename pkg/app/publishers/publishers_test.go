@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
@@ -37,4 +39,34 @@ func TestSecretsAreOpenedIntoMemoryAlone(t *testing.T) {
 	assert.NotContains(t, of.Environment, "EXTERNAL_DNS_RFC2136_TSIG_SECRET", "the provider's settings stay without secrets")
 	_, err = settingsOf(t.Context(), of, vault{"2": "certificate"})
 	assert.ErrorContains(t, err, "EXTERNAL_DNS_RFC2136_TSIG_SECRET")
+}
+
+func TestForbiddenServersAreToldByTheirFields(t *testing.T) {
+	forbidden := Forbidden(Limits{Servers: []string{"10.0.0.0/8:53=corp.example", "127.0.0.1"}, Stores: []string{"127.0.0.1:2379"}})
+	for reason, c := range map[string]struct {
+		provider    string
+		parameters  externaldns.Parameters
+		environment map[string]string
+		field, says string
+	}{
+		"a listed server": {provider: "rfc2136", parameters: externaldns.Parameters{"rfc2136-host": "10.1.2.3", "rfc2136-zone": "corp.example"}},
+		"a zone that is not listed": {
+			"rfc2136", externaldns.Parameters{"rfc2136-host": "10.1.2.3", "rfc2136-zone": "else.example"}, nil,
+			"external-dns-parameters/rfc2136-host", "is a private address; an administrator allows it by --publisher-servers 10.1.2.3:53"},
+		"a store of Signpost": {
+			"coredns", nil, map[string]string{"ETCD_URLS": "http://127.0.0.1:2379"}, "environment/ETCD_URLS", "is a store of Signpost itself"},
+		"no port": {"coredns", nil, map[string]string{"ETCD_URLS": "http://127.0.0.1"}, "environment/ETCD_URLS", "is not HOST:PORT"},
+		"metadata": {
+			"webhook", externaldns.Parameters{"webhook-provider-url": "http://169.254.169.254/x"}, nil,
+			"external-dns-parameters/webhook-provider-url", "a link-local or metadata address"},
+		"a name that nobody knows": {provider: "webhook", parameters: externaldns.Parameters{"webhook-provider-url": "http://webhook.invalid:80"}},
+	} {
+		got := forbidden(t.Context(), intent.Record{Provider: c.provider, Parameters: c.parameters, Environment: c.environment})
+		if c.field == "" {
+			assert.Empty(t, got, reason)
+			continue
+		}
+		assert.Len(t, got, 1, reason)
+		assert.Contains(t, got[c.field], c.says, reason)
+	}
 }

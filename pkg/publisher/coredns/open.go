@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -36,10 +37,7 @@ func Open(s publisher.Settings) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix := defaultPrefix
-	if given := externaldns.Values(s.Parameters, "coredns-prefix"); len(given) > 0 {
-		prefix = "/" + strings.Trim(given[0], "/") + "/"
-	}
+	prefix := prefixOf(s)
 	dialed := &lastError{}
 	config := clientv3.Config{
 		Endpoints: endpoints, Username: s.Environment["ETCD_USERNAME"], Password: s.Environment["ETCD_PASSWORD"], Logger: zap.NewNop(),
@@ -61,6 +59,26 @@ func Open(s publisher.Settings) (*Writer, error) {
 	}
 	strict := externaldns.Values(s.Parameters, "coredns-strictly-owned")
 	return &Writer{client: client, prefix: prefix, marks: m, strict: slices.Equal(strict, []string{"true"}), dialed: dialed}, nil
+}
+
+// Servers are those that the settings name.
+func Servers(s publisher.Settings) []publisher.Server {
+	var servers []publisher.Server
+	endpoints, _, _ := urls(s.Environment["ETCD_URLS"]) // Open tells what is wrong with them
+	for _, endpoint := range endpoints {
+		if at, err := url.Parse(endpoint); err == nil {
+			servers = append(servers, publisher.Server{Address: at.Host, Scope: prefixOf(s), Field: "environment/ETCD_URLS"})
+		}
+	}
+	return servers
+}
+
+// prefixOf is the prefix of all keys, between slashes.
+func prefixOf(s publisher.Settings) string {
+	if given := externaldns.Values(s.Parameters, "coredns-prefix"); len(given) > 0 {
+		return "/" + strings.Trim(given[0], "/") + "/"
+	}
+	return defaultPrefix
 }
 
 // urls reads ETCD_URLS.

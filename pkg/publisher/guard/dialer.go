@@ -52,6 +52,16 @@ func (d *Dialer) Dial(ctx context.Context, network, address, scope string) (net.
 	return nil, failed
 }
 
+// Check tells why an address may not be dialled, without a connection. A host name whose addresses are not known
+// passes: Dial judges it again.
+func (d *Dialer) Check(ctx context.Context, address, scope string) error {
+	_, err := d.judge(ctx, address, scope)
+	if fault.Of(err) == fault.Unreachable {
+		return nil
+	}
+	return err
+}
+
 // judge resolves an address and keeps the targets that may be dialled. It fails if
 // there are none.
 func (d *Dialer) judge(ctx context.Context, address, scope string) ([]target, error) {

@@ -50,6 +50,19 @@ func kind(s publisher.Settings) (publisher.Writer, error) {
 		s.Provider, strings.Join(externaldns.BuiltIn(), ", "))
 }
 
+// Servers are those that the Writer of a provider connects to, as far as its settings name them. Nothing is connected to.
+func Servers(s publisher.Settings) []publisher.Server {
+	switch externaldns.WriterOf(s.Provider) {
+	case "coredns":
+		return coredns.Servers(s)
+	case "rfc2136":
+		return rfc2136.Servers(s)
+	case "webhook":
+		return webhook.Servers(s)
+	}
+	return nil
+}
+
 func first(parameters externaldns.Parameters, name, otherwise string) string {
 	if values := externaldns.Values(parameters, name); len(values) > 0 {
 		return values[0]

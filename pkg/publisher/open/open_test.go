@@ -2,6 +2,8 @@ package open
 
 import (
 	"context"
+	"net"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -91,4 +93,46 @@ func TestEachProviderHasItsWriter(t *testing.T) {
 	}
 	_, err := Writer(publisher.Settings{Provider: "aws", Owner: "one"}, nil)
 	assert.ErrorContains(t, err, "no built-in publisher")
+}
+
+// TestServersAreThoseThatAWriterConnectsTo compares what is told of the settings with what is dialled.
+func TestServersAreThoseThatAWriterConnectsTo(t *testing.T) {
+	for provider, given := range map[string]publisher.Settings{
+		"coredns": {Parameters: externaldns.Parameters{"coredns-prefix": "lab"}, Environment: map[string]string{"ETCD_URLS": "http://192.0.2.1:2379"}},
+		"rfc2136": {Parameters: externaldns.Parameters{
+			"rfc2136-host": []any{"192.0.2.1", "192.0.2.2"}, "rfc2136-port": "5353", "rfc2136-zone": []any{"lab.example"}, "rfc2136-insecure": true,
+		}},
+		"webhook": {Parameters: externaldns.Parameters{"webhook-provider-url": "http://192.0.2.1"}},
+	} {
+		t.Run(provider, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), publisher.WriteDeadline)
+			defer cancel()
+			var mu sync.Mutex
+			dialled := map[string]bool{}
+			given.Provider, given.Owner = provider, "one"
+			wanted := map[string]bool{}
+			for _, server := range Servers(given) {
+				wanted[server.Address+" "+server.Scope] = true
+			}
+			given.Dial = func(_ context.Context, _, address, scope string) (net.Conn, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				dialled[address+" "+scope] = true
+				if len(dialled) == len(wanted) {
+					cancel()
+				}
+				return nil, fault.Errorf(publisher.Forbidden, "it is not listed")
+			}
+			w, err := Writer(given, nil)
+			require.NoError(t, err)
+			defer w.Close()
+			_, err = w.Read(ctx, []string{"www.lab.example"})
+			require.Error(t, err)
+			mu.Lock()
+			defer mu.Unlock()
+			require.NotEmpty(t, wanted)
+			assert.Equal(t, wanted, dialled)
+		})
+	}
+	assert.Empty(t, Servers(publisher.Settings{Provider: "aws"}))
 }

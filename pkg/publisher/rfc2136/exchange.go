@@ -67,6 +67,9 @@ func (w *Writer) query(ctx context.Context, server, zone string, question *dns.M
 	if err != nil {
 		return outcome{}, w.explain(server, zone, reply, err)
 	}
+	if reply.Truncated {
+		return outcome{}, fault.Errorf(fault.Refused, "server %s cuts its answer for zone %s off by TCP, too, so nobody knows all of it", server, zone)
+	}
 	return w.answered(server, zone, reply)
 }
 

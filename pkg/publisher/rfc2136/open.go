@@ -48,14 +48,11 @@ func Open(s publisher.Settings) (*Writer, error) {
 	if on(values("rfc2136-gss-tsig")) {
 		return nil, fault.Errorf(publisher.Invalid, "rfc2136-gss-tsig needs a Deployment of external-dns; the built-in publisher signs by TSIG keys")
 	}
-	w := &Writer{marks: m, dial: s.Dial}
-	for _, host := range values("rfc2136-host") {
-		w.servers = append(w.servers, net.JoinHostPort(host, first(values("rfc2136-port"), "53")))
-	}
+	w := &Writer{marks: m, dial: s.Dial, servers: servers(s)}
 	if len(w.servers) == 0 {
 		return nil, fault.Errorf(publisher.Invalid, "rfc2136-host is missing: provider rfc2136 needs at least one")
 	}
-	if w.zones = zones(values("rfc2136-zone"), values("domain-filter")); len(w.zones) == 0 {
+	if w.zones = zones(s); len(w.zones) == 0 {
 		return nil, fault.Errorf(publisher.Invalid, "rfc2136-zone is missing: provider rfc2136 needs at least one")
 	}
 	minimum, err := time.ParseDuration(first(values("rfc2136-min-ttl"), "0s"))
@@ -84,10 +81,31 @@ func first(values []string, otherwise string) string {
 	return values[0]
 }
 
+// Servers are those that the settings name, each for each of the zones.
+func Servers(s publisher.Settings) []publisher.Server {
+	var all []publisher.Server
+	for _, server := range servers(s) {
+		for _, zone := range zones(s) {
+			all = append(all, publisher.Server{Address: server, Scope: zone, Field: "external-dns-parameters/rfc2136-host"})
+		}
+	}
+	return all
+}
+
+// servers are the addresses of the hosts.
+func servers(s publisher.Settings) []string {
+	var all []string
+	for _, host := range externaldns.Values(s.Parameters, "rfc2136-host") {
+		all = append(all, net.JoinHostPort(host, first(externaldns.Values(s.Parameters, "rfc2136-port"), "53")))
+	}
+	return all
+}
+
 // zones are those given, or else the domains that the provider manages.
-func zones(given, domains []string) []string {
+func zones(s publisher.Settings) []string {
+	given := externaldns.Values(s.Parameters, "rfc2136-zone")
 	if len(given) == 0 {
-		given = domains
+		given = externaldns.Values(s.Parameters, "domain-filter")
 	}
 	var all []string
 	for _, zone := range given {

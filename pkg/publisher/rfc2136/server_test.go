@@ -186,6 +186,18 @@ func TestACutAnswerIsAskedForByTCP(t *testing.T) {
 	assert.Equal(t, int64(2), s.tcp.Load(), "the cut answer, and whether a wildcard has given it")
 }
 
+// TestAnAnswerThatIsCutOffByTCPTooIsNotTaken, because a part of a set would be taken for all of it.
+func TestAnAnswerThatIsCutOffByTCPTooIsNotTaken(t *testing.T) {
+	s := begin(t, func(w dns.ResponseWriter, _, reply *dns.Msg) {
+		reply.Truncated = true
+		signed(w, reply)
+	})
+	err := change(t, s.writer(t, nil))
+	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
+	require.ErrorContains(t, err, "cuts its answer for zone corp.example. off by TCP, too")
+	assert.Zero(t, s.updates.Load())
+}
+
 // TestAnotherHostIsAskedWhenOneIsDown has two hosts, of which the first is closed.
 func TestAnotherHostIsAskedWhenOneIsDown(t *testing.T) {
 	s := begin(t, func(w dns.ResponseWriter, _, reply *dns.Msg) { signed(w, reply) })

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -74,6 +75,22 @@ func Open(s publisher.Settings) (*Writer, error) {
 	return &Writer{client: client, url: at, marks: m}, nil
 }
 
+// Servers is the one that the settings name.
+func Servers(s publisher.Settings) []publisher.Server {
+	for _, given := range externaldns.Values(s.Parameters, "webhook-provider-url") {
+		at, err := url.Parse(given)
+		if err != nil || at.Hostname() == "" {
+			continue // Open tells what is wrong
+		}
+		port := at.Port()
+		if port == "" {
+			port = map[bool]string{true: "443", false: "80"}[at.Scheme == "https"]
+		}
+		return []publisher.Server{{Address: net.JoinHostPort(at.Hostname(), port), Field: "external-dns-parameters/webhook-provider-url"}}
+	}
+	return nil
+}
+
 // Close closes the connections.
 func (w *Writer) Close() { w.client.CloseIdleConnections() }
 
@@ -129,8 +146,8 @@ func (w *Writer) state(name string, byName map[string][]*endpoint.Endpoint) publ
 	return state
 }
 
-// Write changes one name by one request, after another reading: the protocol has no conditions. The program may do a
-// part of it; a later reading shows what it did.
+// Write changes one name by one request, between two readings. The protocol has no conditions, and a program may do a
+// part of a request or nothing. Write succeeds only if the last reading shows what was asked for.
 func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 	adjusted, err := w.adjusted(ctx, change.After)
 	if err != nil {
@@ -154,7 +171,23 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 		body.add(entry(step.Before), entry(step.After))
 		body.add(v.marks[step.Type], w.mark(step.After))
 	}
-	return w.request(ctx, http.MethodPost, "records", body, http.StatusNoContent, nil)
+	if err := w.request(ctx, http.MethodPost, "records", body, http.StatusNoContent, nil); err != nil {
+		return err
+	}
+	return w.confirm(ctx, change)
+}
+
+// confirm reads the name of a change that the program says it has made.
+func (w *Writer) confirm(ctx context.Context, change publisher.Change) error {
+	now, err := w.Read(ctx, []string{change.Before.Name})
+	if err != nil {
+		return err
+	}
+	change.Before = now[change.Before.Name]
+	if left, err := change.Steps(w.marks.Owner()); err != nil || len(left) > 0 {
+		return fault.Errorf(fault.Unreachable, "the webhook answers that it has changed %s, and its records do not show the change; see its log", change.Before.Name)
+	}
+	return nil
 }
 
 // add takes one record set over: nil stands for none.
@@ -210,9 +243,30 @@ func (w *Writer) adjusted(ctx context.Context, sets []publisher.Set) ([]publishe
 		if at < 0 {
 			return nil, fault.Errorf(fault.Refused, "the webhook does not take %s %s; it leaves the set out of its answer to adjustendpoints", set.Name, set.Type)
 		}
+		if !sameTargets(answered[at].Targets, set.Targets) {
+			return nil, fault.Errorf(fault.Refused, "the webhook answers adjustendpoints for %s %s with the targets %s in place of %s; it may change their form only",
+				set.Name, set.Type, strings.Join(answered[at].Targets, ", "), strings.Join(set.Targets, ", "))
+		}
 		out[n].Targets, out[n].TTL = answered[at].Targets, int64(answered[at].RecordTTL)
 	}
 	return out, nil
+}
+
+// sameTargets tells whether two lists are the same addresses or names, in any form.
+func sameTargets(a, b []string) bool {
+	return slices.Equal(canonical(a), canonical(b))
+}
+
+func canonical(targets []string) []string {
+	var all []string
+	for _, target := range targets {
+		if address, err := netip.ParseAddr(target); err == nil {
+			target = address.String()
+		}
+		all = append(all, strings.TrimSuffix(strings.ToLower(target), "."))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // same tells whether two states have the same records and marks.

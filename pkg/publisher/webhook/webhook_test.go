@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net"
@@ -154,6 +155,29 @@ func TestAWebhookThatLiesIsReported(t *testing.T) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 			return true
 		}, fault.Refused, "redirects to 169.254.169.254"},
+		"another address": {func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/adjustendpoints" {
+				w.Header().Set("Content-Type", mediaType)
+				_, _ = w.Write([]byte(`[{"dnsName":"` + name + `","recordType":"A","targets":["198.51.100.66"]}]`))
+			}
+			return r.URL.Path == "/adjustendpoints"
+		}, fault.Refused, "with the targets 198.51.100.66 in place of 192.0.2.1"},
+		"a change that was not made": {func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/records" && r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusNoContent)
+				return true
+			}
+			return false
+		}, fault.Unreachable, "its records do not show the change"},
+		"an answer without end": {func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Content-Type", mediaType)
+			_, _ = w.Write([]byte("["))
+			for line := bytes.Repeat([]byte("null,"), 1<<16); ; {
+				if _, err := w.Write(line); err != nil {
+					return true
+				}
+			}
+		}, fault.Refused, "cannot be read"},
 		"a set left out": {func(w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Path == "/adjustendpoints" {
 				w.Header().Set("Content-Type", mediaType)

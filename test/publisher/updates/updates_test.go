@@ -9,6 +9,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -355,6 +357,50 @@ func TestNamesOfOthersStay(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{want}, got, name)
 	}
+}
+
+// TestTwoProvidersOnOneZoneHaveKeysOfTheirOwn: the second one may write names below team alone. What either of them may not
+// write stays as it is, and no mark is left behind.
+func TestTwoProvidersOnOneZoneHaveKeysOfTheirOwn(t *testing.T) {
+	w := &world{T: t}
+	var err error
+	w.bind, err = dns.NewBIND(t.Context(), t.TempDir(), &process.Ports{})
+	require.NoError(t, err)
+	const secret = "YW5vdGhlci1zZWNyZXQtZm9yLXRlYW1z"
+	file := filepath.Join(w.bind.Dir, "named.conf")
+	config, err := os.ReadFile(file)
+	require.NoError(t, err)
+	changed := strings.Replace(string(config), `allow-update { key "key1"; };`,
+		`update-policy { grant key1 zonesub ANY; grant team subdomain team.corp.example. ANY; };`, 1)
+	require.NotEqual(t, string(config), changed)
+	require.NoError(t, os.WriteFile(file, []byte(changed+"\nkey team { algorithm "+w.bind.Algorithm+"; secret \""+secret+"\"; };\n"), 0o600))
+	t.Cleanup(w.bind.Kill)
+	require.NoError(t, w.bind.Start(t.Context()))
+
+	all := w.open(w.settings(oracle.Marks{Owner: "all"}))
+	s := w.settings(oracle.Marks{Owner: "team"})
+	s.Parameters["rfc2136-tsig-keyname"], s.Environment["EXTERNAL_DNS_RFC2136_TSIG_SECRET"] = "team", secret
+	team := w.open(s)
+	put := func(writer publisher.Writer, name, address string) error {
+		return w.write(writer, name, set(name, "A", 60, address))
+	}
+	require.NoError(t, put(all, "www.corp.example", "192.0.2.1"))
+	require.NoError(t, put(team, "www.team.corp.example", "192.0.2.2"))
+
+	err = put(team, "new.corp.example", "192.0.2.3")
+	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
+	require.ErrorContains(t, err, "REFUSED for zone corp.example.")
+	require.ErrorContains(t, err, "allow key team. in its update policy")
+	for name, by := range map[string]publisher.Writer{"www.corp.example": team, "www.team.corp.example": all} {
+		err = put(by, name, "192.0.2.4")
+		require.Equal(t, publisher.Foreign, fault.Of(err), "%v", err)
+		require.ErrorContains(t, err, "belongs to owner")
+	}
+	left := w.read(all, "new.corp.example")
+	assert.Empty(t, left.Sets)
+	assert.Empty(t, left.Orphans)
+	assert.Equal(t, []string{"192.0.2.1"}, w.read(team, "www.corp.example").Sets[0].Targets)
+	assert.Equal(t, []string{"192.0.2.2"}, w.read(all, "www.team.corp.example").Sets[0].Targets)
 }
 
 // TestErrorsHaveTheServersWords asks BIND for what it does not do.
