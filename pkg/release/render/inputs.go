@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // Inputs is what the names of a group follow from besides what is observed.
@@ -107,23 +107,22 @@ func (s *Renderer) holds(ctx context.Context, on *Inputs) (bool, error) {
 }
 
 // InputCache are those of groups, as their last whole steps found them.
+// There may be very many groups and names: those whose last step was longest ago are
+// forgotten. A changed address then takes a whole step.
 type InputCache struct {
-	mu sync.Mutex
-	of map[intent.Path]*Inputs
+	of recent.Memory[intent.Path, *Inputs]
 }
+
+// mostInputs is of how many groups and names inputs are remembered.
+const mostInputs = 1024
 
 // Keep remembers a group's inputs, with the pointer of the context that was made of it;
 // nil: it has none. Nobody asks for those of a group whose names have fixed addresses. The names of an orchestrator's apps follow from more documents than
 // these, and suspended names follow none.
 func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
 	if on == nil || len(on.inputs) == 0 || on.Group.Orchestrated != nil || is.Suspended || !followsServices(on.Group) {
-		delete(all.of, group)
+		all.of.Forget(group)
 		return
-	}
-	if all.of == nil {
-		all.of = map[intent.Path]*Inputs{}
 	}
 	on.pointer = is
 	on.pointer.Services, on.pointer.Placements = nil, nil // large, and not asked for
@@ -136,7 +135,7 @@ func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer
 		service := b.Namespace + "/" + b.Service
 		on.bindings[service] = append(on.bindings[service], n)
 	}
-	all.of[group] = on
+	all.of.Keep(group, on, mostInputs)
 }
 
 // followsServices tells whether any name has the addresses of a Service.
@@ -145,7 +144,6 @@ func followsServices(g plan.Group) bool {
 }
 
 func (all *InputCache) get(group intent.Path) *Inputs {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	return all.of[group]
+	on, _ := all.of.Get(group)
+	return on
 }

@@ -73,7 +73,7 @@ func (p *Prober) follow(ctx context.Context, questions *state.Questions) {
 		if p.targets[at] != nil {
 			continue
 		}
-		t := newTarget(at, questions.Marks[at.endpoint].Project, wanted[at].Spec, p.vantage, p.turned.Wake)
+		t := newTarget(at, questions.Mark(at.endpoint).Project, wanted[at].Spec, p.vantage, p.turned.Wake)
 		if !p.vantage.enter(t) {
 			p.refused[at] = t.project
 			continue

@@ -57,6 +57,7 @@ type Desired struct {
 	shares   map[appcontext.Owner]share
 	objects  map[bundle.ID]*Wanted
 	moved    int64 // how often the cluster had moved when the shares were read
+	changes  int64 // how often shares have changed
 }
 
 // staleAttempts is how often a pointer may move while its context is read.
@@ -123,6 +124,7 @@ func (d *Desired) leave(all []appcontext.Pointer, changed map[appcontext.Owner]s
 // merge replaces the shares of owners that have changed, and merges the objects that they
 // had and have. A share without a pointer to a context goes.
 func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.ID]ledger.Entry) {
+	d.changes += int64(len(changed))
 	if d.objects == nil {
 		d.shares, d.objects = make(map[appcontext.Owner]share, len(changed)), make(map[bundle.ID]*Wanted, len(changed))
 	}

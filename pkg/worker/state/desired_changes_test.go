@@ -50,24 +50,28 @@ func newBoard(t *testing.T) *board {
 // want has an owner want ConfigMaps in a cluster, each with a content.
 func (b *board) want(owner appcontext.Owner, cluster string, contents map[string]int) {
 	b.Helper()
+	var objects []bundle.Object
+	for name, content := range contents {
+		o, err := bundle.Parse(cluster, "web", fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"a":"%d"}}`, name, content))
+		require.NoError(b, err)
+		objects = append(objects, o)
+	}
+	b.commit(owner, cluster, objects...)
+}
+
+// commit makes objects of a cluster current for an owner.
+func (b *board) commit(owner appcontext.Owner, cluster string, objects ...bundle.Object) {
+	b.Helper()
 	was, err := b.contexts.Current(b.Context(), owner)
 	require.NoError(b, err)
-	if len(contents) == 0 {
-		_, err = b.contexts.Commit(b.Context(), was, appcontext.Context{})
-		require.NoError(b, err)
-	} else {
-		var objects []bundle.Object
-		for name, content := range contents {
-			o, err := bundle.Parse(cluster, "web", fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"a":"%d"}}`, name, content))
-			require.NoError(b, err)
-			objects = append(objects, o)
-		}
-		c := appcontext.Context{ID: appcontext.NewID(), Services: map[string][]string{cluster: {"shop/" + string(owner), "shop/all"}}}
+	c := appcontext.Context{}
+	if len(objects) > 0 {
+		c = appcontext.Context{ID: appcontext.NewID(), Services: map[string][]string{cluster: {"shop/" + string(owner), "shop/all"}}}
 		c.Objects, err = bundle.Collect(objects)
 		require.NoError(b, err)
-		_, err = b.contexts.Commit(b.Context(), was, c)
-		require.NoError(b, err)
 	}
+	_, err = b.contexts.Commit(b.Context(), was, c)
+	require.NoError(b, err)
 	now, err := b.contexts.Current(b.Context(), owner)
 	require.NoError(b, err)
 	b.index.Update(appcontext.Change{Pointers: []appcontext.Pointer{now}})

@@ -18,6 +18,7 @@ type Ledger struct {
 	store   *ledger.Ledger
 	entries map[bundle.ID]ledger.Entry
 	dirty   map[bundle.ID]bool // entries that the store does not have yet, or still has
+	changes int64              // how often entries have changed
 }
 
 // NewLedger makes a Ledger without entries.
@@ -34,6 +35,7 @@ func (l *Ledger) Load(ctx context.Context) error {
 	for _, e := range entries {
 		l.entries[e.ID] = e
 	}
+	l.changes++
 	return nil
 }
 
@@ -54,12 +56,14 @@ func (l *Ledger) Set(e ledger.Entry) {
 	}
 	l.entries[e.ID] = e
 	l.dirty[e.ID] = true
+	l.changes++
 }
 
 // Drop removes an entry from memory, and remembers to remove it from the store.
 func (l *Ledger) Drop(id bundle.ID) {
 	delete(l.entries, id)
 	l.dirty[id] = true
+	l.changes++
 }
 
 // Flush stores what has changed. After an error, the next Flush tries again.
@@ -105,6 +109,7 @@ func (l *Ledger) Reset(ctx context.Context, uid string) error {
 	}
 	clear(l.entries)
 	clear(l.dirty)
+	l.changes++
 	return nil
 }
 

@@ -15,6 +15,27 @@ type Picture struct {
 	*Cluster
 	Desired *Desired
 	Ledger  *Ledger
+
+	subjects  derived[*Subjects]
+	questions derived[*Questions]
+	interest  derived[cluster.Interest]
+}
+
+// derived is what follows from the objects that are wanted and from the ledger alone. It
+// is not made again while these are as they were.
+type derived[T any] struct {
+	made            bool
+	desired, ledger int64 // how often these had changed
+	value           T
+}
+
+// of answers the value, and whether it was made again.
+func (d *derived[T]) of(p *Picture, derive func() T) (value T, again bool) {
+	if d.made && d.desired == p.Desired.changes && d.ledger == p.Ledger.changes {
+		return d.value, false
+	}
+	*d = derived[T]{true, p.Desired.changes, p.Ledger.changes, derive()}
+	return d.value, true
 }
 
 // Subjects are the objects of Signpost's that are to be observed.
@@ -27,16 +48,32 @@ type Subjects struct {
 // Publish tells the observing goroutines which workloads are Signpost's, and what the
 // external-dns among them are to publish.
 func (p *Picture) Publish() {
-	p.SetSubjects(&Subjects{
-		Deployments: append(p.Ledger.ours(deploymentKind()), p.Ledger.ours(publisherKind())...), DaemonSets: p.Ledger.ours(daemonSetKind()),
-		Publishers: p.publishers(), Nameservers: p.nameservers(),
+	subjects, _ := p.subjects.of(p, func() *Subjects {
+		return &Subjects{
+			Deployments: append(p.Ledger.ours(deploymentKind()), p.Ledger.ours(publisherKind())...), DaemonSets: p.Ledger.ours(daemonSetKind()),
+			Publishers: p.publishers(), Nameservers: p.nameservers(),
+		}
 	})
+	p.SetSubjects(subjects)
 }
 
 // Follow tells the watches what to see: the kinds of all objects that may be Signpost's,
 // and the namespaces whose Services matter. It names the pods beside external-dns or
 // nameservers, too. The nodes are watched if a placement is held against them.
 func (p *Picture) Follow() {
+	interest, _ := p.interest.of(p, p.ours)
+	namespaces := map[string]bool{}
+	for service := range p.Index.Services(p.Name) {
+		namespaces[NamespaceOf(service)] = true
+	}
+	interest.Namespaces, interest.Nodes = slices.Sorted(maps.Keys(namespaces)), len(p.Index.Placements(p.Name)) > 0
+	if w := p.Watches(); w != nil {
+		w.Follow(interest)
+	}
+}
+
+// ours are the kinds of Signpost's objects, and the namespaces of pods that are observed.
+func (p *Picture) ours() cluster.Interest {
 	kinds, homes := map[cluster.Kind]bool{}, map[string]bool{}
 	for id, e := range p.Ledger.Entries() {
 		if want := p.Desired.Object(id); want != nil && (isExternalDNS(id, want) || isNameserver(id, want)) {
@@ -46,20 +83,11 @@ func (p *Picture) Follow() {
 			kinds[cluster.KindOf(id)] = true
 		}
 	}
-	namespaces := map[string]bool{}
-	for service := range p.Index.Services(p.Name) {
-		namespaces[NamespaceOf(service)] = true
-	}
-	interest := cluster.Interest{
-		Namespaces: slices.Sorted(maps.Keys(namespaces)), Pods: slices.Sorted(maps.Keys(homes)),
-		Nodes: len(p.Index.Placements(p.Name)) > 0,
-	}
+	interest := cluster.Interest{Pods: slices.Sorted(maps.Keys(homes))}
 	for kind := range kinds {
 		interest.Kinds = append(interest.Kinds, kind)
 	}
-	if w := p.Watches(); w != nil {
-		w.Follow(interest)
-	}
+	return interest
 }
 
 func deploymentKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "Deployment"} }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
-	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 )
@@ -16,7 +16,15 @@ import (
 type Publisher struct {
 	Mark
 	Deployment string // its name
-	Endpoints  []ledger.Entry
+	Endpoints  []Endpoint
+}
+
+// Endpoint is a DNSEndpoint as it was applied: what the probes need of its entry.
+type Endpoint struct {
+	ID         bundle.ID
+	UID        string
+	Generation int64
+	Stages     *intent.Stages // not changed any more
 }
 
 // Mark is what an external-dns, its pods and its DNSEndpoints have in common.
@@ -53,7 +61,7 @@ func isExternalDNS(id bundle.ID, want *Wanted) bool {
 // namespace and name.
 func (p *Picture) publishers() []Publisher {
 	var out []Publisher
-	endpoints := map[Mark][]ledger.Entry{}
+	endpoints := map[Mark][]Endpoint{}
 	for id, e := range p.Ledger.Entries() {
 		want := p.Desired.Object(id)
 		switch {
@@ -61,12 +69,13 @@ func (p *Picture) publishers() []Publisher {
 		case isExternalDNS(id, want):
 			out = append(out, Publisher{Mark: MarkOf(id, want), Deployment: id.Name})
 		case id.IsEndpoint():
-			endpoints[MarkOf(id, want)] = append(endpoints[MarkOf(id, want)], e)
+			mark := MarkOf(id, want)
+			endpoints[mark] = append(endpoints[mark], Endpoint{ID: id, UID: e.UID, Generation: e.Generation, Stages: e.Stages})
 		}
 	}
 	for i := range out {
 		out[i].Endpoints = endpoints[out[i].Mark]
-		slices.SortFunc(out[i].Endpoints, func(a, b ledger.Entry) int { return bundle.Compare(a.ID, b.ID) })
+		slices.SortFunc(out[i].Endpoints, func(a, b Endpoint) int { return bundle.Compare(a.ID, b.ID) })
 	}
 	slices.SortFunc(out, func(a, b Publisher) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Deployment, b.Deployment))

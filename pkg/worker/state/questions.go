@@ -11,7 +11,6 @@ import (
 // cluster left them. They are not changed any more.
 type Questions struct {
 	Endpoints map[string]*Wanted          // by "namespace/name"
-	Marks     map[string]Mark             // of these
 	Going     map[string]bool             // those that are being deleted
 	How       map[Mark]*appcontext.Verify // of each external-dns
 	Servers   map[Mark][]netip.AddrPort   // that its record gives
@@ -21,8 +20,14 @@ type Questions struct {
 // wanted and not applied yet are asked for, too: whether they are answered is
 // then seen all the same.
 func (p *Picture) UpdateQuestions() {
+	if q, again := p.questions.of(p, p.ask); again {
+		p.SetQuestions(q)
+	}
+}
+
+func (p *Picture) ask() *Questions {
 	q := &Questions{
-		Endpoints: map[string]*Wanted{}, Marks: map[string]Mark{}, Going: map[string]bool{},
+		Endpoints: map[string]*Wanted{}, Going: map[string]bool{},
 		How: map[Mark]*appcontext.Verify{}, Servers: map[Mark][]netip.AddrPort{},
 	}
 	for id, want := range p.Desired.Objects() {
@@ -32,8 +37,7 @@ func (p *Picture) UpdateQuestions() {
 			q.How[m] = p.Desired.Pointer(want.Owners[0]).Verify
 			q.Servers[m] = ServersOf(q.How[m])
 		case id.IsEndpoint():
-			key := id.Namespace + "/" + id.Name
-			q.Endpoints[key], q.Marks[key] = want, MarkOf(id, want)
+			q.Endpoints[id.Namespace+"/"+id.Name] = want
 		}
 	}
 	for id := range p.Ledger.Entries() {
@@ -41,7 +45,15 @@ func (p *Picture) UpdateQuestions() {
 			q.Going[id.Namespace+"/"+id.Name] = true
 		}
 	}
-	p.SetQuestions(q)
+	return q
+}
+
+// Mark is that of one of the Endpoints; the zero one for none.
+func (q *Questions) Mark(endpoint string) Mark {
+	if want := q.Endpoints[endpoint]; want != nil {
+		return MarkOf(want.Object.ID, want)
+	}
+	return Mark{}
 }
 
 // equal tells whether the same is to be verified in the same way.

@@ -142,7 +142,7 @@ func (p *Names) follow(now *state.Questions, at time.Time) {
 		if one.digest != want.Digest {
 			one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Stages.Observed
 		}
-		one.mark = now.Marks[key]
+		one.mark = now.Mark(key)
 	}
 	published := map[state.Mark]map[nameKey]sets{}
 	for key := range now.Endpoints {

@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
@@ -23,9 +24,10 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 	key, m := "shop/web", state.Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}
 	questionsWith := func(server string) *state.Questions {
 		how := &appcontext.Verify{Servers: []string{server}}
+		want := &state.Wanted{Object: giving(t, "203.0.113.10"), Digest: "1", Marks: cluster.Marks{Labels: m.Labels()}}
 		return &state.Questions{
-			Endpoints: map[string]*state.Wanted{key: {Object: giving(t, "203.0.113.10"), Digest: "1"}}, Marks: map[string]state.Mark{key: m},
-			How: map[state.Mark]*appcontext.Verify{m: how}, Servers: map[state.Mark][]netip.AddrPort{m: state.ServersOf(how)},
+			Endpoints: map[string]*state.Wanted{key: want},
+			How:       map[state.Mark]*appcontext.Verify{m: how}, Servers: map[state.Mark][]netip.AddrPort{m: state.ServersOf(how)},
 		}
 	}
 	z := zone{"www.lab.example A": {"203.0.113.10"}}

@@ -28,7 +28,7 @@ type directoryWatches struct {
 	stop      context.CancelFunc
 
 	mu      sync.Mutex
-	files   map[string]scanned
+	files   map[string]*scanned // not changed any more
 	synced  bool
 	trouble error
 }
@@ -43,7 +43,7 @@ type scanned struct {
 // Watch implements Target.
 func (d *Directory) Watch(ctx context.Context, notify cluster.Notify) cluster.Watches {
 	ctx, stop := context.WithCancel(ctx)
-	w := &directoryWatches{directory: d, notify: notify, stop: stop, files: map[string]scanned{}}
+	w := &directoryWatches{directory: d, notify: notify, stop: stop, files: map[string]*scanned{}}
 	d.mu.Lock()
 	d.watchers[w] = true
 	d.mu.Unlock()
@@ -89,14 +89,15 @@ func (w *directoryWatches) scan() bool {
 	}
 	changed := !w.synced || len(found) != len(w.files)
 	for at, file := range found {
-		changed = changed || w.files[at].live.Version != file.live.Version
+		before := w.files[at]
+		changed = changed || before == nil || before.live.Version != file.live.Version
 	}
 	w.files, w.synced, w.trouble = found, true, nil
 	return changed
 }
 
-func (w *directoryWatches) walk() (map[string]scanned, error) {
-	found := map[string]scanned{}
+func (w *directoryWatches) walk() (map[string]*scanned, error) {
+	found := map[string]*scanned{}
 	files := w.directory.dir().FS()
 	folders, err := fs.ReadDir(files, ".")
 	if err != nil {
@@ -123,7 +124,7 @@ func (w *directoryWatches) walk() (map[string]scanned, error) {
 				return nil, err
 			}
 			if file != nil {
-				found[at] = *file
+				found[at] = file
 			}
 		}
 	}
@@ -143,7 +144,7 @@ func (w *directoryWatches) look(at string) (*scanned, error) {
 	before, known := w.files[at]
 	w.mu.Unlock()
 	if known && before.size == info.Size() && before.changed.Equal(info.ModTime()) {
-		return &before, nil
+		return before, nil
 	}
 	raw, err := w.directory.slurp(at)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -170,7 +171,7 @@ func (w *directoryWatches) refresh(at string) {
 	case file == nil:
 		delete(w.files, at)
 	default:
-		w.files[at] = *file
+		w.files[at] = file
 	}
 }
 
@@ -189,8 +190,7 @@ func (w *directoryWatches) Object(id bundle.ID, _ string) cluster.Sight {
 	if !ok || !file.live.Ours(w.directory.options.Installation) || file.id.Kind != id.Kind || file.id.Group != id.Group {
 		return cluster.Sight{Known: true}
 	}
-	live := file.live
-	return cluster.Sight{Known: true, Live: &live}
+	return cluster.Sight{Known: true, Live: &file.live}
 }
 
 func (w *directoryWatches) Service(string, string) (address.Observation, bool) {

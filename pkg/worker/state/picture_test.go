@@ -1,0 +1,68 @@
+package state
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+)
+
+// TestWhatIsObservedIsMadeAgainAfterAChangeOnly: steps in which neither the contexts nor the
+// ledger have changed go through no objects. After a change, both views are new.
+func TestWhatIsObservedIsMadeAgainAfterAChangeOnly(t *testing.T) {
+	t.Parallel()
+	b := newBoard(t)
+	b.cluster.Clock, b.cluster.Signals = &stopped{}, NewSignals()
+	p := &Picture{Cluster: b.cluster, Desired: b.desired, Ledger: NewLedger(b.cluster, ledger.New(kvtest.NewFake()))}
+	step := func() Snapshot {
+		require.NoError(t, p.Desired.Load(t.Context(), p.Ledger.Entries()))
+		p.UpdateQuestions()
+		p.Publish()
+		return p.Snapshot()
+	}
+	b.commit("provider", here, b.ofLab("apps/v1", "Deployment", "provider"))
+	require.NotEmpty(t, step().Questions.How)
+
+	b.commit("web", here, b.ofLab("externaldns.k8s.io/v1alpha1", "DNSEndpoint", "web"))
+	wanted := step()
+	require.Contains(t, wanted.Questions.Endpoints, "shop/web")
+	require.Equal(t, Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}, wanted.Questions.Mark("shop/web"))
+	require.Empty(t, wanted.Subjects.Publishers, "nothing is applied yet")
+	require.Same(t, wanted.Subjects, step().Subjects)
+	require.Same(t, wanted.Questions, step().Questions)
+
+	for id := range p.Desired.Objects() {
+		p.Ledger.Set(ledger.Entry{ID: id, UID: "1", Generation: 2, CreatedByUs: true, Status: ledger.Applied})
+	}
+	applied := step()
+	require.Len(t, applied.Subjects.Publishers, 1)
+	require.Equal(t, []string{"shop/provider"}, applied.Subjects.Deployments)
+	require.Len(t, applied.Subjects.Publishers[0].Endpoints, 1)
+	require.Equal(t, "1", applied.Subjects.Publishers[0].Endpoints[0].UID)
+	require.Equal(t, int64(2), applied.Subjects.Publishers[0].Endpoints[0].Generation)
+	require.Same(t, applied.Subjects, step().Subjects)
+
+	b.commit("web", here)
+	require.Contains(t, step().Questions.Going, "shop/web")
+	for id := range p.Ledger.Entries() {
+		if id.IsEndpoint() {
+			p.Ledger.Drop(id)
+		}
+	}
+	gone := step()
+	require.Empty(t, gone.Questions.Going)
+	require.Empty(t, gone.Subjects.Publishers[0].Endpoints)
+}
+
+// ofLab is an object of the external-dns of provider lab.
+func (b *board) ofLab(version, kind, name string) bundle.Object {
+	b.Helper()
+	o, err := bundle.Parse(here, "web", fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q,"namespace":"shop","labels":{%q:"shop",%q:"lab",%q:"public"}}}`,
+		version, kind, name, bundle.LabelProject, bundle.LabelRecord, bundle.LabelScope))
+	require.NoError(b, err)
+	return o
+}
