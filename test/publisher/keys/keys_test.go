@@ -27,6 +27,7 @@ import (
 	"github.com/signpost-dns/signpost/test/e2e/dns"
 	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/publisher/crash"
 	"github.com/signpost-dns/signpost/test/publisher/oracle"
 )
 
@@ -219,4 +220,19 @@ func TestNoInstantHasAnEmptyAnswer(t *testing.T) {
 	got, err := dns.Query(t.Context(), w.dns.Address, name, "A")
 	require.NoError(t, err)
 	assert.Equal(t, sets(changes)[0].Targets, got)
+}
+
+// TestAKilledPublisherLeavesNothingHalfDone kills it before and after its writes.
+func TestAKilledPublisherLeavesNothingHalfDone(t *testing.T) {
+	w := begin(t)
+	require.NoError(t, w.store.Put(t.Context(), "/skydns/example/lab/printer/1", `{"host":"192.0.2.77","targetstrip":1}`))
+	crash.AtEachWrite(t, crash.Server{
+		Zone: "lab.example", Owner: "one", Stranger: "printer.lab.example",
+		Open: func() publisher.Writer { return w.writer("/skydns/", oracle.Marks{Owner: "one"}) },
+		Unmark: func(t *testing.T, of string) {
+			t.Helper()
+			label, _, _ := strings.Cut(of, ".")
+			require.NoError(t, w.store.DeletePrefix(t.Context(), "/skydns/example/lab/a-"+label+"/"))
+		},
+	})
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/publisher/open"
 	"github.com/signpost-dns/signpost/test/e2e/dns"
 	"github.com/signpost-dns/signpost/test/e2e/process"
+	"github.com/signpost-dns/signpost/test/publisher/crash"
 	"github.com/signpost-dns/signpost/test/publisher/oracle"
 )
 
@@ -454,4 +455,17 @@ func TestAServerThatDiesBetweenTwoWrites(t *testing.T) {
 	got, err := dns.Query(t.Context(), w.bind.Address, name, "A")
 	require.NoError(t, err)
 	assert.Equal(t, []string{"192.0.2.2"}, got)
+}
+
+// TestAKilledPublisherLeavesNothingHalfDone kills it before and after its writes.
+func TestAKilledPublisherLeavesNothingHalfDone(t *testing.T) {
+	w := begin(t)
+	crash.AtEachWrite(t, crash.Server{
+		Zone: dns.BINDZone, Owner: "one", Stranger: "printer." + dns.BINDZone,
+		Open: func() publisher.Writer { return w.open(w.settings(oracle.Marks{Owner: "one"})) },
+		Unmark: func(t *testing.T, of string) {
+			t.Helper()
+			require.NoError(t, w.bind.Update(t.Context(), "update delete a-"+of+". TXT"))
+		},
+	})
 }
