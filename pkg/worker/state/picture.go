@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -15,6 +16,9 @@ type Picture struct {
 	*Cluster
 	Desired *Desired
 	Ledger  *Ledger
+
+	// Took is how long the last step took to decide about all objects.
+	Took time.Duration
 
 	subjects  derived[*Subjects]
 	questions derived[*Questions]
