@@ -8,14 +8,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
@@ -84,7 +87,8 @@ func (w *world) answer(owners ...intent.Path) {
 
 func (w *world) follow(id string) intent.FailoverRecord {
 	w.Helper()
-	require.NoError(w, w.service.Follow(context.Background()))
+	_, err := w.service.Follow(context.Background())
+	require.NoError(w, err)
 	r, err := w.service.Failover(context.Background(), id)
 	require.NoError(w, err)
 	return r
@@ -145,6 +149,36 @@ func TestARegionFailsOver(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
 	require.Equal(t, "flood", page.Items[0].Reason)
+}
+
+// TestAFailoverIsFollowedOnceItHasBegun: a controller that nobody told of a failover looks
+// for none, and follows one from its first document on.
+func TestAFailoverIsFollowedOnceItHasBegun(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", `,"ttl":60`)
+	w.settle(www)
+	synctest.Test(t, func(t *testing.T) {
+		store := &costing{KV: w.fake}
+		w.watched(store, etcd.New(w.fake).WatchAll)
+		ctx, end := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- release.NewController(w.service).Run(ctx) }()
+		time.Sleep(time.Minute)
+		const most = 15 // ten seconds: one turn of the round, and no look for failovers
+		idle := store.of(t, "ten seconds", func() error { time.Sleep(10 * time.Second); return nil })
+		require.LessOrEqual(t, idle.Reads, most, "%+v", idle)
+		done, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		w.answer(www)
+		time.Sleep(10 * time.Second)
+		is, err := w.service.Failover(ctx, done.ID)
+		require.NoError(t, err)
+		require.Equal(t, intent.FailoverDone, is.State)
+		end()
+		require.NoError(t, <-ended)
+	})
 }
 
 func TestATokenBindsAFailoverToItsPreview(t *testing.T) {

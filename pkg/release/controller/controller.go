@@ -34,6 +34,8 @@ type Controller struct {
 	pace    *pace
 	resync  resync
 	metrics *metrics
+
+	failovers chan struct{} // a failover has begun, or somebody has noted how far it is
 }
 
 // work is what is done at once: a step of an owner, or of the names of one of
@@ -48,7 +50,7 @@ func NewController(service *Worker) *Controller {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost)
 	metrics := newMetrics(service.Metrics)
 	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[work]{Name: "controller", MetricsProvider: metrics})
-	return &Controller{service: service, queue: queue, pace: newPace(), metrics: metrics}
+	return &Controller{service: service, queue: queue, pace: newPace(), metrics: metrics, failovers: make(chan struct{}, 1)}
 }
 
 // Run works until ctx ends.
@@ -77,19 +79,32 @@ func (c *Controller) wake(n state.Wakeup) {
 	c.queue.AddAfter(work{owner: n.Owner}, max(0, n.At.Sub(c.service.Now())))
 }
 
-// followFailovers looks again and again how far failovers are.
+// followFailovers looks again and again how far failovers are, while there are any. A
+// document tells when one begins.
 func (c *Controller) followFailovers(ctx context.Context) {
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
 	for {
-		if err := c.service.Failovers.Follow(ctx); err != nil && ctx.Err() == nil {
+		open, err := c.service.Failovers.Follow(ctx)
+		if err != nil && ctx.Err() == nil {
 			c.service.Logger.WarnContext(ctx, "failovers cannot be followed", "error", err)
+		}
+		begun, wait := c.failovers, resyncIn
+		if open || err != nil || c.service.Watch == nil {
+			begun, wait = nil, followEvery
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-begun:
+		case <-time.After(wait):
 		}
+	}
+}
+
+// failoverBegun has failovers looked at. It does not block.
+func (c *Controller) failoverBegun() {
+	select {
+	case c.failovers <- struct{}{}:
+	default:
 	}
 }
 

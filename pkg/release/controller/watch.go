@@ -45,6 +45,7 @@ func (c *Controller) watch(ctx context.Context) error {
 	claims := nameclaim.Store{KV: c.service.KV}.Watch(ctx, revision+1)
 	if documents != nil {
 		c.scan(ctx) // what has changed before was told to nobody, or to a watch that has ended
+		c.failoverBegun()
 	}
 	tick := time.NewTicker(scanEvery)
 	defer tick.Stop()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/failover"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -31,11 +32,14 @@ func (c *Controller) followDocuments(ctx context.Context, change intent.Changed)
 			c.queue.AddAfter(work{owner: owner}, scanEvery)
 		case owner != path, isOwner(path):
 			c.due(work{owner: owner})
+		case failover.IsMark(path):
+			c.failoverBegun()
 		case path == state.DrainedPath, isCluster(path):
 			all = true
 		}
 	}
 	if all {
+		c.failoverBegun()
 		c.service.Inputs.ForgetClusters() // else a name may choose by the labels of before, and is not woken again
 		c.scan(ctx)
 	}

@@ -22,8 +22,8 @@ const (
 )
 
 // Follow looks how far the failovers are that have not ended, and notes it in their records.
-// Several replicas may do so at once.
-func (m *Mover) Follow(ctx context.Context) error {
+// It answers whether there are any. Several replicas may do so at once.
+func (m *Mover) Follow(ctx context.Context) (open bool, err error) {
 	marks, err := m.marks(ctx)
 	for _, mark := range marks {
 		id := idOf(mark)
@@ -31,7 +31,7 @@ func (m *Mover) Follow(ctx context.Context) error {
 			err = errors.Join(err, fmt.Errorf("failover %s: %w", id, one))
 		}
 	}
-	return err
+	return len(marks) > 0, err
 }
 
 func (m *Mover) follow(ctx context.Context, id string, since time.Time) error {

@@ -14,6 +14,11 @@ const markPrefix = "failover-"
 
 func recordPath(id string) intent.Path { return intent.Join(intent.FailoverCollection, id) }
 
+// IsMark tells the documents that say which failovers have not ended.
+func IsMark(path intent.Path) bool {
+	return path.Collection() == intent.OperationCollection && strings.HasPrefix(path.Name(), markPrefix)
+}
+
 func markPath(id string) intent.Path { return intent.Join(intent.OperationCollection, markPrefix+id) }
 
 // Failover returns the record of a failover; NotFound if there is none.
