@@ -36,8 +36,8 @@ const (
 	restMost  = 500 * time.Millisecond
 )
 
-// Rest answers how long a worker rests after a step that took so long to decide. What
-// changes meanwhile is joined. So many changes in a large cluster take a bounded part of
+// Rest answers how long a worker rests after a step that took so long to decide. Changes
+// that come meanwhile are joined. So many changes in a large cluster take a bounded part of
 // the processor, and one change after a rest is followed at once.
 func Rest(took time.Duration) time.Duration {
 	rest := min(restShare*took, restMost)
