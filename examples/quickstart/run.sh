@@ -39,12 +39,18 @@ step() {
 	"$@"
 }
 
-# gone tells why the server ended by itself.
+# gone ends the script as the server has ended. A shell that ignores Ctrl-C, as one in the background does, learns of
+# Ctrl-C by that alone.
 gone() {
+	ended=0
+	wait "$server" || ended=$?
 	server=
+	[ "$ended" -ne 0 ] || exit 0
 	echo "Signpost has stopped:" >&2
 	tail -n 5 "$data/log" >&2
-	echo "If $listen is taken, choose another address: LISTEN=127.0.0.1:9019 make run" >&2
+	if grep -q 'address already in use' "$data/log"; then
+		echo "$listen is taken; choose another address: LISTEN=127.0.0.1:9019 make run" >&2
+	fi
 	exit 1
 }
 
@@ -128,5 +134,4 @@ cat <<TRY
   $signpost terminate $group --wait
 
 TRY
-wait "$server" || :
 gone

@@ -58,7 +58,7 @@ func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old
 		return nil, err
 	}
 	if err := parents(ctx, a.Checker, path); err != nil {
-		return nil, err
+		return nil, createFirst(path, err)
 	}
 	r := &review.Review{Path: path, Body: body}
 	metadata, spec, err := k.admit(ctx, a.Checker, r, body, old)
@@ -84,6 +84,16 @@ func parents(ctx context.Context, a *review.Checker, path intent.Path) error {
 		}
 	}
 	return nil
+}
+
+// createFirst adds to the error of a parent that does not exist how to make it.
+func createFirst(path intent.Path, err error) error {
+	for p := path.Parent(); p != ""; p = p.Parent() {
+		if absent := intent.ErrNotFound(p); err.Error() == absent.Error() {
+			return &intent.Error{Code: intent.NotFound, Detail: absent.Error() + "; create it first: POST /v2/" + p.Collection()}
+		}
+	}
+	return err
 }
 
 // kind is what admit knows of one kind of resource.

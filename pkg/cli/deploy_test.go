@@ -145,6 +145,7 @@ func TestApplyWaitsForNames(t *testing.T) {
 	t.Parallel()
 	file := write(t, "name.yaml", "{resource: projects/default/names, metadata: {name: shop.lab.example}, spec: {addresses: [203.0.113.7]}}\n")
 	f := newFake(t)
+	f.on("GET projects/default", 200, "Project", example(t, "projectStored"))
 	f.on("PUT "+shopName, 200, "DNSName", publishedName)
 	pending := strings.Replace(publishedName, `"verified":"True","message":""`, `"verified":"False","message":"no server answers it yet"`, 1)
 	require.NotEqual(t, publishedName, pending)

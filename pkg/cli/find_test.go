@@ -55,7 +55,7 @@ func TestWhoisExplainsAName(t *testing.T) {
 	require.Equal(t, `shop.lab.example of projects/shop/names/shop.lab.example is published by provider "lab", and its servers answer 203.0.113.10.`, first)
 	for _, says := range []string{
 		"OWNER                                 STATE         RELEASE  ACCEPTED              BY    MESSAGE", "Service web/frontend status.loadBalancer.ingress[0].ip",
-		"private address in a public name", "DOCUMENT                              DEPLOYED  CURRENT", "each of 2 servers answers 203.0.113.10", "EXTERNAL-DNS OF",
+		"private address in a public name", "DOCUMENT                              DEPLOYED  CURRENT", "each of 2 servers answers 203.0.113.10", "PUBLISHER OF",
 	} {
 		require.Contains(t, rest, says)
 	}
@@ -76,7 +76,7 @@ name documents: 1 Failed, 7 Instantiated
 CLUSTER   REACHABLE  DRAINED  NAMES  UNPUBLISHED  UNVERIFIED  PENDING OBJECTS  SINCE
 edge/hub  True       yes      10     1            1           1                2026-11-02T09:30:00Z
 
-EXTERNAL-DNS OF  PROJECT  CLUSTER   SCOPE   AVAILABLE  NAMES  UNPUBLISHED  UNVERIFIED
-lab              shop     edge/hub  public  True       10     1            1
+PUBLISHER OF  PROJECT  HOME      SCOPE   AVAILABLE  NAMES  UNPUBLISHED  UNVERIFIED
+lab           shop     edge/hub  public  True       10     1            1
 `, ""}, signpost(t, f.url, "fleet"))
 }

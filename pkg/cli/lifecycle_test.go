@@ -197,8 +197,8 @@ func TestRollbackNamesItsRelease(t *testing.T) {
 }
 
 const aPlan = `{"token":"6f1c","warnings":["sync without a domain filter"],"errors":[],"names":[
-	{"name":"www.lab.example","type":"A","record":"lab","action":"update","targets":["203.0.113.10","203.0.113.20"],"answeredWithin":"6s","clientsWithin":"37s"},
-	{"name":"old.lab.example","type":"A","record":"lab","action":"delete","targets":[]}],"objects":[
+	{"name":"www.lab.example","type":"A","record":"lab","action":"update","before":["203.0.113.10"],"targets":["203.0.113.10","203.0.113.20"],"answeredWithin":"6s","clientsWithin":"37s"},
+	{"name":"old.lab.example","type":"A","record":"lab","action":"delete","targets":["203.0.113.9"],"before":["203.0.113.9"]}],"objects":[
 	{"cluster":"edge+hub","action":"update","kind":"DNSEndpoint","namespace":"shop-dns","name":"web-web-0a1b2c3d","diff":" spec:\n-  - 203.0.113.10\n+  - 203.0.113.20\n"},
 	{"cluster":"edge+hub","action":"unchanged","kind":"Namespace","namespace":"","name":"shop-dns","diff":""}]}`
 

@@ -37,7 +37,7 @@ func TestTheExitCodeOfAPlanOfFiles(t *testing.T) {
 		{"a document is refused", aDraftPlan("false", "refused", "", `{"pointer":"/documents/1/spec/provider","detail":"is unknown"}`), exitFailed,
 			"error: " + file + ", document 1 (projects/shop/dns-update-records/lab): /spec/provider: is unknown\n", "the plan has 1 error and would be refused"},
 		{"an owner would be refused", aDraftPlan("true", "update", `{"path":"`+prod+`","changes":true,"plan":{"token":"","objects":[],"names":[],"warnings":[],"errors":[{"pointer":"x#/spec","detail":"no"}]}}`, ""), exitFailed,
-			prod + "\nObjects: 0 to create", "the plan has 1 error and would be refused"},
+			prod + "\nerror: x#/spec: no", "the plan has 1 error and would be refused"},
 		{"an owner changes", aDraftPlan("true", "unchanged", owner, ""), exitChanges, prod + "\nObjects: ", ""},
 	} {
 		f := newFake(t)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,20 +20,52 @@ func TestPublishIsOneCommand(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	f.on("PUT "+shopName, 404, "Problem", `{"type":"about:blank","title":"Not Found","status":404,"detail":"projects/default does not exist"}`)
-	f.on("PUT "+shopName, 201, "DNSName", publishedName)
+	changed := strings.Replace(publishedName, `"warnings"`, `"changes":[{"name":"shop.lab.example","type":"A","record":"lab","action":"update","before":["203.0.113.9"],"targets":["203.0.113.7"]}],"warnings"`, 1)
+	f.on("PUT "+shopName, 201, "DNSName", changed)
 	f.on("POST projects", 201, "Project", example(t, "projectStored"))
 	got := signpost(t, f.url, "publish", "Shop.lab.example.", "--service", "web/frontend", "--clusters", "edge+hub")
 	require.Equal(t, []string{"PUT " + shopName, "POST projects", "PUT " + shopName}, f.seen())
 	require.Equal(t, exitDone, got.code)
-	require.Contains(t, got.err, `created project "default"`)
+	require.Equal(t, "created project \"default\"\n", got.err)
+	require.Contains(t, got.out, "A     203.0.113.9 -> 203.0.113.7  update\n")
 
+	f = newFake(t)
+	f.on("PUT "+shopName, 200, "DNSName", publishedName)
 	f.on("GET "+shopName, 200, "DNSName", publishedName)
 	got = signpost(t, f.url, "publish", "shop.lab.example", "--service", "web/frontend", "--clusters", "edge/hub", "--wait", "verified")
 	require.Equal(t, result{exitDone, `shop.lab.example Instantiated: published True, verified True
 
 TYPE  TARGETS      CHANGE
-A     203.0.113.7  -
+A     203.0.113.7  unchanged
 `, ""}, got)
+}
+
+// TestTheDefaultProjectStaysOnlyIfItIsNeeded publishes and applies on an empty server.
+func TestTheDefaultProjectStaysOnlyIfItIsNeeded(t *testing.T) {
+	t.Parallel()
+	service := startService(t)
+	provider := func(project, kind string) string {
+		return write(t, "provider.yaml", "resource: projects/"+project+"/dns-update-records\nmetadata: {name: lab}\nspec: {provider: "+kind+", external-dns-parameters: {domain-filter: lab.example}}\n")
+	}
+	publish := []string{"publish", "www.lab.example", "--address", "192.0.2.7"}
+	for reason, args := range map[string][]string{
+		"a name without a provider": publish, "a provider that is refused": {"apply", "-f", provider("default", "none")},
+	} {
+		got := signpost(t, service.url, args...)
+		require.Equal(t, exitFailed, got.code, reason)
+		require.Contains(t, got.err, "removed project \"default\", because it is empty\n", reason)
+		require.Equal(t, "There are no projects.\n", signpost(t, service.url, "get", "projects").out, reason)
+	}
+	other := signpost(t, service.url, "apply", "-f", provider("shop", "coredns"))
+	require.Equal(t, exitFailed, other.code)
+	require.Contains(t, other.err, "projects/shop does not exist; create it first: POST /v2/projects\n")
+
+	made := signpost(t, service.url, "apply", "-f", provider("default", "coredns"))
+	require.Equal(t, exitDone, made.code, made.err)
+	require.Contains(t, made.err, "created project \"default\"\n")
+	require.Equal(t, exitFailed, signpost(t, service.url, publish...).code, "the provider has no home")
+	require.Contains(t, signpost(t, service.url, "get", "projects").out, "default", "a command removes what it has made itself only")
+	require.NoError(t, service.stop())
 }
 
 func TestPublishRefusesWhatItCanJudge(t *testing.T) {
@@ -86,7 +119,7 @@ func TestHistoryIsATable(t *testing.T) {
 	got = signpost(t, f.url, "history", "a.example")
 	require.Contains(t, got.out, "Readiness dc+one  -   _https._tcp.a.example SRV +b and 3 more  -         changes before it are lost; flapping, 14 times until 2026-11-02T10:09:00Z; m")
 	f.on("GET names/b.example/history", 200, "NameHistory", `{"items":[]}`)
-	require.Equal(t, result{exitDone, "There is no history of b.example.\n", ""}, signpost(t, f.url, "history", "b.example"))
+	require.Equal(t, result{exitDone, "There is no history of b.example yet. A change is written some seconds after it happened.\n", ""}, signpost(t, f.url, "history", "b.example"))
 	require.Equal(t, exitUsage, signpost(t, f.url, "history", "a..example").code)
 	require.Equal(t, exitUsage, signpost(t, f.url, "history").code)
 }

@@ -88,6 +88,29 @@ func TestMakeRunServesUntilInterruptedAndCleansUp(t *testing.T) {
 	requireEmpty(t, temporary)
 }
 
+// TestMakeRunEndsQuietlyInAShellThatIgnoresInterrupts sends Ctrl-C to all processes of the script, as a terminal does.
+func TestMakeRunEndsQuietlyInAShellThatIgnoresInterrupts(t *testing.T) {
+	t.Parallel()
+	script, temporary := runScript(t, freeAddress(t))
+	command := exec.Command("sh", append([]string{"-c", `trap "" INT; "$@"`, "sh"}, script.Args...)...)
+	command.Env, command.SysProcAttr = script.Env, &syscall.SysProcAttr{Setpgid: true}
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	out, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), "terminate shop/store/v1/prod --wait") {
+		continue
+	}
+	require.NoError(t, syscall.Kill(-command.Process.Pid, syscall.SIGINT))
+	_, err = io.ReadAll(out)
+	require.NoError(t, err)
+	require.NoError(t, command.Wait(), complaints.String())
+	require.NotContains(t, complaints.String(), "Signpost has stopped")
+	requireEmpty(t, temporary)
+}
+
 func TestMakeRunSaysThatTheAddressIsTaken(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

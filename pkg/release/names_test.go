@@ -68,7 +68,7 @@ func TestASecondClaimantIsRefused(t *testing.T) {
 	w := rivals(t)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
-	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project; give the intent another name`, string(www(bankProd))+"#/spec/hostnames/0")
+	w.refuses(intent.Instantiate, bankProd, `"www.lab.example" belongs to another project; choose another host name`, string(www(bankProd))+"#/spec/hostnames/0")
 	require.NotContains(t, fmt.Sprint(w.plan(bankProd, intent.Instantiate)), "shop")
 
 	all := intent.As(context.Background(), intent.Actor{Reads: func(string) bool { return true }})
@@ -726,7 +726,7 @@ func TestAWriteWarnsOfNamesThatCannotBeHad(t *testing.T) {
 	all := intent.As(context.Background(), intent.Actor{Reads: func(string) bool { return true }})
 	require.Empty(t, warned(all, bankProd), "the name is nobody's yet")
 	w.do(intent.Instantiate, prod)
-	taken := `hostnames/0 "www.lab.example" belongs to another project; give the intent another name; until then instantiate and update refuse it`
+	taken := `hostnames/0 "www.lab.example" belongs to another project; choose another host name; until then instantiate and update refuse it`
 	require.Equal(t, []string{taken}, warned(ann(bankProd), bankProd))
 	require.Contains(t, strings.Join(warned(all, bankProd), "\n"), `belongs to project "shop", published by `+string(prod))
 	require.Empty(t, warned(ann(prod), prod), "it is its own")
@@ -741,7 +741,7 @@ func TestAWriteWarnsOfNamesThatCannotBeHad(t *testing.T) {
 	require.Empty(t, warned(ann(bankProd), bankProd))
 	w.put("projects/shop", `{"namespace":"shop-dns","domains":["new.lab.example"]}`)
 	require.Equal(t, []string{
-		`hostnames/1 "new.lab.example" lies in new.lab.example, which is granted to another project; give the intent another name; until then instantiate and update refuse it`,
+		`hostnames/1 "new.lab.example" lies in new.lab.example, which is granted to another project; choose another host name; until then instantiate and update refuse it`,
 	}, warned(ann(bankProd), bankProd))
 	require.Contains(t, warned(all, bankProd)[0], "granted to shop")
 	_, err := w.service.NameWarnings(all, www(bankProd)+"-none")

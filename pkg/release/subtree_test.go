@@ -39,10 +39,10 @@ func (w *world) running(group intent.Path) {
 func TestANameInASubtreeIsItsOwners(t *testing.T) {
 	t.Parallel()
 	for reason, c := range map[string]struct{ record, host, says string }{
-		"below":                    {record("lab.example", ``), "x.www.lab.example", `"x.www.lab.example" lies below "www.lab.example", which is another project's: CoreDNS answers that with all names below it; give the intent another name, or have an administrator grant x.www.lab.example to this project alone (spec.domains)`},
+		"below":                    {record("lab.example", ``), "x.www.lab.example", `"x.www.lab.example" lies below "www.lab.example", which is another project's: CoreDNS answers that with all names below it; choose another host name, or have an administrator grant x.www.lab.example to this project alone (spec.domains)`},
 		"far below":                {record("lab.example", ``), "a.b.c.www.lab.example", `lies below "www.lab.example"`},
 		"all that is below":        {record("lab.example", ``), "*.www.lab.example", `grant www.lab.example to this project alone`},
-		"above":                    {record("lab.example", ``), "lab.example", `"lab.example" lies above "www.lab.example", which is another project's: CoreDNS would also answer it with that; give the intent another name, or have an administrator grant lab.example`},
+		"above":                    {record("lab.example", ``), "lab.example", `"lab.example" lies above "www.lab.example", which is another project's: CoreDNS would also answer it with that; choose another host name, or have an administrator grant lab.example`},
 		"another word for coredns": {strings.Replace(record("lab.example", ``), `"coredns"`, `"skydns"`, 1), "x.www.lab.example", `lies below`},
 		"another address of it":    {strings.Replace(record("lab.example", ``), "10.0.0.5", "etcd.dns", 1), "x.www.lab.example", `lies below`},
 		"by a prefix":              {below("/skydns/example/"), "x.www.lab", `"x.www.lab.example", as resolvers may see "x.www.lab" below coredns-prefix /skydns/example/, lies below "www.lab.example"`},
@@ -426,7 +426,7 @@ func TestManyNamesBelowNeedAGrant(t *testing.T) {
 	}
 	require.NoError(t, nameclaim.Store{KV: w.fake}.Write(t.Context(), many))
 	w.bankAsks("lab.example")
-	w.refuses(intent.Instantiate, bankProd, `more than 10000 names lie below "lab.example", and CoreDNS would answer it with them, so their owners are not checked; give the intent another name`)
+	w.refuses(intent.Instantiate, bankProd, `more than 10000 names lie below "lab.example", and CoreDNS would answer it with them, so their owners are not checked; choose another host name`)
 	w.put(bank, `{"namespace":"bank-dns","domains":["lab.example"]}`)
 	w.do(intent.Instantiate, bankProd)
 }

@@ -69,8 +69,15 @@ func Command(p terminal.Program) *cobra.Command {
 			if dryRun {
 				return members.plan(cmd.Context(), p, batch{api: api}, documents, &output)
 			}
+			remove, err := inDefaultProject(cmd.Context(), api, p.Err, documents)
+			if err != nil {
+				return err
+			}
 			b := batch{api: api, whole: true, out: p.Out, err: p.Err}
-			return members.change(cmd.Context(), p, b, &rollout, documents)
+			if err = members.change(cmd.Context(), p, b, &rollout, documents); err != nil {
+				remove()
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, as plan -f does, and store nothing")
@@ -80,6 +87,24 @@ func Command(p terminal.Program) *cobra.Command {
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd
+}
+
+// inDefaultProject makes the default project if documents are to be in it, none of them is the project, and it does not exist.
+// The answered function removes what was made.
+func inDefaultProject(ctx context.Context, api *client.Client, notes io.Writer, documents []document.Document) (remove func(), err error) {
+	project, needed := intent.Join("projects", connect.DefaultProject), false
+	for _, d := range documents {
+		if d.Service != nil || d.Action != "" || d.Path == project {
+			return func() {}, nil
+		}
+		needed = needed || strings.HasPrefix(string(d.Path), string(project)+"/")
+	}
+	if needed {
+		if _, err = api.Do(ctx, http.MethodGet, string(project), nil, nil); hasStatus(err, http.StatusNotFound) {
+			return connect.MakeDefaultProject(ctx, api, notes)
+		}
+	}
+	return func() {}, nil // any other error comes again with the first document
 }
 
 // apply puts one document and answers what that did.

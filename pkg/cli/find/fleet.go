@@ -52,7 +52,7 @@ func printFleet(w io.Writer, fleet client.Fleet) error {
 	terminal.Printf(w, "host names: %d, of which %d are not known to be published, and %d not known to be verified\n", fleet.Hosts.Total, fleet.Hosts.Unpublished, fleet.Hosts.Unverified)
 	terminal.Printf(w, "groups: %s\nname documents: %s\n", counted(fleet.Groups), counted(fleet.Names))
 	clusters := terminal.NewTable("CLUSTER", "REACHABLE", "DRAINED", "NAMES", "UNPUBLISHED", "UNVERIFIED", "PENDING OBJECTS", "SINCE")
-	programs := terminal.NewTable("EXTERNAL-DNS OF", "PROJECT", "CLUSTER", "SCOPE", "AVAILABLE", "NAMES", "UNPUBLISHED", "UNVERIFIED")
+	programs := terminal.NewTable("PUBLISHER OF", "PROJECT", "HOME", "SCOPE", "AVAILABLE", "NAMES", "UNPUBLISHED", "UNVERIFIED")
 	for _, i := range fleet.Items {
 		names := []string{fmt.Sprint(i.Hosts.Total), fmt.Sprint(i.Hosts.Unpublished), fmt.Sprint(i.Hosts.Unverified)}
 		if i.Kind == client.FleetItemKindCluster {

@@ -120,7 +120,9 @@ func refusal(plan client.Plan) error {
 // printPlan shows a plan: what stands in the way, the names, the objects, the
 // token. Objects that stay as they are come in wide tables alone.
 func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
-	terminal.Printf(w, "%s\n", summary(plan))
+	if line := summary(plan); line != "" {
+		terminal.Printf(w, "%s\n", line)
+	}
 	if left := plan.ObjectsLeftOut.Create + plan.ObjectsLeftOut.Update + plan.ObjectsLeftOut.Delete; left > 0 {
 		terminal.Printf(w, "The plan does not list %d of these changes, because there are too many.\n", left)
 	}
@@ -132,7 +134,7 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	}
 	names := terminal.NewTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS", "WITHIN", "CLIENTS")
 	for _, n := range plan.Names {
-		names.Add(string(n.Action), n.Name, n.Type, n.Record, strings.Join(n.Targets, " "), n.AnsweredWithin, n.ClientsWithin)
+		names.Add(string(n.Action), n.Name, n.Type, n.Record, TargetsCell(string(n.Action), n.Before, n.Targets), n.AnsweredWithin, n.ClientsWithin)
 	}
 	objects := terminal.NewTable("ACTION", "CLUSTER", "KIND", "NAMESPACE", "NAME")
 	for _, o := range plan.Objects {
@@ -221,13 +223,33 @@ func printDiffs(w io.Writer, objects []client.ObjectChange) {
 	}
 }
 
+// TargetsCell is from where to where a name leads. The targets of a name that is deleted are those until then.
+func TargetsCell(action string, before, targets []string) string {
+	switch to := strings.Join(targets, " "); {
+	case action == string(client.ChangeDelete) && to != "":
+		return to + " -> none"
+	case len(before) == 0 || slices.Equal(before, targets):
+		return to
+	case len(targets) == 0:
+		return strings.Join(before, " ") + " -> none"
+	default:
+		return strings.Join(before, " ") + " -> " + to
+	}
+}
+
 // summary counts the objects by what happens to them, also those that the plan
-// does not list.
+// does not list. It is empty for a plan without objects: the built-in publisher has none.
 func summary(plan client.Plan) string {
 	left := plan.ObjectsLeftOut
 	counts := map[string]int{"create": left.Create, "update": left.Update, "delete": left.Delete, actionUnchanged: left.Unchanged}
 	for _, o := range plan.Objects {
 		counts[string(o.Action)]++
+	}
+	if len(plan.Objects)+left.Create+left.Update+left.Delete+left.Unchanged == 0 {
+		if len(plan.Names)+len(plan.Errors) == 0 {
+			return "Nothing would change."
+		}
+		return ""
 	}
 	return fmt.Sprintf("Objects: %d to create, %d to update, %d to delete, %d unchanged.",
 		counts["create"], counts["update"], counts["delete"], counts[actionUnchanged])

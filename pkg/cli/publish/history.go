@@ -62,7 +62,7 @@ func printTurns(w io.Writer, host string, body []byte) error {
 		return err
 	}
 	if len(history.Items) == 0 {
-		terminal.Printf(w, "There is no history of %s.\n", host)
+		terminal.Printf(w, "There is no history of %s yet. A change is written some seconds after it happened.\n", host)
 		return nil
 	}
 	t := terminal.NewTable("TIME", "PROJECT", "CAUSE", "BY", "TARGETS", "ANSWERED", "MESSAGE")

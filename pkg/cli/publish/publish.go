@@ -4,10 +4,10 @@ package publish
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -24,9 +24,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
-
-// defaultProject is the project of names if no flag names one. It is made as needed.
-const defaultProject = "default"
 
 const publishHelp = `Publishes a host name, or changes it. The name leads to a Service in one or several
 clusters, to fixed addresses, or to another host name. Repeating the command changes nothing.
@@ -71,7 +68,7 @@ func Command(p terminal.Program) *cobra.Command {
 	}
 	const longest = 5 * time.Minute
 	flags := cmd.Flags()
-	flags.StringVar(&r.project, "project", defaultProject, "the `PROJECT` of the name")
+	flags.StringVar(&r.project, "project", connect.DefaultProject, "the `PROJECT` of the name")
 	flags.StringVar(&r.spec.Service, "service", "", "the Service whose addresses the name gets, as `NAMESPACE/NAME`")
 	flags.StringSliceVar(&r.clusters, "clusters", nil, "the `CLUSTERS` in which the Service is, as provider/cluster, separated by commas")
 	flags.StringToStringVar(&r.selector, "selector", nil, "in place of --clusters: `LABELS` that a cluster has to have, as in region=eu")
@@ -143,50 +140,55 @@ func (r *publication) publish(ctx context.Context, p terminal.Program) error {
 			return err
 		}
 	}
-	return r.output.Print(p.Out, answer, func(w io.Writer, _ bool) error { return printName(w, answer) })
+	return r.output.Print(p.Out, answer, func(w io.Writer, _ bool) error { return printName(w, response.Body, answer) })
 }
 
-// put sends the name. If its project is the default one and does not exist, it is made.
+// put sends the name. If its project is the default one and does not exist, it is made. It does not stay without the name.
 func (r *publication) put(ctx context.Context, p terminal.Program, api *client.Client, path string, body []byte) (*client.Response, error) {
 	response, err := api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), nil)
 	var refused *client.Error
-	if r.project != defaultProject || !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+	if r.project != connect.DefaultProject || !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
 		return response, err
 	}
-	project := []byte(`{"metadata":{"name":"` + defaultProject + `"},"spec":{}}`)
-	if _, failed := api.Do(ctx, http.MethodPost, "projects", bytes.NewReader(project), nil); failed != nil {
-		return nil, fmt.Errorf("project %q does not exist and could not be made; name another by --project: %w", defaultProject, failed)
+	remove, err := connect.MakeDefaultProject(ctx, api, p.Err)
+	if err != nil {
+		return nil, err
 	}
-	terminal.Printf(p.Err, "created project %q\n", defaultProject)
-	return api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), nil)
+	if response, err = api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), nil); err != nil || r.dryRun {
+		remove()
+	}
+	return response, err
 }
 
-// printName tells what changed, and what the name answers.
-func printName(w io.Writer, body []byte) error {
-	var name struct {
-		Metadata intent.Metadata   `json:"metadata"`
-		Status   intent.NameReport `json:"status"`
-	}
-	if err := json.Unmarshal(body, &name); err != nil {
+// named is a name as it is stored, with its status.
+type named struct {
+	Metadata intent.Metadata   `json:"metadata"`
+	Status   intent.NameReport `json:"status"`
+}
+
+// printName tells what the command changed, and how the name is now.
+func printName(w io.Writer, accepted, now []byte) error {
+	var changed, name named
+	if err := cmp.Or(json.Unmarshal(accepted, &changed), json.Unmarshal(now, &name)); err != nil {
 		return err
 	}
 	terminal.Printf(w, "%s %s: published %s, verified %s\n", terminal.Plain(name.Metadata.Name), name.Status.State, name.Status.Published, name.Status.Verified)
 	for _, warning := range name.Status.Warnings {
 		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
 	}
-	if len(name.Status.Records)+len(name.Status.Changes) == 0 {
+	if len(name.Status.Records)+len(changed.Status.Changes) == 0 {
 		return nil
 	}
 	terminal.Printf(w, "\n")
 	t := terminal.NewTable("TYPE", "TARGETS", "CHANGE")
 	told := map[string]bool{}
-	for _, change := range name.Status.Changes {
+	for _, change := range changed.Status.Changes {
 		told[change.Type] = true
-		t.Add(change.Type, strings.Join(change.Targets, ","), change.Action)
+		t.Add(change.Type, lifecycle.TargetsCell(change.Action, change.Before, change.Targets), change.Action)
 	}
 	for _, record := range name.Status.Records {
 		if !told[record.Type] {
-			t.Add(record.Type, strings.Join(record.Targets, ","), "-")
+			t.Add(record.Type, strings.Join(record.Targets, " "), "unchanged")
 		}
 	}
 	return t.Write(w)

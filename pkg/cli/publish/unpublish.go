@@ -46,7 +46,7 @@ func UnpublishCommand(p terminal.Program) *cobra.Command {
 	}
 	const longest = 5 * time.Minute
 	flags := cmd.Flags()
-	flags.StringVar(&r.project, "project", defaultProject, "the `PROJECT` of the name")
+	flags.StringVar(&r.project, "project", connect.DefaultProject, "the `PROJECT` of the name")
 	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")
 	flags.BoolVar(&r.wait, "wait", false, "wait until the name is gone")
@@ -98,7 +98,7 @@ func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host strin
 // orAnotherProject adds to a refusal what to do if the default project was asked and does not have it.
 func orAnotherProject(project string, err error) error {
 	var refused *client.Error
-	if project == defaultProject && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+	if project == connect.DefaultProject && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
 		refused.Detail += "; give its project by --project"
 	}
 	return err
@@ -151,7 +151,7 @@ func NamesCommand(p terminal.Program) *cobra.Command {
 			return orAnotherProject(project, show.Get(cmd.Context(), p, api, intent.Join("projects", project, intent.NamesCollection), url.Values{}, &output))
 		},
 	}
-	cmd.Flags().StringVar(&project, "project", defaultProject, "the `PROJECT` whose names to list")
+	cmd.Flags().StringVar(&project, "project", connect.DefaultProject, "the `PROJECT` whose names to list")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd

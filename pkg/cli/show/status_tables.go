@@ -160,7 +160,7 @@ func objectTable(clusters []client.ClusterStatus, wide bool) *terminal.Table {
 }
 
 func providerTable(providers []client.ProviderStatus) *terminal.Table {
-	t := terminal.NewTable("EXTERNAL-DNS OF", "CLUSTER", "SCOPE", "VERSION", "AVAILABLE", "LAST SYNC", "MESSAGE")
+	t := terminal.NewTable("PUBLISHER OF", "HOME", "SCOPE", "VERSION", "AVAILABLE", "LAST SYNC", "MESSAGE")
 	for _, p := range providers {
 		t.Add(p.Record, p.Cluster, string(p.Scope), p.Version, availableCell(p.Available), terminal.MomentOf(p.LastSync), p.Message)
 	}

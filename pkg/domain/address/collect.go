@@ -29,6 +29,14 @@ type entry struct {
 
 func (e entry) in() string { return cmp.Or(e.Candidate.Object, e.object) }
 
+// seen names the object with its cluster. The built-in publisher has no cluster of the user's.
+func (e entry) seen() string {
+	if intent.IsPublisher(e.Service.Cluster) {
+		return e.in()
+	}
+	return e.in() + " on " + e.Service.Cluster
+}
+
 // kind is the type of record that the target would be in.
 func (e entry) kind() string {
 	switch {

@@ -18,7 +18,7 @@ func (f *fold) finish(o outcome) Choice {
 	c.Sources = make([]intent.Source, 0, len(o.published))
 	for _, p := range o.published {
 		if p.ip.IsValid() && isDocumentation(p.ip) {
-			f.warn("%s of %s on %s is an address for documentation, which nobody can reach; it is published all the same", p.target, p.in(), p.Service.Cluster)
+			f.warn("%s of %s is an address for documentation, which nobody can reach; it is published all the same", p.target, p.seen())
 		}
 		c.Sources = append(c.Sources, intent.Source{
 			Target: p.target, Cluster: p.Service.Cluster, Object: p.in(), Field: p.Field, Kind: string(p.Candidate.kind()), Via: p.via,

@@ -130,11 +130,15 @@ func refusal(ctx context.Context, b resolve.ClaimRequest, project string, verdic
 	case verdict == nameclaim.Clash:
 		return fmt.Sprintf("%s is published by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", b.Seen(), by.Group)
 	case !intent.By(ctx).Sees(project):
-		return fmt.Sprintf("%s belongs to another project; give the intent another name", b.Seen())
+		return fmt.Sprintf("%s belongs to another project; choose another host name", b.Seen())
 	case by.Stays:
-		return fmt.Sprintf("%s belongs to project %q: %s never deletes it; delete that provider, or give the intent another name", b.Seen(), project, by.Through)
+		return fmt.Sprintf("%s belongs to project %q: %s never deletes it; delete that provider, or choose another host name", b.Seen(), project, by.Through)
 	}
-	return fmt.Sprintf("%s belongs to project %q, published by %s; terminate that group, or give the intent another name", b.Seen(), project, by.Group)
+	release := "terminate that group"
+	if intent.IsName(by.Group) {
+		release = "unpublish it there"
+	}
+	return fmt.Sprintf("%s belongs to project %q, published by %s; %s, or choose another host name", b.Seen(), project, by.Group, release)
 }
 
 // ClaimRequests claims the names of a proposal for the release that is about to be

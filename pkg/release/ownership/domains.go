@@ -222,11 +222,11 @@ func (s *Registry) outsideDomains(ctx context.Context, all grants, project, pref
 		switch {
 		case slices.Contains(projects, project):
 		case domain == "" && below != "":
-			return fmt.Sprintf("%s lies above %s, which is granted to %s, and answers for names in it; give the intent another name", resolve.SeenAs(name, prefix, host), below, grantees(ctx, all[below]))
+			return fmt.Sprintf("%s lies above %s, which is granted to %s, and answers for names in it; choose another host name", resolve.SeenAs(name, prefix, host), below, grantees(ctx, all[below]))
 		case domain != "":
-			return fmt.Sprintf("%s lies in %s, which is granted to %s; give the intent another name", resolve.SeenAs(name, prefix, host), domain, grantees(ctx, projects))
+			return fmt.Sprintf("%s lies in %s, which is granted to %s; choose another host name", resolve.SeenAs(name, prefix, host), domain, grantees(ctx, projects))
 		case s.RequireDomains && name == externaldns.SeenAs(prefix, host).Name:
-			return fmt.Sprintf("%s lies in no domain that is granted to the project; have an administrator grant one (spec.domains), or give the intent another name", resolve.SeenAs(name, prefix, host))
+			return fmt.Sprintf("%s lies in no domain that is granted to the project; have an administrator grant one (spec.domains), or choose another host name", resolve.SeenAs(name, prefix, host))
 		}
 	}
 	return ""

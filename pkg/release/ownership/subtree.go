@@ -120,7 +120,7 @@ func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, reque
 			return err
 		}
 		if !known && !granted.to(project, b.Judged()) {
-			FailName(p.Draft, asked[b.Host], fmt.Sprintf("more than %d names lie below %s, and CoreDNS would answer it with them, so their owners are not checked; give the intent another name, or have an administrator grant %s to the project (spec.domains)", nameclaim.MostBelow, b.Seen(), b.Judged()))
+			FailName(p.Draft, asked[b.Host], fmt.Sprintf("more than %d names lie below %s, and CoreDNS would answer it with them, so their owners are not checked; choose another host name, or have an administrator grant %s to the project (spec.domains)", nameclaim.MostBelow, b.Seen(), b.Judged()))
 		}
 	}
 	warnOfSubtrees(ctx, p.Draft, project, requests, shared)

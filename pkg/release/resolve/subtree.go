@@ -53,9 +53,9 @@ func (r Relative) Refusal(ctx context.Context) string {
 	}
 	grant := r.Request.Judged()
 	if r.below() {
-		return fmt.Sprintf("%s lies below %q, which is %s: CoreDNS answers that with all names below it; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Request.Seen(), r.Key.Name, whose, grant)
+		return fmt.Sprintf("%s lies below %q, which is %s: CoreDNS answers that with all names below it; choose another host name, or have an administrator grant %s to this project alone (spec.domains)", r.Request.Seen(), r.Key.Name, whose, grant)
 	}
-	return fmt.Sprintf("%s lies above %q, which is %s: CoreDNS would also answer it with that; give the intent another name, or have an administrator grant %s to this project alone (spec.domains)", r.Request.Seen(), r.Key.Name, whose, grant)
+	return fmt.Sprintf("%s lies above %q, which is %s: CoreDNS would also answer it with that; choose another host name, or have an administrator grant %s to this project alone (spec.domains)", r.Request.Seen(), r.Key.Name, whose, grant)
 }
 
 // MostWarnings is how many names a plan warns of one by one.
