@@ -169,7 +169,7 @@ func TestEverythingWrongWithANameIsTold(t *testing.T) {
 		require.Equal(t, c.want, w.send(http.MethodPut, wwwShop, c.body).want(http.StatusBadRequest).problem())
 	}
 	other := `{"metadata":{"name":"www.corp.example"},"spec":{"addresses":["192.0.2.7"]}}`
-	require.Contains(t, w.send(http.MethodPut, "/v2/projects/shop/names/www.corp.example", other).want(http.StatusConflict).problem(), "no provider serves www.corp.example")
+	require.Contains(t, w.send(http.MethodPut, "/v2/projects/shop/names/www.corp.example", other).want(http.StatusConflict).problem(), "/metadata/name: no provider of project \"shop\" serves www.corp.example: ")
 	require.Contains(t, w.send(http.MethodPut, "/v2/projects/shop/names/www.lab.example?timeout=5s", wwwFixed).want(http.StatusBadRequest).problem(), "timeout is for wait")
 }
 

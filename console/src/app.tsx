@@ -7,6 +7,7 @@ import { go, link, route } from './lib/route'
 import { ChangesScreen } from './screens/changes'
 import { FailoverPlace } from './screens/failover'
 import { FleetPlace } from './screens/fleet'
+import { GroupsScreen } from './screens/groups'
 import { NameScreen } from './screens/name'
 import { NamesScreen } from './screens/names'
 import { PlanScreen } from './screens/plan'
@@ -67,6 +68,8 @@ function Screen() {
     case undefined:
     case 'names':
       return rest[0] ? <NameScreen key={rest[0]} host={rest[0]} tab={query.get('tab') ?? ''} /> : <NamesScreen />
+    case 'groups':
+      return <GroupsScreen />
     case 'changes':
       return <ChangesScreen />
     case 'plan':
@@ -92,7 +95,7 @@ function Screen() {
 
 function Header({ help }: { help: () => void }) {
   const place = route.value.path[0] ?? 'names'
-  const here = place === 'changes' ? 'names' : place
+  const here = ['changes', 'groups'].includes(place) ? 'names' : place
   return (
     <header class="top">
       <a class="brand" href={link(['names'])}>

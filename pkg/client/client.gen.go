@@ -2942,7 +2942,7 @@ type FailoverCounts struct {
 	// Example: 0
 	Stay int `json:"stay"`
 
-	// Unhealthy Names left with unhealthy clusters only.
+	// Unhealthy Names left with clusters only that are unhealthy or cannot be reached.
 	//
 	// Example: 0
 	Unhealthy int `json:"unhealthy"`
@@ -2981,7 +2981,7 @@ type FailoverName struct {
 	// Example: ["edge+hub"]
 	Homes []string `json:"homes"`
 
-	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
+	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy and can be reached. Absent if it is not.
 	Left FailoverNameLeft `json:"left,omitempty,omitzero"`
 
 	// Message The next event that the name waits for.
@@ -3024,7 +3024,7 @@ type FailoverName struct {
 	Type string `json:"type"`
 }
 
-// FailoverNameLeft Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
+// FailoverNameLeft Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy and can be reached. Absent if it is not.
 type FailoverNameLeft string
 
 // FailoverPage A page of failovers.
@@ -3078,6 +3078,9 @@ type FailoverPreview struct {
 	//
 	// Example: ["edge+boston"]
 	Undrain []string `json:"undrain"`
+
+	// Unreachable Clusters that names would have addresses from afterwards, and that cannot be reached now; absent if there are none.
+	Unreachable []LostCluster `json:"unreachable,omitempty,omitzero"`
 
 	// Warnings Further facts to know before the move.
 	Warnings []string `json:"warnings"`
@@ -3603,6 +3606,17 @@ type LogicalCloudSpec struct {
 	Namespace Namespace `json:"namespace,omitempty,omitzero"`
 }
 
+// LostCluster A cluster that cannot be reached.
+type LostCluster struct {
+	// Cluster A cluster as one word, provider+cluster.
+	//
+	// Example: edge+berlin
+	Cluster ClusterWord `json:"cluster"`
+
+	// Since Since when it was seen not to answer.
+	Since time.Time `json:"since"`
+}
+
 // Manifest A Kubernetes object.
 type Manifest struct {
 	// APIVersion Its group and version.
@@ -3685,7 +3699,7 @@ type MovedName struct {
 	// Example: ["edge+hub"]
 	Homes []string `json:"homes"`
 
-	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
+	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy and can be reached. Absent if it is not.
 	Left MovedNameLeft `json:"left,omitempty,omitzero"`
 
 	// Name The name in DNS.
@@ -3722,7 +3736,7 @@ type MovedName struct {
 	Type string `json:"type"`
 }
 
-// MovedNameLeft Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy. Absent if it is not.
+// MovedNameLeft Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy and can be reached. Absent if it is not.
 type MovedNameLeft string
 
 // Name A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.
@@ -3813,6 +3827,16 @@ type NameChange struct {
 
 	// Targets The targets afterwards; of a name that is deleted, those until then.
 	Targets []string `json:"targets"`
+
+	// TTL The TTL afterwards, in seconds; absent for that of the DNS provider.
+	//
+	// Example: 60
+	TTL int64 `json:"ttl,omitempty,omitzero"`
+
+	// TTLBefore The TTL until then, in seconds; absent for that of the DNS provider, and if the name is new.
+	//
+	// Example: 300
+	TTLBefore int64 `json:"ttlBefore,omitempty,omitzero"`
 
 	// Type The record type.
 	//
@@ -4017,6 +4041,9 @@ type NameTargetChange struct {
 	// Removed Targets that went.
 	Removed []string `json:"removed,omitempty,omitzero"`
 
+	// TTL A change of a TTL by a release; absent if the TTL stayed.
+	TTL TTLTurn `json:"ttl,omitempty,omitzero"`
+
 	// Type The type of the record.
 	//
 	// Example: A
@@ -4216,6 +4243,11 @@ type PlacementStatus struct {
 type Plan struct {
 	// Errors Obstacles.
 	Errors []FieldError `json:"errors"`
+
+	// MissingServices Services that none of their clusters has, as namespace/name, so that they give no address; absent if there are none.
+	//
+	// Example: ["web/frontend"]
+	MissingServices []string `json:"missingServices,omitempty,omitzero"`
 
 	// Names Name by name.
 	Names []NameChange `json:"names"`
@@ -5009,6 +5041,19 @@ type StatusCounts struct {
 	Verified int `json:"verified"`
 }
 
+// TTLTurn A change of a TTL by a release; absent if the TTL stayed.
+type TTLTurn struct {
+	// After Seconds afterwards; 0: that of the DNS provider.
+	//
+	// Example: 60
+	After int64 `json:"after"`
+
+	// Before Seconds before; 0: that of the DNS provider.
+	//
+	// Example: 300
+	Before int64 `json:"before"`
+}
+
 // TargetFilter Which addresses may be published.
 type TargetFilter struct {
 	// Allow Networks that may; none means all.
@@ -5172,6 +5217,9 @@ type TroublePage struct {
 
 // Truth Whether something was observed to be so.
 type Truth = string
+
+// TruthFilter Which names to list by something that was observed to be so.
+type TruthFilter = string
 
 // UndeployedDocument A document that is not deployed as it is now.
 type UndeployedDocument struct {
@@ -5426,8 +5474,14 @@ type NamePattern = string
 // NameTakeover defines model for nameTakeover.
 type NameTakeover = string
 
+// NamesPublished Which names to list by something that was observed to be so.
+type NamesPublished = TruthFilter
+
 // NamesSort defines model for namesSort.
 type NamesSort string
+
+// NamesVerified Which names to list by something that was observed to be so.
+type NamesVerified = TruthFilter
 
 // OfCluster A cluster as provider/cluster.
 //
@@ -5749,11 +5803,11 @@ type FindNamesParams struct {
 	// State Only names whose owner is in this state.
 	State *FindNamesParamsState `form:"state,omitempty" json:"state,omitempty"`
 
-	// Published Only names of which that is known.
-	Published *OfPublished `form:"published,omitempty" json:"published,omitempty"`
+	// Published Only names of which that is known; NotTrue is False or Unknown.
+	Published *NamesPublished `form:"published,omitempty" json:"published,omitempty"`
 
-	// Verified Only names of which that is known.
-	Verified *OfVerified `form:"verified,omitempty" json:"verified,omitempty"`
+	// Verified Only names of which that is known; NotTrue is False or Unknown.
+	Verified *NamesVerified `form:"verified,omitempty" json:"verified,omitempty"`
 
 	// Sort name: by host name. worst: the gravest faults first. These are names of a failed owner, then names that are not published or not verified, then those of which that is unknown.
 	Sort *FindNamesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`

@@ -248,6 +248,31 @@ func TestAPreviewTellsWhichNamesAreInDanger(t *testing.T) {
 	require.NotNil(t, row.Answered)
 }
 
+// TestAPreviewTellsWhichClustersCannotBeReached, from the first moment on: a failover to them
+// would be one into the dark.
+func TestAPreviewTellsWhichClustersCannotBeReached(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	w.reachable(berlin, paris, "edge+dallas")
+	spec := intent.FailoverSpec{Drain: europe}
+	w.lost("edge+boston", time.Minute)
+	since := w.clock.Now().Add(-time.Minute)
+	before := w.preview(spec)
+	require.Equal(t, []intent.LostCluster{{Cluster: "edge+boston", Since: since}}, before.Unreachable)
+	require.Empty(t, before.Names[0].Left, "dallas answers")
+	w.lost("edge+dallas", time.Second)
+	after := w.preview(spec)
+	require.Len(t, after.Unreachable, 2)
+	require.Equal(t, intent.LeftUnhealthy, after.Names[0].Left)
+	require.Equal(t, 1, after.Counts.Unhealthy)
+	_, err := w.failOver(spec, intent.FailoverOptions{Confirm: before.Token})
+	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err), "nobody has confirmed that")
+	w.reachable("edge+boston", "edge+dallas")
+	require.Empty(t, w.preview(spec).Unreachable)
+}
+
 // unready has a cluster offer a Service without a ready endpoint.
 func (w *world) unready(cluster, service, ip string) {
 	w.Helper()

@@ -48,6 +48,8 @@ func TestAServiceThatNoClusterHasIsWarnedOfAtOnce(t *testing.T) {
 	plan, err := w.service.PlanName(t.Context(), bakery, w.request(bakery, `{"service":"shop/wbe","clusters":["edge/berlin"],"provider":"lab"}`))
 	require.NoError(t, err)
 	require.Contains(t, plan.Warnings, "none of its clusters has Service shop/wbe; did you mean web?")
+	require.Equal(t, []string{"shop/wbe"}, plan.MissingServices)
+	require.Empty(t, w.plan(prod, intent.Instantiate).MissingServices, "of shop/web")
 
 	w.observe(berlin, "shop/wbe", "203.0.113.10")
 	written, _ = w.leads("wbe")

@@ -14,7 +14,7 @@ const pages = {
   name: '#/names/www.lab.example',
   plan: `#/plan?owner=${encodeURIComponent(group)}&for=terminate`,
   publish: '#/publish',
-  ...(all ? { timeline: '#/names/cake.lab.example?tab=timeline', provider: '#/publish?what=provider', fleet: '#/fleet', cluster: '#/fleet/edge/hub', failover: '#/failover', trouble: '#/trouble' } : {}),
+  ...(all ? { timeline: '#/names/cake.lab.example?tab=timeline', provider: '#/publish?what=provider', groups: '#/groups?project=shop', fleet: '#/fleet', cluster: '#/fleet/edge/hub', failover: '#/failover', trouble: '#/trouble' } : {}),
 }
 const views = [
   ['light', { width: 1200, height: 720 }],

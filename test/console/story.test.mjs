@@ -19,6 +19,7 @@ const screens = {
   names: hash(['names']),
   'no such names': hash(['names'], { q: 'nothing' }),
   'recent changes': hash(['changes']),
+  groups: hash(['groups'], { project: 'shop' }),
   'a name': hash(['names', 'www.lab.example']),
   'a timeline': hash(['names', 'www.lab.example'], { tab: 'timeline' }),
   'a name that nobody has': hash(['names', 'none.lab.example']),
@@ -121,6 +122,54 @@ describe('the short story', () => {
     } finally {
       kubernetes.close()
       assert.equal((await server.ask('DELETE', '/v2/cluster-providers/edge/clusters/real')).status, 204)
+    }
+  })
+
+  test('a Service that no cluster has, and a host name that no provider serves, are hard to miss', async () => {
+    const kubernetes = await apiServer([service('web', 'frontend', '198.51.100.4')], 'lacking')
+    try {
+      assert.equal((await server.ask('POST', '/v2/cluster-providers/edge/clusters', { metadata: { name: 'lacking' }, spec: { kubeconfig: kubernetes.kubeconfig, uses: ['addresses'] } })).status, 201)
+      const page = await open(browser, server.url + hash(['publish'], { name: 'lost.elsewhere.example', project: 'shop' }))
+      await page.getByRole('checkbox', { name: 'edge/lacking' }).check()
+      await page.getByRole('combobox', { name: 'Service' }).fill('web/frontent')
+      await page.locator('.field', { has: page.getByLabel('Host name', { exact: true }) }).getByText('serves lost.elsewhere.example').waitFor()
+      await page.getByLabel('Host name', { exact: true }).fill('lost.lab.example')
+      await page.getByRole('alert').getByText('No cluster has Service web/frontent').waitFor()
+      const publish = page.getByRole('button', { name: /^Publish without the Service/ })
+      assert.ok(await publish.isDisabled())
+      await page.getByRole('checkbox', { name: /although no cluster has Service web\/frontent/ }).check()
+      assert.ok(await publish.isEnabled())
+      await page.getByRole('combobox', { name: 'Service' }).fill('web/frontend')
+      await page.getByRole('button', { name: 'Publish: 1 new name' }).waitFor()
+      assert.deepEqual(page.faults, [])
+      await page.context().close()
+    } finally {
+      kubernetes.close()
+      assert.equal((await server.ask('DELETE', '/v2/cluster-providers/edge/clusters/lacking')).status, 204)
+    }
+  })
+
+  test('a pending deploy that removes a name is told on its page and under Trouble, and the desk keeps its form', async () => {
+    const intents = `/v2/${group}/dns-intents`
+    const { items } = (await server.ask('GET', intents)).body
+    for (const { metadata } of items) assert.equal((await server.ask('DELETE', `${intents}/${metadata.name}`)).status, 204)
+    try {
+      const page = await open(browser, server.url + screens['a name'])
+      await page.getByText('A pending deploy of group shop/store/v1/prod removes this name.').waitFor()
+      await page.goto(server.url + screens.trouble)
+      await page.getByText('by a pending deploy of shop/store/v1/prod').first().waitFor()
+      await page.goto(server.url + screens.failover)
+      await page.getByRole('checkbox', { name: 'edge/berlin' }).check()
+      await page.getByLabel('Why').fill('flood')
+      await page.getByRole('link', { name: 'Fleet' }).click()
+      await page.getByRole('heading', { name: 'Fleet', level: 1 }).waitFor()
+      await page.getByRole('link', { name: 'Failover' }).click()
+      assert.ok(await page.getByRole('checkbox', { name: 'edge/berlin' }).isChecked())
+      assert.equal(await page.getByLabel('Why').inputValue(), 'flood')
+      assert.deepEqual(page.faults, [])
+      await page.context().close()
+    } finally {
+      for (const { metadata, spec } of items) assert.equal((await server.ask('POST', intents, { metadata: { name: metadata.name }, spec })).status, 201)
     }
   })
 
@@ -304,7 +353,7 @@ describe('the failover desk', { skip: long ? false : 'ring 3 tells it' }, () => 
     await page.getByRole('checkbox', { name: 'edge/paris' }).check()
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('www.lab.example would be left without any address').waitFor()
-    await page.getByText('2 names left without an address').waitFor()
+    await page.getByText('1 name left without an address').waitFor()
     assert.equal(await page.getByRole('button', { name: /^Fail over/ }).count(), 0)
     await page.getByRole('checkbox', { name: 'edge/paris' }).uncheck() // which takes the preview away
     assert.equal(await page.getByRole('region', { name: 'Preview' }).count(), 0)
@@ -351,7 +400,7 @@ describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, (
 
   /** done waits until a failover has ended, with its one name answered. */
   async function done(page) {
-    await page.getByText('1 of 1 name are answered').waitFor({ timeout: 60_000 })
+    await page.getByText('1 of 1 name is answered').waitFor({ timeout: 60_000 })
     await page.locator('.badge', { hasText: 'Done' }).waitFor()
     assert.equal(await page.getByRole('cell', { name: 'not yet' }).count(), 0)
   }

@@ -34,6 +34,28 @@ export const useProjects = () => useQuery({ queryKey: ['projects'], staleTime: 3
 export const useProviders = (project: string) =>
   useQuery({ queryKey: ['providers', project], staleTime: 30_000, retry: false, enabled: project !== '', queryFn: ({ signal }) => all<Provider>(`/v2/projects/${encodeURIComponent(project)}/dns-update-records`, signal) })
 
+interface App extends Named {
+  spec: { compositeAppVersion: string }
+}
+
+/** useGroups lists the paths of the deployment intent groups of a project. */
+export const useGroups = (project: string) =>
+  useQuery({
+    queryKey: ['groups', project],
+    staleTime: 10_000,
+    retry: false,
+    enabled: project !== '',
+    queryFn: async ({ signal }) => {
+      const apps = `projects/${encodeURIComponent(project)}/composite-apps`
+      const found: string[] = []
+      for (const app of await all<App>(`/v2/${apps}`, signal)) {
+        const of = `${apps}/${encodeURIComponent(app.metadata.name)}/${encodeURIComponent(app.spec.compositeAppVersion)}/deployment-intent-groups`
+        for (const group of await all<Named>(`/v2/${of}`, signal)) found.push(`${of}/${group.metadata.name}`)
+      }
+      return found
+    },
+  })
+
 export interface ClusterAt {
   path: string // provider/cluster
   document: Cluster

@@ -1,5 +1,5 @@
 import type { components } from '../api/schema.gen'
-import { pairs } from './text'
+import { pairs, plural } from './text'
 
 type S = components['schemas']
 export type Spec = S['FailoverSpec']
@@ -28,11 +28,41 @@ export function specOf(choice: Choice): Spec | undefined {
 /** labelsOf are the labels of clusters, as key=value. */
 export const labelsOf = (clusters: { labels?: Record<string, string> }[]) => [...new Set(clusters.flatMap((c) => Object.entries(c.labels ?? {}).map(([key, value]) => `${key}=${value}`)))].sort()
 
+const kept = 'signpost.desk'
+
+/** keepDesk keeps what was chosen at the desk for as long as the tab lives. */
+export const keepDesk = (choice: Choice) => sessionStorage.setItem(kept, JSON.stringify(choice))
+
+/** deskOf is what was chosen before the user left the desk; a link to it names a cluster. */
+export function deskOf(query: URLSearchParams): Choice {
+  const verb = query.get('undrain') ? 'undrain' : 'drain'
+  const given = query.get(verb)
+  const empty: Choice = { clusters: [], labels: '', verb, reason: '' }
+  if (given) return { ...empty, clusters: [given.replace('+', '/')] }
+  try {
+    return { ...empty, ...(JSON.parse(sessionStorage.getItem(kept) ?? '{}') as Partial<Choice>) }
+  } catch {
+    return empty
+  }
+}
+
+/** lostOf says which clusters that serve a name afterwards cannot be reached, and since when. */
+export const lostOf = (m: Pick<Moved, 'clustersAfter'>, unreachable: Preview['unreachable']) => (unreachable ?? []).filter((lost) => m.clustersAfter.includes(lost.cluster))
+
+/** namesOf counts the names of rows that move, each once whatever its types are. */
+export const namesOf = (rows: Moved[], left?: Moved['left']) => new Set(rows.filter((m) => !m.stays && (left === undefined || m.left === left)).map((m) => m.name)).size
+
+/** answered says how many names of a failover are answered; records, if a name has several types. */
+export function answered(r: Pick<Failover, 'answered' | 'counts' | 'names'>): string {
+  const n = r.counts.names
+  return `${r.answered} of ${plural(n, namesOf(r.names) === n ? 'name' : 'record')} ${n === 1 ? 'is' : 'are'} answered`
+}
+
 /** progress is how much of a failover is answered, from 0 to 1. */
 export const progress = (r: Pick<Failover, 'answered' | 'counts'>) => (r.counts.names === 0 ? 1 : Math.min(1, r.answered / r.counts.names))
 
 /** danger says what a name is left with; empty for none. */
-export const danger = (m: Pick<Moved, 'left'>) => (m.left === 'none' ? 'no address is left' : m.left === 'one' ? 'one address is left' : m.left === 'unhealthy' ? 'only unhealthy clusters are left' : '')
+export const danger = (m: Pick<Moved, 'left'>) => (m.left === 'none' ? 'no address is left' : m.left === 'one' ? 'one address is left' : m.left === 'unhealthy' ? 'only unhealthy or unreachable clusters are left' : '')
 
 /** rulesOf are the safety rules that an administrator would have to override, if nothing is in the way that nobody may allow. */
 export function rulesOf(refusals: Preview['refusals']): string[] {

@@ -6,6 +6,26 @@ const ranks = { delete: 0, update: 1, create: 2, unchanged: 3 } as const
 /** movesOf are the names of a plan that change, removals first. */
 export const movesOf = (plan: Plan): NameChange[] => plan.names.filter((n) => n.action !== 'unchanged').sort((a, b) => ranks[a.action] - ranks[b.action] || (a.name < b.name ? -1 : 1))
 
+/** hostsOf counts names, each once whatever its types are. */
+export const hostsOf = (changes: { name: string }[]) => new Set(changes.map((c) => c.name)).size
+
+/** lacking says which Services of a plan no cluster has; empty for none. */
+export const lacking = (plan: Pick<Plan, 'missingServices'>) => (plan.missingServices ?? []).join(', ')
+
+const ttlWord = (ttl: number | undefined) => (ttl ? `${ttl} s` : 'the default')
+
+/** ttlMove says how the TTL of a name changes that stays; empty if it does not. */
+export const ttlMove = (n: Pick<NameChange, 'action' | 'ttl' | 'ttlBefore'>) => (n.action === 'update' && n.ttl !== n.ttlBefore ? `TTL from ${ttlWord(n.ttlBefore)} to ${ttlWord(n.ttl)}` : '')
+
+/** ttlTurn says how a TTL has changed. */
+export const ttlTurn = (ttl: { before: number; after: number }) => `TTL from ${ttlWord(ttl.before)} to ${ttlWord(ttl.after)}`
+
+/** goes tells whether a plan takes all of a name out of DNS. */
+export function goes(plan: Plan, host: string): boolean {
+  const own = plan.names.filter((n) => n.name === host)
+  return own.length > 0 && own.every((n) => n.action === 'delete')
+}
+
 /** Removal is how many names of a provider a plan removes. */
 export interface Removal {
   provider: string
@@ -50,5 +70,5 @@ export function effect(plan: Plan): string {
   ].filter(Boolean)
   const objects = plan.objects.filter((o) => o.action !== 'unchanged').length + (plan.objectsLeftOut ? plan.objectsLeftOut.create + plan.objectsLeftOut.update + plan.objectsLeftOut.delete : 0)
   if (words.length > 0) return words.join(', ')
-  return objects > 0 ? `${objects} objects change, no name` : 'nothing changes'
+  return objects > 0 ? `${plural(objects, 'object changes', 'objects change')}, no name` : 'nothing changes'
 }

@@ -16,6 +16,9 @@ export function ago(time: string | undefined, now = Date.now()): string {
   return `${length(seconds)} ago`
 }
 
+/** isPast tells whether a time is over. */
+export const isPast = (time: string, now = Date.now()) => Date.parse(time) <= now
+
 /** length is a number of seconds in its largest unit. */
 export function length(seconds: number): string {
   const [size, name] = units.find(([size]) => seconds >= size) ?? [1, 's']

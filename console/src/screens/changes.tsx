@@ -5,7 +5,6 @@ import type { Event } from '../api/types'
 import { cli, curl } from '../lib/commands'
 import { Badge, Copy, Empty, Fault, Loading, Table, Text, Time, type Tone } from '../ui/basics'
 import { joined } from '../lib/changes'
-import { clock } from '../lib/time'
 import { NamesTabs, Subject } from '../ui/subject'
 
 const limit = '100'
@@ -39,7 +38,7 @@ function Events({ items }: { items: Event[] }) {
         {joined(items).map((e, i) => (
           <tr key={e.time + i}>
             <td class="line">
-              <Time at={e.time} /> <span class="muted small">{clock(e.time)}</span>
+              <Time at={e.time} />
             </td>
             <td>
               <Subject path={e.path ?? ''} />

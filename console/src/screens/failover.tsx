@@ -1,15 +1,17 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import { curl } from '../lib/commands'
-import { danger, isForced, labelsOf, progress, rulesOf, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
+import { answered, danger, deskOf, isForced, keepDesk, labelsOf, lostOf, namesOf, progress, rulesOf, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
-import { duration } from '../lib/time'
-import { Badge, Copy, Empty, Fault, Loading, Section, Table, Text, Time, type Tone } from '../ui/basics'
+import { duration, isPast } from '../lib/time'
+import { Badge, CachesUntil, Copy, Empty, Fault, Loading, Section, Table, Text, Time, type Tone } from '../ui/basics'
 import { Field } from '../ui/field'
+import { Told } from '../ui/subject'
+import { useFleet } from './fleet'
 
 const states: Record<Failover['state'], Tone> = { Moving: 'wait', Done: 'good', Superseded: 'plain', Unconfirmed: 'unknown', Failed: 'bad' }
 const paths = (clusters: string[]) => clusters.map((c) => c.replace('+', '/')).join(', ')
@@ -21,10 +23,8 @@ export function FailoverPlace() {
 }
 
 function Desk() {
-  const q = route.value.query
-  const verb = q.get('undrain') ? 'undrain' : 'drain'
-  const given = q.get(verb)
-  const [choice, setChoice] = useState<Choice>({ clusters: given ? [given] : [], labels: '', verb, reason: '' })
+  const [choice, setChoice] = useState<Choice>(() => deskOf(route.value.query))
+  useEffect(() => keepDesk(choice), [choice])
   const [override, setOverride] = useState('')
   const set = (change: Partial<Choice>) => {
     preview.reset()
@@ -32,6 +32,8 @@ function Desk() {
     setChoice((old) => ({ ...old, ...change }))
   }
   const clusters = useClusters()
+  const fleet = useFleet()
+  const lost = new Set((fleet.data?.pages.flatMap((f) => f.items) ?? []).filter((i) => i.kind === 'cluster' && i.healthy === 'False').map((i) => i.cluster))
   const labels = labelsOf((clusters.data ?? []).map((c) => c.document.spec))
   const spec = specOf(choice)
   const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true', override: rules }, body: spec }), onMutate: setOverride })
@@ -39,6 +41,7 @@ function Desk() {
   const act = useMutation({
     mutationFn: ({ token, force }: Confirmed) => request<Failover>('POST', '/v2/failovers', { query: { confirm: token, override, ...(force ? { force: 'true' } : {}) }, body: spec }),
     onSuccess: (made) => {
+      keepDesk({ ...choice, clusters: [], labels: '', reason: '' })
       void client.invalidateQueries()
       go(link(['failover', made.id]))
     },
@@ -93,7 +96,7 @@ function Desk() {
                 <label key={path}>
                   <input type="checkbox" checked={choice.clusters.includes(path)} onChange={(e) => set({ clusters: e.currentTarget.checked ? [...choice.clusters, path] : choice.clusters.filter((c) => c !== path) })} />
                   <span>
-                    {path} {document.status?.drained && <Badge tone="wait">drained</Badge>}
+                    {path} {document.status?.drained && <Badge tone="wait">drained</Badge>} {lost.has(path) && <Badge tone="bad">unreachable</Badge>}
                   </span>
                 </label>
               ))}
@@ -161,7 +164,11 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
   const rules = rulesOf(preview.refusals)
   const forced = isForced(preview.refusals)
   const [sure, setSure] = useState(false)
-  const moving = counts.names === 1 ? '1 name moves' : `${counts.names} names move`
+  const [knows, setKnows] = useState(false)
+  const whole = !preview.namesLeftOut // else only the server has counted, and that each type
+  const names = (left?: Moved['left'], n = counts.names) => plural(whole ? namesOf(preview.names, left) : n, whole ? 'name' : 'record')
+  const moving = `${names()} ${names().startsWith('1 ') ? 'moves' : 'move'}`
+  const dark = counts.unhealthy > 0
   return (
     <div class="card" role="region" aria-label="Preview">
       <h2>Preview</h2>
@@ -172,8 +179,8 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
         <b>{moving}.</b> {preview.cachesFor && <>Caches may hold old answers for {duration(preview.cachesFor)} more.</>}
       </p>
       <p>
-        {counts.none > 0 && <Badge tone="bad">{plural(counts.none, 'name')} left without an address</Badge>} {counts.unhealthy > 0 && <Badge tone="bad">{plural(counts.unhealthy, 'name')} left with unhealthy clusters only</Badge>}{' '}
-        {counts.one > 0 && <Badge tone="wait">{plural(counts.one, 'name')} left with one address</Badge>} {counts.stay > 0 && <Badge tone="wait">{plural(counts.stay, 'name')} cannot move now</Badge>}
+        {counts.none > 0 && <Badge tone="bad">{names('none', counts.none)} left without an address</Badge>} {dark && <Badge tone="bad">{names('unhealthy', counts.unhealthy)} left with unhealthy or unreachable clusters only</Badge>}{' '}
+        {counts.one > 0 && <Badge tone="wait">{names('one', counts.one)} left with one address</Badge>} {counts.stay > 0 && <Badge tone="wait">{plural(whole ? new Set(preview.names.filter((m) => m.stays).map((m) => m.name)).size : counts.stay, 'name')} cannot move now</Badge>}
       </p>
       {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">No answer changes: each address of these clusters also comes from another cluster, or no public name uses it.</p>}
       {preview.refusals.length > 0 && (
@@ -182,9 +189,9 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
           <ul>
             {preview.refusals.map((r, i) => (
               <li key={i}>
-                <Text>{r.detail}</Text>{' '}
+                <Told>{r.detail}</Told>{' '}
                 <span class="muted">
-                  <Text>{r.allow}</Text>
+                  Allowed: <Told>{r.allow}</Told>
                 </span>
               </li>
             ))}
@@ -199,18 +206,36 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
           {forced && (
             <label class="check">
               <input type="checkbox" checked={sure} onChange={(e) => setSure(e.currentTarget.checked)} />
-              <span>I want it all the same: {counts.none > 0 ? `${plural(counts.none, 'name')} will have no address` : 'no cluster will be left'}.</span>
+              <span>I want it all the same: {counts.none > 0 ? `${names('none', counts.none)} will have no address` : 'no cluster will be left'}.</span>
             </label>
           )}
+        </div>
+      )}
+      {preview.unreachable && (
+        <div class="fault" role="alert">
+          <p class="strong">Names would have addresses of clusters that cannot be reached now.</p>
+          <ul>
+            {preview.unreachable.map((u) => (
+              <li key={u.cluster}>
+                <a href={link(['fleet', ...u.cluster.split('+')])}>{u.cluster.replace('+', '/')}</a> is unreachable since <Time at={u.since} />
+              </li>
+            ))}
+          </ul>
         </div>
       )}
       {override && <p class="notice">Without the safety {override.includes(',') ? 'rules' : 'rule'} {override.replaceAll(',', ' and ')}, which you override as an administrator. The record keeps it.</p>}
       {preview.warnings.map((w, i) => (
         <p key={i} class="notice">
-          <Text>{w}</Text>
+          <Told>{w}</Told>
         </p>
       ))}
-      <Moves names={preview.names} left={preview.namesLeftOut} followed={false} />
+      <Moves names={preview.names} left={preview.namesLeftOut} followed={false} unreachable={preview.unreachable} />
+      {dark && !error && (
+        <label class="check warn">
+          <input type="checkbox" checked={knows} onChange={(e) => setKnows(e.currentTarget.checked)} />
+          <span>I know that {names('unhealthy', counts.unhealthy)} will be left with clusters that are unhealthy or cannot be reached.</span>
+        </label>
+      )}
       {error ? (
         <Fault error={error}>
           <button type="button" onClick={() => look(override)}>
@@ -220,7 +245,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
       ) : (
         (preview.refusals.length === 0 || sure) && (
           <div class="bar">
-            <button type="button" class={forced ? 'danger' : 'primary'} disabled={busy || preview.drain.length + preview.undrain.length === 0} onClick={() => confirm(forced)}>
+            <button type="button" class={forced || dark ? 'danger' : 'primary'} disabled={busy || (dark && !knows) || preview.drain.length + preview.undrain.length === 0} onClick={() => confirm(forced)}>
               {label}{forced ? ' by force' : ''}: {moving}
             </button>
             <span class="muted small">Exactly this is done. If something changes meanwhile, nothing is.</span>
@@ -231,7 +256,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
   )
 }
 
-function Moves({ names, left, followed }: { names: Moved[]; left: number | undefined; followed: boolean }) {
+function Moves({ names, left, followed, unreachable }: { names: Moved[]; left: number | undefined; followed: boolean; unreachable?: Preview['unreachable'] }) {
   const [all, setAll] = useState(false)
   if (names.length === 0) return null
   const rows = all ? names : names.slice(0, 100)
@@ -257,14 +282,20 @@ function Moves({ names, left, followed }: { names: Moved[]; left: number | undef
                 <td>{m.published ? <Badge tone="good">yes</Badge> : <Badge tone="wait">not yet</Badge>}</td>
                 <td>{m.answered ? <Badge tone="good">yes</Badge> : <Badge tone="wait">not yet</Badge>}</td>
                 <td>
-                  <Time at={m.cachesUntil} />
+                  <CachesUntil at={m.cachesUntil} />
                 </td>
               </>
             ) : (
               <td>{m.provider}</td>
             )}
             <td>
-              {danger(m) && <Badge tone={m.left === 'one' ? 'wait' : 'bad'}>{danger(m)}</Badge>} <Text>{m.stays ?? m.message ?? ''}</Text>
+              {danger(m) && <Badge tone={m.left === 'one' ? 'wait' : 'bad'}>{danger(m)}</Badge>}{' '}
+              {lostOf(m, unreachable).map((u) => (
+                <Badge key={u.cluster} tone="bad">
+                  {u.cluster.replace('+', '/')} unreachable since <Time at={u.since} />
+                </Badge>
+              ))}{' '}
+              <Text>{m.stays ?? m.message ?? ''}</Text>
             </td>
           </tr>
         ))}
@@ -274,7 +305,7 @@ function Moves({ names, left, followed }: { names: Moved[]; left: number | undef
           Show all {names.length}
         </button>
       )}
-      {left ? <p class="muted">{plural(left, 'name')} more than the answer can hold.</p> : null}
+      {left ? <p class="muted">{plural(left, 'record')} more than the answer can hold.</p> : null}
     </>
   )
 }
@@ -317,11 +348,11 @@ function RecordScreen({ id }: { id: string }) {
         )}
       </div>
       <p class={`verdict ${states[r.state]}`} role="status" aria-live="polite">
-        {r.answered} of {plural(r.counts.names, 'name')} are answered as they are to be.{r.message && <Text>{` ${r.message}`}</Text>}
+        {answered(r)} as {r.counts.names === 1 ? 'it is' : 'they are'} to be.{r.message && <Text>{` ${r.message}`}</Text>}
         {r.cachesUntil && (
           <>
             {' '}
-            Caches may hold old answers until {new Date(r.cachesUntil).toLocaleTimeString()}.
+            {isPast(r.cachesUntil) ? 'Caches have expired.' : `Caches may hold old answers until ${new Date(r.cachesUntil).toLocaleTimeString()}.`}
           </>
         )}
       </p>

@@ -45,8 +45,8 @@ export function FleetScreen() {
       </div>
       <div class="counts">
         <Count n={first.hosts.total} what="names" to={link(['names'])} />
-        <Count n={first.hosts.unpublished} what="not known to be published" to={link(['names'])} tone="wait" />
-        <Count n={first.hosts.unverified} what="not known to be answered" to={link(['names'])} tone="wait" />
+        <Count n={first.hosts.unpublished} what="not known to be published" to={link(['names'], { published: 'NotTrue' })} tone="wait" />
+        <Count n={first.hosts.unverified} what="not known to be answered" to={link(['names'], { verified: 'NotTrue' })} tone="wait" />
         <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="failed owners" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
       {grid.rows.length === 0 ? (
@@ -295,7 +295,7 @@ function Drain({ path, drained }: { path: string; drained: boolean }) {
       <a class="button" href={link(['failover'], { [verb]: path })}>
         Preview a failover
       </a>
-      <button type="button" onClick={() => setAsking(true)}>
+      <button type="button" class={drained ? '' : 'risky'} onClick={() => setAsking(true)}>
         {drained ? 'Undrain' : 'Drain'}
       </button>
       {asking && (
@@ -306,7 +306,7 @@ function Drain({ path, drained }: { path: string; drained: boolean }) {
           <p>{drained ? 'Its addresses are published again.' : 'Its addresses leave all public names. A name that would be left without any address forbids it.'} The failover desk shows before which names change.</p>
           {act.error && <Fault error={act.error} />}
           <div class="bar">
-            <button type="button" class="primary" disabled={act.isPending} onClick={() => act.mutate()}>
+            <button type="button" class={drained ? 'primary' : 'danger'} disabled={act.isPending} onClick={() => act.mutate()}>
               {drained ? 'Undrain' : 'Drain'} it now
             </button>
             <Copy curl={curl('POST', address, undefined, settings.value.anonymous)} cli={cli(verb, path)} />

@@ -2,11 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import { api, ask, Refusal } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { NameExplanation, NameOwner, Source } from '../api/types'
+import { findingsOf, staying } from '../lib/advice'
 import { apiPath, cli, curl, kindOf, ownerWord } from '../lib/commands'
 import { link } from '../lib/route'
 import { verdict } from '../lib/verdict'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text, Time, toneOf } from '../ui/basics'
 import { ChainView } from '../ui/chainview'
+import { Pending } from '../ui/pending'
 import { Told } from '../ui/subject'
 import { Timeline } from './timeline'
 
@@ -90,13 +92,46 @@ function Owner({ owner, host }: { owner: NameOwner; host: string }) {
           <Text>{owner.message}</Text>
         </p>
       )}
+      <Pending owner={owner.owner} host={host} />
       <ChainView owner={owner} />
+      <Findings owner={owner} />
+      <Staying owner={owner} />
       <Targets owner={owner} />
       <LeftOut owner={owner} />
       <Probes owner={owner} />
       <Answers owner={owner} />
       <Behind owner={owner} />
     </article>
+  )
+}
+
+/** Findings are what is not in order, why, and what to do. */
+function Findings({ owner }: { owner: NameOwner }) {
+  const found = findingsOf(owner)
+  if (found.length === 0) return null
+  return (
+    <Section title="What is not in order, and what to do" id={`findings-${owner.owner}`}>
+      <ul class="plain">
+        {found.map((f) => (
+          <li key={f.what + f.why}>
+            <Badge tone={f.bad ? 'bad' : 'unknown'}>{f.what}</Badge> <Told>{f.why}</Told> <span class="muted">{f.advice}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+/** Staying are addresses that stay although one of their clusters is left out. */
+function Staying({ owner }: { owner: NameOwner }) {
+  return (
+    <>
+      {staying(owner.records).map((s) => (
+        <p key={s.target + s.cluster} class="notice">
+          <span class="mono">{s.target}</span> of {s.cluster.replace('+', '/')} is left out: <Text>{s.reason}</Text>. The address stays in DNS because {s.others.map((c) => c.replace('+', '/')).join(' and ')} {s.others.length === 1 ? 'gives' : 'give'} it, too.
+        </p>
+      ))}
+    </>
   )
 }
 
@@ -109,14 +144,14 @@ function Actions({ owner, host }: { owner: NameOwner; host: string }) {
       <a class="button" href={link(['publish'], { name: host, project: owner.project })}>
         Change
       </a>
-      <a class="button" href={link(['plan'], { owner: owner.owner, for: 'delete' })}>
+      <a class="button risky" href={link(['plan'], { owner: owner.owner, for: 'delete' })}>
         Unpublish
       </a>
     </span>
   ) : (
     <span class="actions">
       {['deploy', 'rollback', 'terminate'].map((action) => (
-        <a key={action} class="button" href={link(['plan'], { owner: owner.owner, for: action })}>
+        <a key={action} class={action === 'terminate' ? 'button risky' : 'button'} href={link(['plan'], { owner: owner.owner, for: action })}>
           Plan {action}
         </a>
       ))}

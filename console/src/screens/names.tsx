@@ -91,8 +91,8 @@ export function NamesScreen() {
         <Filter label="Provider" value={filters.provider} set={(provider) => set({ provider })} />
         <Filter label="Cluster" value={filters.cluster} set={(cluster) => set({ cluster })} placeholder="edge/one" />
         <Choice label="State" value={filters.state} set={(state) => set({ state })} options={['Created', 'Instantiating', 'Instantiated', 'Updating', 'Terminating', 'Failed']} />
-        <Choice label="Published" value={filters.published} set={(published) => set({ published })} options={['True', 'False', 'Unknown']} />
-        <Choice label="Answered" value={filters.verified} set={(verified) => set({ verified })} options={['True', 'False', 'Unknown']} />
+        <Choice label="Published" value={filters.published} set={(published) => set({ published })} options={['True', 'False', 'Unknown', 'NotTrue']} />
+        <Choice label="Answered" value={filters.verified} set={(verified) => set({ verified })} options={['True', 'False', 'Unknown', 'NotTrue']} />
         <Choice label="Order" value={filters.sort || 'worst'} set={(sort) => set({ sort })} options={['worst', 'name']} any={false} />
       </form>
       {wrong ? (
@@ -140,7 +140,7 @@ function Choice({ label, value, set, options, any = true }: { label: string; val
         {any && <option value="">any</option>}
         {options.map((o) => (
           <option key={o} value={o}>
-            {o}
+            {o === 'NotTrue' ? 'not True' : o}
           </option>
         ))}
       </select>

@@ -4,11 +4,11 @@ import { Refusal, request } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { DNSName, Plan, Status } from '../api/types'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
-import { effect } from '../lib/plan'
+import { effect, lacking } from '../lib/plan'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text } from '../ui/basics'
-import { PlanView } from '../ui/planview'
+import { PlanView, Sure } from '../ui/planview'
 
 /** Step is a request that plans, and the one that does it. */
 interface Step {
@@ -45,6 +45,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
   const step = stepOf(owner, action, to)
   const client = useQueryClient()
   const [accepted, setAccepted] = useState(false)
+  const [sure, setSure] = useState(false)
   const project = projectOf(owner)
   const allowed = may(caller.value, kindOf(owner) === 'name' ? 'editor' : 'operator', project)
   const plan = useQuery({
@@ -108,8 +109,10 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
             <PlanView plan={shown} project={project} />
           </div>
           {shown.errors.length === 0 && !act.error && (
+            <>
+            <Sure plan={shown} sure={sure} set={setSure} />
             <div class="bar">
-              <button type="button" class={['terminate', 'delete'].includes(action) ? 'danger' : 'primary'} disabled={act.isPending} onClick={() => act.mutate({ act: step.act, token: shown.token })}>
+              <button type="button" class={isDanger(action, shown) ? 'danger' : 'primary'} disabled={act.isPending || (lacking(shown) !== '' && !sure)} onClick={() => act.mutate({ act: step.act, token: shown.token })}>
                 {act.isPending ? 'Asking…' : `${step.verb}: ${effect(shown)}`}
               </button>
               <a class="button" href={backOf(owner)}>
@@ -117,12 +120,16 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
               </a>
               <span class="muted small">Exactly this plan is done. If something changes meanwhile, nothing is.</span>
             </div>
+            </>
           )}
         </>
       )}
     </>
   )
 }
+
+/** isDanger tells whether a button takes something away. */
+const isDanger = (action: string, plan: Plan) => ['terminate', 'delete'].includes(action) || lacking(plan) !== '' || plan.names.some((n) => n.action === 'delete')
 
 const backOf = (owner: string) => (kindOf(owner) === 'name' ? link(['names', owner.split('/')[3] ?? '']) : link(['names'], { project: projectOf(owner) }))
 

@@ -7,12 +7,12 @@ import type { DNSName, Event, Plan } from '../api/types'
 import { documentAt } from '../lib/changes'
 import { cli, curl } from '../lib/commands'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, words, type NameForm } from '../lib/form'
-import { effect } from '../lib/plan'
+import { effect, lacking } from '../lib/plan'
 import { labelOf, namespaceOf } from '../lib/services'
 import { go, link, route } from '../lib/route'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Text, useDelayed } from '../ui/basics'
 import { Field } from '../ui/field'
-import { PlanView } from '../ui/planview'
+import { PlanView, Sure } from '../ui/planview'
 import { ClusterForm } from './addcluster'
 import { ProviderForm } from './addprovider'
 
@@ -151,7 +151,11 @@ function Form({ stored, from, start, release }: FormProps) {
       void client.invalidateQueries()
     },
   })
-  useEffect(() => publish.reset(), [late])
+  const [sure, setSure] = useState(false)
+  useEffect(() => {
+    publish.reset()
+    setSure(false)
+  }, [late])
 
   const refusal = publish.error ?? plan.error
   const errors = refusal instanceof Refusal ? [...refusal.errors, ...(refusal.plan?.errors ?? [])] : (plan.data?.errors ?? [])
@@ -159,6 +163,8 @@ function Form({ stored, from, start, release }: FormProps) {
   const faults = lacks.length === 0 ? faultsOf(own(errors, `projects/${late.project}/names/${document.metadata.name}`), fields) : faultsOf([], fields)
   const settled = form === late && !plan.isFetching && !plan.isPlaceholderData
   const ready = lacks.length === 0 && settled && plan.data && plan.data.errors.length === 0 && !plan.error
+  const empty = Boolean(ready && lacking(plan.data))
+  const verb = stored ? 'Change' : 'Publish'
 
   const another = () => {
     setForm({ ...emptyForm, project: form.project })
@@ -174,7 +180,7 @@ function Form({ stored, from, start, release }: FormProps) {
         aria-label="The name"
         onSubmit={(e) => {
           e.preventDefault()
-          if (ready) publish.mutate(plan.data.token)
+          if (ready && (!empty || sure)) publish.mutate(plan.data.token)
         }}
       >
         <h1>{release ? `Go back to release ${release}` : stored ? 'Change a name' : 'Publish a name'}</h1>
@@ -212,7 +218,7 @@ function Form({ stored, from, start, release }: FormProps) {
             ))}
           </div>
         </fieldset>
-        {form.kind === 'service' && <ServiceFields form={form} set={set} faults={faults} clusters={clusters.data?.map((c) => c.path)} />}
+        {form.kind === 'service' && <ServiceFields form={form} set={set} faults={faults} missing={(ready && plan.data.missingServices) || []} clusters={clusters.data?.map((c) => c.path)} />}
         {form.kind === 'addresses' && (
           <Field label="Addresses" hint="IPv4 and IPv6 addresses, with commas or spaces between." faults={faults.of('/spec/addresses')}>
             {(p) => <input {...p} class="mono" value={form.addresses} autocomplete="off" spellcheck={false} placeholder="203.0.113.7, 2001:db8::7" onInput={(e) => set({ addresses: e.currentTarget.value })} />}
@@ -237,9 +243,10 @@ function Form({ stored, from, start, release }: FormProps) {
           {(p) => <input {...p} inputMode="numeric" value={form.ttl} autocomplete="off" onInput={(e) => set({ ttl: e.currentTarget.value })} />}
         </Field>
         {from && (from.spec.health ?? from.spec.recordTypes ?? from.spec.records ?? from.spec.scope) && <p class="muted small">Health, scope, record types and records of other types stay as they are; the API and the command line change them.</p>}
+        {ready && <Sure plan={plan.data} sure={sure} set={setSure} />}
         <div class="bar">
-          <button type="submit" class="primary" disabled={!ready || publish.isPending}>
-            {publish.isPending ? 'Publishing…' : ready ? `${stored ? 'Change' : 'Publish'}: ${effect(plan.data)}` : 'Publish'}
+          <button type="submit" class={empty ? 'danger' : 'primary'} disabled={!ready || (empty && !sure) || publish.isPending}>
+            {publish.isPending ? 'Publishing…' : ready ? `${verb}${empty ? ' without the Service' : ''}: ${effect(plan.data)}` : 'Publish'}
           </button>
           {lacks.length === 0 && <Copy curl={curl('PUT', path, document, settings.value.anonymous)} cli={publishCommand(late, document)} />}
         </div>
@@ -291,11 +298,11 @@ function publishCommand(form: NameForm, document: DNSName): string {
 
 type Faults = ReturnType<typeof faultsOf>
 
-function ServiceFields({ form, set, faults, clusters }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; clusters: string[] | undefined }) {
+function ServiceFields({ form, set, faults, missing, clusters }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; missing: string[]; clusters: string[] | undefined }) {
   const listed = [...new Set([...(clusters ?? []), ...form.clusters])].sort()
   return (
     <>
-      <Service form={form} set={set} faults={faults} clusters={clusters ?? []} />
+      <Service form={form} set={set} faults={faults} missing={missing} clusters={clusters ?? []} />
       {clusters && listed.length > 0 && listed.length <= 60 ? (
         <fieldset>
           <legend>Clusters in which the Service is</legend>
@@ -343,7 +350,7 @@ function ServiceFields({ form, set, faults, clusters }: { form: NameForm; set: (
 }
 
 /** Service offers the Services of the chosen clusters, or of all, and the clusters that have the one that is typed. */
-function Service({ form, set, faults, clusters }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; clusters: string[] }) {
+function Service({ form, set, faults, missing, clusters }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; missing: string[]; clusters: string[] }) {
   const namespace = useDelayed(namespaceOf(form.service), 300)
   const { offered, more, silent } = useServices(form.clusters.length > 0 ? form.clusters : clusters, namespace)
   const typed = offered.find((o) => o.service === form.service.trim())
@@ -354,7 +361,7 @@ function Service({ form, set, faults, clusters }: { form: NameForm; set: (change
   ].filter(Boolean).join(' ')
   return (
     <>
-      <Field label="Service" hint={hint} faults={faults.of('/spec/service')}>
+      <Field label="Service" hint={hint} faults={missing.includes(form.service.trim()) ? [...faults.of('/spec/service'), 'no cluster has this Service'] : faults.of('/spec/service')}>
         {(p) => (
           <>
             <input {...p} list={`${p.id}-offered`} value={form.service} autocomplete="off" spellcheck={false} placeholder="web/frontend" onInput={(e) => set({ service: e.currentTarget.value })} />

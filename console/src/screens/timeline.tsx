@@ -3,6 +3,7 @@ import { api, ask } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { NameOwner, NameTurn } from '../api/types'
 import { cli, curl, kindOf, projectOf } from '../lib/commands'
+import { ttlTurn } from '../lib/plan'
 import { link } from '../lib/route'
 import { length } from '../lib/time'
 import { Badge, Copy, Empty, Fault, Loading, Text, Time, type Tone } from '../ui/basics'
@@ -21,9 +22,12 @@ const causes: Partial<Record<string, { word: string; tone: Tone }>> = {
   Answers: { word: 'Answers', tone: 'bad' },
 }
 
+/** answerable tells whether servers answer a change: that of a TTL alone is not asked for. */
+const answerable = (c: NameTurn['changes'][number]) => Boolean(c.added ?? c.removed ?? c.leftOut ?? !c.ttl)
+
 /** answeredAfter says how long the answer took after the publication. */
 export function answeredAfter(turn: NameTurn): string {
-  const times = turn.changes.map((c) => (c.answered ? Date.parse(c.answered) : NaN))
+  const times = turn.changes.filter(answerable).map((c) => (c.answered ? Date.parse(c.answered) : NaN))
   if (times.length === 0 || times.some(Number.isNaN)) return ''
   return length(Math.max(0, Math.round((Math.max(...times) - Date.parse(turn.time)) / 1000)))
 }
@@ -101,12 +105,13 @@ function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefine
                 <Text>{t}</Text>
               </ins>
             ))}
+            {c.ttl && <span>{ttlTurn(c.ttl)}</span>}
             {c.leftOut ? <span class="muted"> and {c.leftOut} more</span> : null}
           </li>
         ))}
       </ul>
       <p class="muted small">
-        {took ? `All servers answered this change after ${took}.` : turn.changes.length > 0 ? 'Not all servers were seen to answer this change.' : ''}
+        {took ? `All servers answered this change after ${took}.` : turn.changes.some(answerable) ? 'Not all servers were seen to answer this change.' : ''}
         {turn.gap && ' Changes right before this one are lost.'}
       </p>
     </li>

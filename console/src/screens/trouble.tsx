@@ -1,14 +1,17 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import type { ComponentChildren } from 'preact'
 import { request } from '../api/client'
 import { settings } from '../api/session'
 import type { Event, FoundNamePage, NameExplanation, Trouble, TroublePage } from '../api/types'
+import { advice } from '../lib/advice'
 import { cli, curl, kindOf, ownerWord } from '../lib/commands'
 import { builtIn } from '../lib/chain'
+import { changedGroups, leaving } from '../lib/pending'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { foreign, reasonOf } from '../lib/trouble'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
+import { deployOf, undeployedOf } from '../ui/pending'
 import { Subject, Told } from '../ui/subject'
 import { useFleet } from './fleet'
 
@@ -25,10 +28,10 @@ interface Kind {
 }
 
 const kinds: Kind[] = [
-  { key: 'failed', title: 'Failed owners', query: { state: 'Failed' }, tone: 'bad', advice: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.' },
-  { key: 'unpublished', title: 'Not published', query: { published: 'False' }, tone: 'bad', advice: 'External-dns has not put the name through. See its message: a missing Secret, a crash, refused credentials, or a cluster that cannot be reached.' },
-  { key: 'foreign', title: 'Answered otherwise', query: { verified: 'False' }, tone: 'bad', advice: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.' },
-  { key: 'unverified', title: 'Not verified', query: { verified: 'Unknown' }, tone: 'unknown', advice: 'It is not known what the servers answer. See the reason of each. If no server could be asked, name the authoritative ones in spec.verify.servers of the provider, and let Signpost reach them.' },
+  { key: 'failed', title: 'Failed owners', query: { state: 'Failed' }, tone: 'bad', advice: advice.failed },
+  { key: 'unpublished', title: 'Not published', query: { published: 'False' }, tone: 'bad', advice: advice.unpublished },
+  { key: 'foreign', title: 'Answered otherwise', query: { verified: 'False' }, tone: 'bad', advice: advice.foreign },
+  { key: 'unverified', title: 'Not verified', query: { verified: 'Unknown' }, tone: 'unknown', advice: advice.unverified },
 ]
 
 /** TroubleScreen lists what needs somebody, and what to do about it. */
@@ -42,6 +45,7 @@ export function TroubleScreen() {
       <div class="troubles">
         <Machines />
         <Things />
+        <Leaving />
         {kinds.map((kind) => (
           <Names key={kind.key} kind={kind} />
         ))}
@@ -89,7 +93,7 @@ function Names({ kind }: { kind: Kind }) {
           </li>
         ))}
       </ul>
-      {found.data.total > shown && <a href={link(['names'], kind.query)}>All {found.data.total.toLocaleString('en')}</a>}
+      <a href={link(['names'], kind.query)}>{found.data.total > shown ? `All ${found.data.total.toLocaleString('en')} in the list of names` : 'In the list of names'}</a>
     </Part>
   )
 }
@@ -125,7 +129,7 @@ function Machines() {
         <ul class="plain">
           {lost.map((i) => (
             <li key={i.cluster}>
-              {cluster(i.cluster)} <span class="muted">{plural(i.hosts.total, 'name')}</span> <Copy cli={cli('preflight', i.cluster)} />
+              {cluster(i.cluster)} <a href={link(['names'], { cluster: i.cluster })}>{plural(i.hosts.total, 'name')}</a> <Copy cli={cli('preflight', i.cluster)} />
             </li>
           ))}
         </ul>
@@ -218,7 +222,7 @@ function Thing({ trouble: t }: { trouble: Trouble }) {
           since <Time at={t.since} />
         </span>
       )}{' '}
-      <Text>{t.message ?? ''}</Text>{' '}
+      <Told>{t.message ?? ''}</Told>{' '}
       {t.kind === 'held' && kindOf(t.owner ?? '') === 'group' && (
         <a class="button" href={link(['plan'], { owner: t.owner, for: 'update' })}>
           Plan
@@ -229,13 +233,41 @@ function Thing({ trouble: t }: { trouble: Trouble }) {
   )
 }
 
+const latestEvents = {
+  queryKey: ['events', 'trouble'],
+  refetchInterval: 15_000,
+  queryFn: ({ signal }: { signal: AbortSignal }) => request<{ items: Event[] }>('GET', '/v2/events', { query: { limit: '200' }, signal }),
+}
+
+/** Leaving lists the names that a deploy would remove, of the groups that have changed lately. */
+function Leaving() {
+  const events = useQuery(latestEvents)
+  const groups = changedGroups(events.data?.items ?? []).slice(0, shown)
+  const documents = useQueries({ queries: groups.map(undeployedOf) })
+  const plans = useQueries({ queries: groups.map((group, n) => deployOf(group, documents[n]?.data?.length ?? 0)) })
+  const found = groups.flatMap((group, n) => {
+    const plan = plans[n]?.data
+    return plan ? leaving(plan).map((host) => ({ group, host })) : []
+  })
+  return (
+    <Part title="Removals that are not deployed yet" n={found.length} tone="wait" id="leaving" advice="A deploy of the group removes these names. If that is not meant, bring the documents back before somebody deploys. Of the groups with changes in the last 200 events.">
+      <ul class="plain">
+        {found.slice(0, most).map(({ group, host }) => (
+          <li key={group + host}>
+            <a href={link(['names', host])}>{host}</a> by a pending deploy of <Text>{ownerWord(group)}</Text>{' '}
+            <a class="button" href={link(['plan'], { owner: group, for: 'update' })}>
+              Plan
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
+}
+
 /** Refused lists what was refused or failed lately. */
 function Refused() {
-  const events = useQuery({
-    queryKey: ['events', 'trouble'],
-    refetchInterval: 15_000,
-    queryFn: ({ signal }) => request<{ items: Event[] }>('GET', '/v2/events', { query: { limit: '200' }, signal }),
-  })
+  const events = useQuery(latestEvents)
   if (!events.data) return events.error ? <Fault error={events.error} /> : <Loading what="events" />
   const failed = events.data.items.filter((e) => e.outcome === 'failed' || e.outcome === 'refused').slice(0, shown)
   return (

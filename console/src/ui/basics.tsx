@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../api/client'
 import { clip, visible } from '../lib/text'
-import { ago, exact } from '../lib/time'
+import { ago, clock, exact, isPast } from '../lib/time'
+import { inWords } from '../lib/words'
 
 /** Tone is how good something is. It is never told by colour alone. */
 export type Tone = 'good' | 'bad' | 'wait' | 'unknown' | 'plain'
@@ -72,11 +73,18 @@ export function Time({ at }: { at: string | undefined }) {
   const now = useNow()
   return at ? (
     <time dateTime={at} title={exact(at)}>
-      {ago(at, now)}
+      {ago(at, now)} <span class="clock">{clock(at)}</span>
     </time>
   ) : (
     <span>–</span>
   )
+}
+
+/** CachesUntil says until when caches hold an old answer. */
+export function CachesUntil({ at }: { at: string | undefined }) {
+  const now = useNow()
+  if (!at) return <span>–</span>
+  return isPast(at, now) ? <span title={exact(at)}>caches have expired</span> : <Time at={at} />
 }
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
@@ -111,13 +119,13 @@ export function Fault({ error, children }: { error: unknown; children?: Componen
   return (
     <div class="fault" role="alert">
       <p class="strong">
-        <Text>{text}</Text>
+        <Text>{inWords(text)}</Text>
       </p>
       {refusal && refusal.errors.length > 0 && (
         <ul>
           {refusal.errors.map((e, i) => (
             <li key={i}>
-              {e.pointer && <code>{visible(e.pointer)}</code>} <Text>{e.detail}</Text>
+              {e.pointer && <code>{visible(e.pointer)}</code>} <Text>{inWords(e.detail)}</Text>
             </li>
           ))}
         </ul>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { inWords } from '../lib/words'
 import { Text } from './basics'
 
 /** Field is a control with its label, what to write there, and its faults beside it. */
@@ -15,7 +16,7 @@ export function Field({ label, hint, faults = [], children }: { label: string; h
         {faults.length > 0 ? (
           faults.map((f, i) => (
             <p key={i} class="error">
-              ✕ <Text>{f}</Text>
+              ✕ <Text>{inWords(f)}</Text>
             </p>
           ))
         ) : hint ? (

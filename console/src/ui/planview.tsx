@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks'
 import { request } from '../api/client'
 import type { FoundNamePage, NameChange, ObjectChange, Plan, Provider } from '../api/types'
 import { apiPath } from '../lib/commands'
-import { alwaysAllowed, isAbove, movesOf, percentOf, removals, type Removal } from '../lib/plan'
+import { alwaysAllowed, hostsOf, isAbove, ttlMove, lacking, movesOf, percentOf, removals, type Removal } from '../lib/plan'
 import { plural, visible } from '../lib/text'
 import { duration } from '../lib/time'
 import { Badge, Section, Table, Text, type Tone } from './basics'
+import { Told } from './subject'
 
 const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'stays' } as const
 const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'wait', delete: 'bad', unchanged: 'plain' }
@@ -24,10 +25,18 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
           <ul>
             {plan.errors.map((e, i) => (
               <li key={i}>
-                {e.pointer && <code>{visible(e.pointer)}</code>} <Text>{e.detail}</Text>
+                {e.pointer && <code>{visible(e.pointer)}</code>} <Told>{e.detail}</Told>
               </li>
             ))}
           </ul>
+        </div>
+      )}
+      {lacking(plan) && (
+        <div class="fault" role="alert">
+          <p class="strong">
+            No cluster has Service <Text>{lacking(plan)}</Text>.
+          </p>
+          <p>It gives no address. The name is answered once a cluster has the Service. Look at namespace and name, and at the clusters.</p>
         </div>
       )}
       {plan.warnings.length > 0 && (
@@ -36,13 +45,13 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
           <ul>
             {plan.warnings.map((w, i) => (
               <li key={i}>
-                <Text>{w}</Text>
+                <Told>{w}</Told>
               </li>
             ))}
           </ul>
         </div>
       )}
-      <Section title={moves.length > 0 ? `Names and types: ${moves.length} of ${plan.names.length} change` : 'Names'} id="plan-names">
+      <Section title={moves.length > 0 ? `Names: ${hostsOf(moves)} of ${hostsOf(plan.names)} ${hostsOf(moves) === 1 ? 'changes' : 'change'}` : 'Names'} id="plan-names">
         {moves.length === 0 ? (
           <p class="muted">No name changes in DNS.</p>
         ) : (
@@ -61,6 +70,7 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
                 </td>
                 <td class="mono">
                   <Targets all={change.action === 'delete' ? [] : change.targets} />
+                  {ttlMove(change) && <div class="small">{ttlMove(change)}</div>}
                 </td>
                 <td>{change.record}</td>
                 <td class="small">
@@ -81,6 +91,17 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
       ))}
       <Objects plan={plan} />
     </>
+  )
+}
+
+/** Sure is the box to tick before a plan with Services that no cluster has. */
+export function Sure({ plan, sure, set }: { plan: Plan; sure: boolean; set: (sure: boolean) => void }) {
+  if (!lacking(plan)) return null
+  return (
+    <label class="check warn">
+      <input type="checkbox" checked={sure} onChange={(e) => set(e.currentTarget.checked)} />
+      <span>I want it although no cluster has Service {visible(lacking(plan))}: it gives no address.</span>
+    </label>
   )
 }
 

@@ -1,5 +1,6 @@
 import { kindOf, ownerWord } from '../lib/commands'
 import { link } from '../lib/route'
+import { inWords } from '../lib/words'
 import { Text } from './basics'
 
 /** Subject is a document that an event is about, with the way to its page if it has one. */
@@ -11,11 +12,11 @@ export function Subject({ path }: { path: string }) {
   return <Text>{ownerWord(path)}</Text>
 }
 
-/** Told is a sentence of the server, in which each cluster leads to its page. */
+/** Told is a sentence of the server, in which each cluster leads to its page, and buttons stand for flags. */
 export function Told({ children }: { children: string }) {
   return (
     <>
-      {children.split(/\b([a-z0-9][a-z0-9-]*\+[a-z0-9-]*[a-z0-9])\b/).map((part, i) =>
+      {inWords(children).split(/\b([a-z0-9][a-z0-9-]*\+[a-z0-9-]*[a-z0-9])\b/).map((part, i) =>
         i % 2 === 1 ? (
           <a key={i} href={link(['fleet', ...part.split('+')])}>
             {part.replace('+', '/')}
@@ -31,11 +32,14 @@ export function Told({ children }: { children: string }) {
 }
 
 /** NamesTabs leads from the list of names to the latest changes, and back. */
-export function NamesTabs({ here }: { here: 'names' | 'changes' }) {
+export function NamesTabs({ here }: { here: 'names' | 'groups' | 'changes' }) {
   return (
     <nav class="tabs" aria-label="Names and changes">
       <a href={link(['names'])} aria-current={here === 'names' ? 'page' : undefined}>
         All names
+      </a>
+      <a href={link(['groups'])} aria-current={here === 'groups' ? 'page' : undefined}>
+        Groups
       </a>
       <a href={link(['changes'])} aria-current={here === 'changes' ? 'page' : undefined}>
         Recent changes

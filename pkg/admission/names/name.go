@@ -231,7 +231,8 @@ func completeProvider(ctx context.Context, a *review.Checker, r *review.Review, 
 	case len(others) == 0:
 		r.Conflictf(at, "is missing, and project %q has no provider; create one first: POST /v2/projects/%s/dns-update-records", r.Project(), r.Project())
 	default:
-		r.Conflictf(at, "is missing, and no provider serves %s: the domain-filter and zones of %s do not cover it; create a provider that covers it", r.Path.Name(), strings.Join(others, ", "))
+		r.Conflictf("/metadata/name", "no provider of project %q serves %s: the domain-filter and zones of %s do not cover it; give a name within them, or create a provider that covers it",
+			r.Project(), r.Path.Name(), strings.Join(others, ", "))
 	}
 	return nil
 }

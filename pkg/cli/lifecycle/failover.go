@@ -239,6 +239,9 @@ func writePreview(w io.Writer, preview client.FailoverPreview) error {
 	if preview.NamesLeftOut > 0 {
 		terminal.Printf(w, "and %d more\n", preview.NamesLeftOut)
 	}
+	for _, lost := range preview.Unreachable {
+		terminal.Printf(w, "warning: %s cannot be reached since %s\n", terminal.Plain(lost.Cluster), lost.Since.UTC().Format(time.RFC3339))
+	}
 	for _, warning := range preview.Warnings {
 		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
 	}

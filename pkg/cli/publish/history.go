@@ -91,6 +91,9 @@ func targetsCell(c intent.TargetChange) string {
 	for _, target := range c.Removed {
 		parts = append(parts, "-"+target)
 	}
+	if c.TTL != nil {
+		parts = append(parts, fmt.Sprintf("TTL %d to %d", c.TTL.Before, c.TTL.After))
+	}
 	if c.LeftOut > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", c.LeftOut))
 	}

@@ -33,7 +33,7 @@ type FailoverOptions struct {
 const (
 	LeftNone      = "none"      // it has no address any more
 	LeftOne       = "one"       // it had more than one address, and has one
-	LeftUnhealthy = "unhealthy" // no cluster that is left for it is healthy
+	LeftUnhealthy = "unhealthy" // no cluster that is left for it is healthy, or can be reached
 )
 
 // MovedName is one name and type that a failover changes, or would change if nothing stood
@@ -83,7 +83,14 @@ type FailoverPreview struct {
 	NamesLeftOut int               `json:"namesLeftOut,omitempty"` // those that Names has no room for
 	Refusals     []FailoverRefusal `json:"refusals"`
 	Warnings     []string          `json:"warnings"`
-	CachesFor    string            `json:"cachesFor,omitempty"` // a Go duration: the longest TTL of a name that moves
+	Unreachable  []LostCluster     `json:"unreachable,omitempty"` // clusters that names would keep or get addresses from, and that do not answer
+	CachesFor    string            `json:"cachesFor,omitempty"`   // a Go duration: the longest TTL of a name that moves
+}
+
+// LostCluster is a cluster that cannot be reached.
+type LostCluster struct {
+	Cluster string    `json:"cluster"` // "provider+cluster"
+	Since   time.Time `json:"since"`   // UTC: since when it was seen not to answer
 }
 
 // FailoverState is how far a failover is.

@@ -64,6 +64,8 @@ type Plan struct {
 	Errors   []Field        `json:"errors"`
 
 	ObjectsLeftOut *ObjectCounts `json:"objectsLeftOut,omitempty"` // those that Objects has no room for; nil: none
+
+	MissingServices []string `json:"missingServices,omitempty"` // as namespace/name: none of their clusters has them
 }
 
 // ObjectCounts are how many objects there are of each action.
@@ -92,6 +94,9 @@ type NameChange struct {
 	Action  string   `json:"action"` // create, update, delete, unchanged
 	Targets []string `json:"targets"`
 	Before  []string `json:"before,omitempty"` // the targets until then; none: of a new name
+
+	TTL       int64 `json:"ttl,omitempty"`       // seconds afterwards; 0: that of the DNS provider
+	TTLBefore int64 `json:"ttlBefore,omitempty"` // until then
 
 	Mark string `json:"mark,omitempty"` // of a new name: the TXT record by which the publisher will mark it as its own
 

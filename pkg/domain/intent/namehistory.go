@@ -49,7 +49,14 @@ type TargetChange struct {
 	Added    []string  `json:"added,omitempty"`
 	Removed  []string  `json:"removed,omitempty"`
 	LeftOut  int       `json:"leftOut,omitempty"` // how many more targets came or went
+	TTL      *TTLTurn  `json:"ttl,omitempty"`     // nil: the TTL stayed
 	Answered time.Time `json:"answered,omitzero"` // UTC: since when all authoritative servers were seen to answer so
+}
+
+// TTLTurn is a change of a TTL, in seconds; 0 is that of the DNS provider.
+type TTLTurn struct {
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
 }
 
 // NameChanges are the turns of one host name by one write.

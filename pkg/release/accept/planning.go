@@ -167,7 +167,7 @@ func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Ch
 		}
 		explain(p.Draft, contents)
 		if p.AppContext == "" && len(p.Draft.Errors) == 0 { // an orchestrator's calls wait for no cluster
-			suggestServices(ctx, s, p.Draft, contents)
+			noteMissing(ctx, s, p.Draft, contents)
 		}
 		if err := s.Sharing.CheckSharing(ctx, p.Draft); err != nil {
 			return nil, err
@@ -351,7 +351,7 @@ func view(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (in
 	v.Names = append(v.Names, render.NameChanges(changes, p.PendingNames(), p.Given)...)
 	state.TellAnswers(v.Names, changes, p.Draft.Frozen())
 	v.Warnings = slices.Concat(v.Warnings, p.Removals.Warnings(), p.Draft.Warnings)
-	v.Errors = append(v.Errors, p.Draft.Errors...)
+	v.Errors, v.MissingServices = append(v.Errors, p.Draft.Errors...), p.Draft.Missing
 	if p.Draft.In.Orchestration == nil { // else the orchestrator does it
 		v.Token = token(p, changes)
 	}

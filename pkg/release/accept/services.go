@@ -37,12 +37,15 @@ func serviceWarning(ctx context.Context, s *Planner, d *resolve.Draft, app plan.
 	return detail, nil
 }
 
-// suggestServices names the nearest Service for each of a plan's that none of its clusters
-// has.
-func suggestServices(ctx context.Context, s *Planner, d *resolve.Draft, c render.Contents) {
+// noteMissing notes each Service of a plan that none of its clusters has, and names the
+// nearest one.
+func noteMissing(ctx context.Context, s *Planner, d *resolve.Draft, c render.Contents) {
 	for n, b := range d.Group.Bindings {
 		if len(b.Sources) == 0 || len(c.Choices[n]) == 0 || len(c.Choices[n][0].Absent) != len(b.Sources) {
 			continue
+		}
+		if missing := b.Namespace + "/" + b.Service; !slices.Contains(d.Missing, missing) {
+			d.Missing = append(d.Missing, missing)
 		}
 		var manifests []json.RawMessage
 		if at := slices.IndexFunc(d.Group.Apps, func(a plan.App) bool { return a.Name == b.App }); at >= 0 {

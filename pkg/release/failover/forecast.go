@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -63,11 +64,13 @@ type picture struct {
 	able   map[givenName]map[string]bool // clusters that may serve the name afterwards
 	could  map[givenName]map[string]bool // clusters that may serve it before
 	inside int                           // names of cluster scope, which stay
+	lost   map[string]time.Time          // clusters that cannot be reached, and since when
 }
 
 // pictureOf joins forecasts: a name that several owners publish has the addresses of all.
-func pictureOf(all []render.Forecast, changed map[string]bool, list state.DrainedList) picture {
+func pictureOf(all []render.Forecast, changed map[string]bool, list state.DrainedList, lost map[string]time.Time) picture {
 	p := picture{
+		lost:  lost,
 		homes: map[string]bool{}, was: map[givenName]map[string]bool{}, is: map[givenName]map[string]bool{},
 		able: map[givenName]map[string]bool{}, could: map[givenName]map[string]bool{},
 	}
@@ -128,10 +131,37 @@ func (p *picture) add(f render.Forecast, key state.NameKey, changed map[string]b
 			p.homes[home] = true
 		}
 	}
-	if host.Ill {
+	if host.Ill || p.allLost(host.Able) {
 		row.Left = intent.LeftUnhealthy
 	}
 	p.rows = append(p.rows, row)
+}
+
+// allLost tells whether none of some clusters can be reached. An outage counts at once here,
+// although it takes addresses out of names only later.
+func (p *picture) allLost(clusters []string) bool {
+	return len(clusters) > 0 && !slices.ContainsFunc(clusters, func(name string) bool {
+		_, lost := p.lost[name]
+		return !lost
+	})
+}
+
+// unreachable are the clusters that names would have addresses from and that cannot be
+// reached, ordered.
+func (p *picture) unreachable() []intent.LostCluster {
+	serving := map[string]bool{}
+	for _, row := range p.rows {
+		for _, name := range row.ClustersAfter {
+			serving[name] = true
+		}
+	}
+	var out []intent.LostCluster
+	for _, name := range slices.Sorted(maps.Keys(p.lost)) {
+		if serving[name] {
+			out = append(out, intent.LostCluster{Cluster: name, Since: p.lost[name]})
+		}
+	}
+	return out
 }
 
 func note(in map[givenName]map[string]bool, at givenName, texts ...string) {

@@ -45,7 +45,11 @@ func (m *Mover) propose(ctx context.Context, spec intent.FailoverSpec, o intent.
 	if err != nil {
 		return proposal{}, err
 	}
-	out.picture = pictureOf(all, v.changed(), v.list)
+	lost, err := m.Renderer.Lost(ctx)
+	if err != nil {
+		return proposal{}, err
+	}
+	out.picture = pictureOf(all, v.changed(), v.list, lost)
 	if err := m.others(ctx, &out.picture, all); err != nil {
 		return proposal{}, err
 	}
@@ -94,7 +98,7 @@ func (p *proposal) show(after state.DrainedClusters) (intent.FailoverPreview, er
 	out := intent.FailoverPreview{
 		Drain: namesOf(p.drain), Undrain: namesOf(p.undrain), Unchanged: texts(p.unchanged), Counts: counts(p.rows),
 		Names: append([]intent.MovedName{}, p.rows[:min(mostNames, len(p.rows))]...), NamesLeftOut: max(0, len(p.rows)-mostNames),
-		Refusals: append([]intent.FailoverRefusal{}, p.refusals...), Warnings: p.warnings(p.move),
+		Refusals: append([]intent.FailoverRefusal{}, p.refusals...), Warnings: p.warnings(p.move), Unreachable: p.unreachable(),
 	}
 	var ttl int64
 	for _, row := range p.rows {

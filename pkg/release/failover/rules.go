@@ -177,7 +177,7 @@ func (m *Mover) RefuseDrain(ctx context.Context, before, after state.DrainedClus
 	if err != nil {
 		return err
 	}
-	p := pictureOf(all, changed, state.DrainedList{Clusters: before})
+	p := pictureOf(all, changed, state.DrainedList{Clusters: before}, nil) // health does not matter to the rules
 	rules, err := m.rulesFor(ctx, p)
 	if err != nil {
 		return err

@@ -172,11 +172,19 @@ func (r *row) touches(name string) bool {
 	return slices.Contains(r.sources, name) || slices.ContainsFunc(r.from, func(e *endpoint) bool { return e.at.name == name })
 }
 
+// notTrue asks for what is False or Unknown.
+const notTrue = "NotTrue"
+
+// fits tells whether a condition is as it is asked for; empty: any is.
+func fits(asked, is string) bool {
+	return asked == "" || asked == is || asked == notTrue && is != yes
+}
+
 // look counts a row, and keeps it if it may be on the page.
 func (s *search) look(r *row) {
 	h := hit{row: r}
 	h.published, h.verified = r.conditions()
-	if s.Published != "" && h.published != s.Published || s.Verified != "" && h.verified != s.Verified {
+	if !fits(s.Published, h.published) || !fits(s.Verified, h.verified) {
 		return
 	}
 	s.total++

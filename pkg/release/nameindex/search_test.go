@@ -50,6 +50,7 @@ func TestAQueryFindsWhatItAsksFor(t *testing.T) {
 			"a source":           {intent.NameQuery{Cluster: "edge+paris"}, []string{api}},
 			"an external-dns":    {intent.NameQuery{Cluster: hub}, []string{all, api, buns, www}},
 			"a state":            {intent.NameQuery{State: intent.Failed}, nil},
+			"not published":      {intent.NameQuery{Published: "NotTrue"}, []string{api}},
 			"published":          {intent.NameQuery{Published: "True", Project: "shop"}, []string{all, www}},
 			"not verified":       {intent.NameQuery{Verified: "Unknown"}, []string{api}},
 			"of one's projects":  {intent.NameQuery{Sees: seesOnly("bakery")}, []string{buns}},

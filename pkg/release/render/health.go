@@ -104,6 +104,23 @@ func (s *Renderer) Silent(ctx context.Context) ([]string, error) {
 	return seen.silent, nil
 }
 
+// Lost are the clusters that do not answer, and since when.
+func (s *Renderer) Lost(ctx context.Context) (map[string]time.Time, error) {
+	kept, err := s.reached(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen, err := s.stillSilent(ctx, kept)
+	if err != nil {
+		return nil, err
+	}
+	lost := make(map[string]time.Time, len(seen.silent))
+	for _, cluster := range seen.silent {
+		lost[cluster] = seen.all[cluster].Since.UTC()
+	}
+	return lost, nil
+}
+
 // stillSilent reads again how the clusters can be reached that did not answer. A picture
 // that is kept is as old as the last news. A replica that stood still, or hears late,
 // would count on for clusters that have come back since. It would take them out for an

@@ -100,10 +100,36 @@ func NameChanges(changes []bundle.Change, pending []state.NameKey, given map[sta
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.SortFunc(keys, state.CompareNames)
 	var out []intent.NameChange
+	ttlBefore, ttl := ttlsOf(changes)
 	for _, key := range slices.Compact(keys) {
-		out = append(out, nameChange(key, before, after))
+		change := nameChange(key, before, after)
+		change.TTL, change.TTLBefore = ttl[key], ttlBefore[key]
+		if change.Action == "unchanged" && change.TTL != change.TTLBefore && len(change.Targets) > 0 {
+			change.Action = "update"
+		}
+		out = append(out, change)
 	}
 	return out
+}
+
+// ttlsOf are the TTLs of names before and after some changes. A name that only one side has
+// changes anyway.
+func ttlsOf(changes []bundle.Change) (before, after map[state.NameKey]int64) {
+	before, after = map[state.NameKey]int64{}, map[state.NameKey]int64{}
+	for _, c := range changes {
+		collectTTLs(c.Before, before)
+		collectTTLs(c.After, after)
+	}
+	return before, after
+}
+
+func collectTTLs(p *bundle.Published, into map[state.NameKey]int64) {
+	if p == nil {
+		return
+	}
+	for _, n := range p.Names {
+		into[state.NameKey{Name: n.Name, Kind: n.Type, Record: p.Record}] = n.TTL
+	}
 }
 
 // addGiven has what another group publishes be there before: until this group has

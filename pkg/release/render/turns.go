@@ -80,6 +80,7 @@ func releaseCause(l state.Lifecycle) *intent.Cause {
 // between are the changes from one render to the next, ordered by host name.
 func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
 	was, is := targetsOf(before), targetsOf(after)
+	ttls := t.ttlTurns(before, after)
 	hosts := maps.Clone(was)
 	maps.Copy(hosts, is)
 	if t.release != nil {
@@ -90,7 +91,9 @@ func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
 		changes := intent.NameChanges{Host: host, Before: was[host].digest(), After: is[host].digest()}
 		switch {
 		case changes.Before != changes.After:
-			changes.Turns = t.turns(host, was[host], is[host])
+			changes.Turns = addTTLs(t.turns(host, was[host], is[host]), ttls[host])
+		case changes.After != "" && len(ttls[host]) > 0:
+			changes.Turns = []intent.NameTurn{{Time: t.now, Project: state.ProjectName(t.owner), Owner: t.owner, Cause: *t.release, Changes: ttls[host]}}
 		case changes.After == "":
 			changes.Turns = []intent.NameTurn{t.unanswered()}
 		default:
@@ -99,6 +102,57 @@ func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
 		out = append(out, changes)
 	}
 	return out
+}
+
+// ttlTurns are the changes of TTLs by a release, by host name: of names that stay.
+func (t turning) ttlTurns(before, after bundle.Bundle) map[string][]intent.TargetChange {
+	if t.release == nil {
+		return nil
+	}
+	was := map[state.NameKey]int64{}
+	for _, o := range before {
+		collectTTLs(o.Published, was)
+	}
+	out := map[string][]intent.TargetChange{}
+	for _, o := range after {
+		if o.Published == nil {
+			continue
+		}
+		seen := map[state.NameKey]bool{}
+		for _, n := range o.Published.Names {
+			key := state.NameKey{Name: n.Name, Kind: n.Type, Record: o.Published.Record}
+			ttl, there := was[key]
+			if !there || ttl == n.TTL || seen[key] {
+				continue
+			}
+			seen[key] = true
+			out[n.Host] = append(out[n.Host], intent.TargetChange{Name: labelsOf(n), Type: n.Type, Provider: key.Record, TTL: &intent.TTLTurn{Before: ttl, After: n.TTL}})
+		}
+	}
+	return out
+}
+
+// labelsOf is the name of a change: empty for the host name itself.
+func labelsOf(n bundle.PublishedName) string {
+	if n.Name == n.Host {
+		return ""
+	}
+	return n.Name
+}
+
+// addTTLs adds changes of TTLs to the turn of the release, which is the only one.
+func addTTLs(turns []intent.NameTurn, ttls []intent.TargetChange) []intent.NameTurn {
+	for _, ttl := range ttls {
+		at := slices.IndexFunc(turns[0].Changes, func(c intent.TargetChange) bool {
+			return c.Name == ttl.Name && c.Type == ttl.Type && c.Provider == ttl.Provider
+		})
+		if at < 0 {
+			turns[0].Changes = append(turns[0].Changes, ttl)
+			continue
+		}
+		turns[0].Changes[at].TTL = ttl.TTL
+	}
+	return turns
 }
 
 // unanswered is the turn of a host name that a release asks for, while there is nothing to publish.
@@ -186,10 +240,14 @@ type byCause struct {
 // change is where a target of a key is noted that has come or gone for a cause.
 func (b *byCause) change(cause intent.Cause, host string, key state.NameKey) *intent.TargetChange {
 	id := cause.Reason
-	if cause.Reason != intent.CauseAddress { // an address of one cluster may take the place of another's
+	if cause.Reason != intent.CauseAddress { // what a cluster does not offer any more may be in the place of another's
 		id += " " + cause.Cluster
 	}
 	turn := b.of[id]
+	if turn != nil && cause.Reason == intent.CauseAddress && cause.Cluster != "" && turn.Cause.Cluster != "" && turn.Cause.Cluster != cause.Cluster {
+		id += " " + cause.Cluster // each address under the cluster that offers it
+		turn = b.of[id]
+	}
 	if turn == nil {
 		turn = &intent.NameTurn{Cause: cause}
 		b.order, b.of[id] = append(b.order, turn), turn

@@ -27,6 +27,7 @@ type Draft struct {
 	Inputs   []state.Input          // what it follows from, ordered by path
 	Errors   []intent.Field
 	Warnings []string
+	Missing  []string // Services, as namespace/name, that none of their clusters has
 
 	orchestratedNamespaces grant.Namespaces // that app contexts may use
 }

@@ -186,7 +186,8 @@ func without(list, other []string) []string {
 func (d *document) hear(heard intent.NameHeard) bool {
 	for n, turn := range slices.Backward(d.Turns) {
 		for m, c := range turn.Changes {
-			if c.Type != heard.Type || c.Name != "" {
+			onlyTTL := c.TTL != nil && len(c.Added)+len(c.Removed)+c.LeftOut == 0
+			if c.Type != heard.Type || c.Name != "" || onlyTTL {
 				continue
 			}
 			since := turn.Time

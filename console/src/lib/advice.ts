@@ -1,0 +1,46 @@
+import type { NameOwner, NameStatus } from '../api/types'
+
+/** Advice is what to do about a kind of trouble. */
+export const advice = {
+  failed: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.',
+  unpublished: 'External-dns has not put the name through. See its message: a missing Secret, a crash, refused credentials, or a cluster that cannot be reached.',
+  unseen: 'Signpost cannot see whether external-dns has put the name through. See whether its cluster can be reached, and whether Signpost may read its Deployment and its metrics: the preflight of the cluster says so.',
+  foreign: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.',
+  unverified: 'It is not known what the servers answer. See the reason of each. If no server could be asked, name the authoritative ones in spec.verify.servers of the provider, and let Signpost reach them.',
+}
+
+/** Finding is what is not in order with a name, why, and what to do. */
+export interface Finding {
+  what: string
+  bad: boolean // else it is only not known
+  why: string
+  advice: string
+}
+
+const kinds = {
+  Published: { False: ['not published', advice.unpublished], Unknown: ['published: not known', advice.unseen] },
+  Verified: { False: ['answered otherwise', advice.foreign], Unknown: ['answers: not known', advice.unverified] },
+} as const
+
+/** findingsOf are what is not in order with an owner's name, each once. */
+export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records'>): Finding[] {
+  const found: Finding[] = owner.state === 'Failed' ? [{ what: 'failed', bad: true, why: owner.message, advice: advice.failed }] : []
+  for (const c of owner.records.flatMap((r) => r.conditions)) {
+    const kind = c.type === 'Published' || c.type === 'Verified' ? kinds[c.type] : undefined
+    if (!kind || (c.status !== 'False' && c.status !== 'Unknown')) continue
+    const [what, todo] = kind[c.status]
+    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: todo }
+    if (!found.some((f) => f.what === one.what && f.why === one.why)) found.push(one)
+  }
+  return found
+}
+
+/** staying are the addresses that are left out of one cluster and stay published, because another cluster gives them too. */
+export function staying(records: NameStatus[]): { target: string; cluster: string; reason: string; others: string[] }[] {
+  return records.flatMap((r) =>
+    r.rejected.filter((out) => r.targets.includes(out.target)).flatMap((out) => {
+      const others = [...new Set(r.sources.filter((s) => s.target === out.target && s.cluster !== out.cluster).map((s) => s.cluster))]
+      return others.length > 0 ? [{ target: out.target, cluster: out.cluster, reason: out.reason, others }] : []
+    }),
+  )
+}
