@@ -2981,7 +2981,7 @@ type FailoverName struct {
 	// Example: ["edge+hub"]
 	Homes []string `json:"homes"`
 
-	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy and can be reached. Absent if it is not.
+	// Left Why it is in danger; absent if it is not. No address is left (none), one of several is left (one), or no healthy cluster that can be reached (unhealthy).
 	Left FailoverNameLeft `json:"left,omitempty,omitzero"`
 
 	// Message The next event that the name waits for.
@@ -3024,7 +3024,7 @@ type FailoverName struct {
 	Type string `json:"type"`
 }
 
-// FailoverNameLeft Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy and can be reached. Absent if it is not.
+// FailoverNameLeft Why it is in danger; absent if it is not. No address is left (none), one of several is left (one), or no healthy cluster that can be reached (unhealthy).
 type FailoverNameLeft string
 
 // FailoverPage A page of failovers.
@@ -3699,7 +3699,7 @@ type MovedName struct {
 	// Example: ["edge+hub"]
 	Homes []string `json:"homes"`
 
-	// Left Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy and can be reached. Absent if it is not.
+	// Left Why it is in danger; absent if it is not. No address is left (none), one of several is left (one), or no healthy cluster that can be reached (unhealthy).
 	Left MovedNameLeft `json:"left,omitempty,omitzero"`
 
 	// Name The name in DNS.
@@ -3736,7 +3736,7 @@ type MovedName struct {
 	Type string `json:"type"`
 }
 
-// MovedNameLeft Why it is in danger: no address is left, one of several is left, or no cluster that is left is healthy and can be reached. Absent if it is not.
+// MovedNameLeft Why it is in danger; absent if it is not. No address is left (none), one of several is left (one), or no healthy cluster that can be reached (unhealthy).
 type MovedNameLeft string
 
 // Name A name in a URL and in Kubernetes labels - a Kubernetes label value that is not empty.

@@ -350,7 +350,7 @@ func TestAPlanTellsWhatEMCOsNextUpdateWouldMakeOfTheGroup(t *testing.T) {
 	require.Empty(t, plan.Errors)
 	require.Contains(t, fmt.Sprint(plan.Warnings), "this is the effect of its next update if the apps stay as they are in app context 2222")
 	require.Empty(t, plan.Token, "there is nothing to confirm here")
-	require.Equal(t, "[{three.lab.example A lab create [203.0.113.10 203.0.113.20] [] a-three.lab.example 6s 5m7s } {two.lab.example A lab delete [203.0.113.10 203.0.113.20] [203.0.113.10 203.0.113.20]    }]", fmt.Sprint(plan.Names))
+	require.Equal(t, "[{three.lab.example A lab create [203.0.113.10 203.0.113.20] [] 0 0 a-three.lab.example 6s 5m7s } {two.lab.example A lab delete [203.0.113.10 203.0.113.20] [203.0.113.10 203.0.113.20] 0 0    }]", fmt.Sprint(plan.Names))
 
 	w.serve("www.elsewhere.example")
 	w.podsAsk(`{"app":"gone","dnsPolicy":"Default"}`)
