@@ -43,7 +43,7 @@ describe('a plan', () => {
 test('groups with changes that are not deployed are known by events', () => {
   const group = (name: string) => `projects/p/composite-apps/a/v1/deployment-intent-groups/${name}`
   const event = (path: string, outcome: string) => ({ path, outcome }) as Event
-  const events = [event(`${group('one')}/traffic-group-intents/default/dns-intents/w`, 'stored'), event(group('two'), 'accepted'), event(`${group('two')}/traffic-group-intents/default/dns-intents/w`, 'stored'), event('projects/p/names/x', 'stored')]
+  const events = [event(`${group('one')}/traffic-group-intents/default/dns-intents/w`, 'deleted'), event(group('two'), 'accepted'), event(`${group('two')}/traffic-group-intents/default/dns-intents/w`, 'stored'), event('projects/p/names/x', 'stored')]
   expect(changedGroups(events)).toEqual([group('one')])
 })
 

@@ -11,7 +11,7 @@ export function changedGroups(events: Event[]): string[] {
     const group = groupOf(e.path ?? '')
     if (!group) continue
     if (e.outcome === 'accepted' && e.path === group) settled.add(group)
-    else if (e.outcome === 'stored' && !settled.has(group)) changed.add(group)
+    else if (['stored', 'deleted'].includes(e.outcome) && !settled.has(group)) changed.add(group)
   }
   return [...changed]
 }
