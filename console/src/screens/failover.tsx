@@ -189,7 +189,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
           <ul>
             {preview.refusals.map((r, i) => (
               <li key={i}>
-                <Told>{r.detail}</Told>{' '}
+                <Told>{r.detail}</Told>.{' '}
                 <span class="muted">
                   Allowed: <Told>{r.allow}</Told>
                 </span>

@@ -110,11 +110,11 @@ function Findings({ owner }: { owner: NameOwner }) {
   const found = findingsOf(owner)
   if (found.length === 0) return null
   return (
-    <Section title="What is not in order, and what to do" id={`findings-${owner.owner}`}>
+    <Section title={found.some((f) => f.bad) ? 'What is not in order, and what to do' : 'What is not known, and what to do'} id={`findings-${owner.owner}`}>
       <ul class="plain">
         {found.map((f) => (
           <li key={f.what + f.why}>
-            <Badge tone={f.bad ? 'bad' : 'unknown'}>{f.what}</Badge> <Told>{f.why}</Told> <span class="muted">{f.advice}</span>
+            <Badge tone={f.bad ? 'bad' : 'unknown'}>{f.what}</Badge> <Told>{f.why}</Told>. <span class="muted">{f.advice}</span>
           </li>
         ))}
       </ul>
