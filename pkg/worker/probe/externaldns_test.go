@@ -11,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
@@ -107,4 +108,58 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 
 func healthAt(synced time.Time) externaldns.Health {
 	return externaldns.Health{Began: synced.Add(-time.Second), Synced: synced}
+}
+
+// TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce: the stage published is counted for the state of a DNSEndpoint that is in DNS, and
+// for changes that this worker has seen.
+func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	to := metrics.New(registry).Of("_publisher.shop+lab")
+	began := time.Unix(1000, 0)
+	at := func(milliseconds int) time.Time { return began.Add(time.Duration(milliseconds) * time.Millisecond) }
+	web, old := bundle.ID{Kind: bundle.EndpointKind, Name: "web"}, bundle.ID{Kind: bundle.EndpointKind, Name: "old"}
+	c := &externalDNSProbe{}
+	c.Mark = state.Mark{Project: "shop", Record: "lab", Scope: "public"}
+	c.Endpoints = []state.Endpoint{
+		{ID: web, UID: "u", Generation: 2, Stages: &intent.Stages{Observed: at(100), Written: at(200)}},
+		{ID: old, UID: "v", Generation: 1, Stages: &intent.Stages{Observed: at(-900), Written: at(-800)}},
+	}
+	measured := func() (count uint64, sum float64) {
+		families, err := registry.Gather()
+		require.NoError(t, err)
+		for _, f := range families {
+			for _, each := range f.GetMetric() {
+				if f.GetName() != "signpost_time_to_answer_seconds" {
+					continue
+				}
+				labels := map[string]string{}
+				for _, label := range each.GetLabel() {
+					labels[label.GetName()] = label.GetValue()
+				}
+				require.Equal(t, map[string]string{"project": "shop", "provider": "lab", "publisher": "built-in", "stage": "published"}, labels)
+				count, sum = count+each.GetHistogram().GetSampleCount(), sum+each.GetHistogram().GetSampleSum()
+			}
+		}
+		return count, sum
+	}
+	tell := func(generation int64, when time.Time) {
+		c.hearBuiltIn(cluster.Publishing{Published: map[bundle.ID]cluster.Published{
+			web: {UID: "u", Generation: generation, At: when}, old: {UID: "v", Generation: 1, At: at(50)},
+		}})
+		c.tellPublished(to, began)
+	}
+	tell(1, at(150))
+	count, _ := measured()
+	assert.Zero(t, count, "the former state is in DNS, and the change of before was not this worker's")
+	tell(2, at(350))
+	tell(2, at(350))
+	count, sum := measured()
+	assert.EqualValues(t, 1, count)
+	assert.InDelta(t, 0.25, sum, 1e-6, "from the observation to the write")
+	c.Endpoints[0].Generation, c.Endpoints[0].Stages = 3, &intent.Stages{Observed: at(500), Written: at(600)}
+	tell(3, at(1000))
+	count, sum = measured()
+	assert.EqualValues(t, 2, count)
+	assert.InDelta(t, 0.75, sum, 1e-6)
 }
