@@ -47,6 +47,7 @@ readonly AT_LENGTH=(
 	TestFiftyContextsAtOnce TestTwoCallersOnOneContextAtOnce # api/contextupdate, pkg/emco
 	TestANewServiceIsSeenWithinTheNegativeTTL                # cmd/signpost-dns/searchpath
 	TestANodesCacheIsReplacedWithoutALostLookup              # cmd/signpost-dns
+	TestAnAnswerBetweenDeleteAndPutIsFound                   # TestAChangeIsOneWriteAndReadsNoZone, pkg/publisher/coredns
 	TestTheClusterDNSIsRestarted                             # cmd/signpost-dns/searchpath
 )
 

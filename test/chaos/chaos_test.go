@@ -69,7 +69,7 @@ func TestWhatWasAcknowledgedSurvivesEverything(t *testing.T) {
 	for n, a := range archives {
 		writers.Go(func() { a.write(fmt.Sprintf("p%d", n)) })
 	}
-	s.rage(seed, during)
+	s.rage(seed, during, s.lanes()...)
 	calm := time.Now()
 	end()
 	writers.Wait()

@@ -30,6 +30,7 @@ type site struct {
 	members  []*member
 	clusters []*cluster // the home of external-dns, and two where apps run
 	replicas []*replica
+	args     []string // of the replicas
 }
 
 // member is one of Signpost's etcd, and the link by which the others reach it.
@@ -160,7 +161,7 @@ func (s *site) startReplicas(roles ...string) {
 			endpoints = append(endpoints, linked)
 		}
 		r.Signpost, err = fixture.NewSignpost(program, filepath.Join(s.dir, name),
-			"--role="+role, "--etcd-endpoints="+strings.Join(endpoints, ","), "--secret-key-file="+key, "--rate-limit=0")
+			append(s.args, "--role="+role, "--etcd-endpoints="+strings.Join(endpoints, ","), "--secret-key-file="+key, "--rate-limit=0")...)
 		require.NoError(s, err)
 		r.Name = name
 		s.replicas = append(s.replicas, r)

@@ -37,12 +37,12 @@ func (s *site) lanes() []lane {
 
 // rage lets things fail until a time has passed, the same for the same seed. All
 // work again when it returns.
-func (s *site) rage(seed uint64, during time.Duration) {
+func (s *site) rage(seed uint64, during time.Duration, lanes ...lane) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), during)
 	defer cancel()
 	var running sync.WaitGroup
-	for n, l := range s.lanes() {
+	for n, l := range lanes {
 		r := rand.New(rand.NewPCG(seed, uint64(n)))
 		running.Go(func() {
 			for ctx.Err() == nil {
