@@ -1507,7 +1507,7 @@ type Caller struct {
 	Subject string `json:"subject"`
 }
 
-// CanonicalHost A host name in lower case, as ASCII and without a trailing dot; *. may begin it.
+// CanonicalHost A host name in lower case, as ASCII and without a trailing dot; *. may begin it. Labels of names of records may begin with _.
 //
 // Example: shop.lab.example
 type CanonicalHost = string
@@ -2197,7 +2197,7 @@ type DNSNameMetadata struct {
 	// Example: the shop
 	Description string `json:"description,omitempty,omitzero"`
 
-	// Name A host name in lower case, as ASCII and without a trailing dot; *. may begin it.
+	// Name A host name in lower case, as ASCII and without a trailing dot; *. may begin it. Labels of names of records may begin with _.
 	//
 	// Example: shop.lab.example
 	Name CanonicalHost `json:"name"`
@@ -3922,7 +3922,7 @@ type NameRecordSet struct {
 	// Example: 3600
 	TTL int64 `json:"ttl,omitempty,omitzero"`
 
-	// Type MX, NS, PTR or TXT.
+	// Type CAA, MX, NS, PTR, SRV or TXT.
 	//
 	// Example: MX
 	Type string `json:"type"`
@@ -5432,7 +5432,7 @@ type FailoverID = string
 // FleetContinue defines model for fleetContinue.
 type FleetContinue = string
 
-// HostName A host name in lower case, as ASCII and without a trailing dot; *. may begin it.
+// HostName A host name in lower case, as ASCII and without a trailing dot; *. may begin it. Labels of names of records may begin with _.
 //
 // Example: shop.lab.example
 type HostName = CanonicalHost

@@ -26,7 +26,7 @@ const Most = 64
 // Set is the records of one name and type.
 type Set struct {
 	Name    string // in DNS: lower case, in ASCII, without a final dot
-	Type    string // one of Managed
+	Type    string // one of Managed, or a type that the Writer writes, too
 	Targets []string
 	TTL     int64 // in seconds; 0: the default of the provider
 	Mark    Mark  // of whom it is; of a set to be written, its Resource alone is read
@@ -99,8 +99,9 @@ const Unmarked = "unmarked"
 // is unknown until it is read again.
 type Writer interface {
 	// Read answers the state of each of the names, at most Most. It never reads
-	// names that are not asked for, unless the protocol cannot ask for one.
-	Read(ctx context.Context, names []string) (map[string]State, error)
+	// names that are not asked for, unless the protocol cannot ask for one. Sets of types
+	// other than those of Managed are read if types has them, and the Writer can write them.
+	Read(ctx context.Context, names []string, types ...string) (map[string]State, error)
 
 	// Write changes one name by one message to the server, whole or not at all.
 	// A resolver that asks meanwhile gets the records of before or of after, never none.

@@ -18,8 +18,9 @@ type Step struct {
 
 // Steps are what a change does, in the order of its types. They are empty if all is as it should be. A set that the
 // server has from somebody else is never part of a Step. If After needs its place, the change fails by Foreign.
-func (c Change) Steps(owner string) ([]Step, error) {
-	if err := c.check(); err != nil {
+// The types are those that the Writer writes beside Managed.
+func (c Change) Steps(owner string, types ...string) ([]Step, error) {
+	if err := c.check(types); err != nil {
 		return nil, err
 	}
 	var steps []Step
@@ -103,13 +104,13 @@ func (c Change) foreign(set Set) error {
 }
 
 // check finds what no server could take.
-func (c Change) check() error {
+func (c Change) check(types []string) error {
 	seen := map[string]bool{}
 	for _, set := range c.After {
 		switch {
 		case set.Name != c.Before.Name:
 			return fault.Errorf(Invalid, "a change of %s has a set of %s; change one name at a time", c.Before.Name, set.Name)
-		case !slices.Contains(Managed(), set.Type):
+		case !slices.Contains(Managed(), set.Type) && !slices.Contains(types, set.Type):
 			return fault.Errorf(Invalid, "%s %s cannot be published by Signpost itself; leave the type out, or deploy external-dns", set.Name, set.Type)
 		case len(set.Targets) == 0:
 			return fault.Errorf(Invalid, "%s %s has no targets; leave the set out to remove it", set.Name, set.Type)
@@ -128,7 +129,7 @@ func (c Change) check() error {
 	return nil
 }
 
-// Managed are the types of records that a Writer reads and writes.
+// Managed are the types of records that each Writer reads and writes.
 func Managed() []string { return []string{"A", "AAAA", "CNAME"} }
 
 // NoTransaction is the error of a set that has more records than one message holds.

@@ -447,3 +447,19 @@ func TestANameHasRecordsOfOtherTypes(t *testing.T) {
 	require.Contains(t, w.published(bakery), "edge+hub cloud/public: bakery.lab.example A 203.0.113.99")
 	require.Len(t, w.published(bakery), 3)
 }
+
+// TestThePublisherInsideWritesMoreTypes than external-dns keeps, for rfc2136 alone.
+func TestThePublisherInsideWritesMoreTypes(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	const rfc2136 = `{"provider":"rfc2136","external-dns-parameters":{"domain-filter":["lab.example"],"rfc2136-host":["192.0.2.53"],"rfc2136-zone":["lab.example"],"rfc2136-insecure":true},"deployOn":%s}`
+	const caa = `{"provider":"zone","records":[{"type":"CAA","values":["0 issue \"ca.example\""]},{"type":"TXT","values":["v=spf1 -all"]}]}`
+	w.put("projects/shop/dns-update-records/zone", fmt.Sprintf(rfc2136, `{"clusterProvider":"edge","cluster":"hub"}`))
+	require.ErrorContains(t, w.publish(bakery, caa), "does not keep CAA records for rfc2136")
+	require.ErrorContains(t, w.publish(bakery, caa), "the built-in publisher writes them for rfc2136")
+	w.put("projects/shop/dns-update-records/zone", fmt.Sprintf(rfc2136, `{"publisher":"built-in"}`))
+	require.ErrorContains(t, w.publish(bakery, `{"provider":"zone","records":[{"type":"NS","values":["ns.lab.example"]}]}`), "writes no NS records; external-dns v0.22")
+	require.NoError(t, w.publish(bakery, caa))
+	w.settle(bakery)
+	require.Equal(t, []string{`_publisher.shop+zone zone/public: bakery.lab.example CAA 0 issue "ca.example"`, `_publisher.shop+zone zone/public: bakery.lab.example TXT "v=spf1 -all"`}, w.published(bakery))
+}

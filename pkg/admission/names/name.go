@@ -21,7 +21,7 @@ import (
 // path.
 func CheckHost(r *review.Review, name string) {
 	const at review.Pointer = "/metadata/name"
-	canonical, err := hostname.Canonical(name)
+	canonical, err := hostname.Record(name)
 	switch {
 	case err != nil:
 		r.Refusef(at, "%s %s", review.Quote(name), err)
@@ -75,6 +75,9 @@ func checkTarget(r *review.Review, in *intent.Name) {
 	if given != 1 && (given > 1 || len(in.Records) == 0) {
 		r.Refusef(review.Spec, "gives %d of service, addresses and cname; give exactly one of them", given)
 	}
+	if hostname.HasUnderscore(r.Path.Name()) && (in.Service != "" || len(in.Addresses) > 0) {
+		r.Refusef(review.Spec, "gives addresses to %s, and no host has a name with an underscore; give records or cname, or another name", r.Path.Name())
+	}
 	for n, text := range in.Addresses {
 		at := (review.Spec + "/addresses").Index(n)
 		ip, err := netip.ParseAddr(text)
@@ -90,7 +93,7 @@ func checkTarget(r *review.Review, in *intent.Name) {
 	if in.CNAME == "" {
 		return
 	}
-	canonical, err := hostname.Canonical(in.CNAME)
+	canonical, err := hostname.Record(in.CNAME)
 	switch {
 	case err != nil:
 		r.Refusef(review.Spec+"/cname", "%s %s", review.Quote(in.CNAME), err)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -29,6 +28,9 @@ func checkRecords(r *review.Review, in *intent.Name) {
 			continue
 		case slices.ContainsFunc(in.Records[:n], func(other intent.RecordSet) bool { return other.Type == set.Type }):
 			r.Refusef(here+"/type", "%s is given twice; put all values into one", set.Type)
+		}
+		if set.Type == "MX" && hostname.HasUnderscore(r.Path.Name()) {
+			r.Refusef(here+"/type", "MX is for mail to a host, and no host has a name with an underscore; leave it out")
 		}
 		if len(set.Values) == 0 {
 			r.Refusef(here+"/values", "has no value; give one, or leave out the type")
@@ -57,10 +59,6 @@ func adviceOnType(kind string) string {
 		return ". Addresses go to service or addresses"
 	case "CNAME":
 		return ". A host name goes to cname"
-	case "SRV":
-		return ". SRV records are made of the named ports of a service, with SRV in recordTypes"
-	case "CAA":
-		return ". external-dns publishes no CAA records"
 	}
 	return ""
 }
@@ -68,28 +66,10 @@ func adviceOnType(kind string) string {
 // canonicalValue is a value of a type in canonical form. The error names the fault and the
 // remedy.
 func canonicalValue(kind, value string) (string, error) {
-	switch kind {
-	case "TXT":
+	if kind == "TXT" {
 		return value, checkText(value)
-	case "MX":
-		number, host, _ := strings.Cut(strings.TrimSpace(value), " ")
-		preference, err := strconv.ParseUint(number, 10, 16)
-		if err != nil {
-			return "", fmt.Errorf("has no preference; give a number from 0 to 65535 and a host name, as in 10 mail.shop.example")
-		}
-		host, err = target(strings.TrimSpace(host))
-		return fmt.Sprintf("%d %s", preference, host), err
 	}
-	return target(value)
-}
-
-// target is a host name that a record leads to.
-func target(text string) (string, error) {
-	host, err := hostname.Canonical(text)
-	if err == nil && strings.HasPrefix(host, "*.") {
-		err = fmt.Errorf("is a wildcard, and no host to lead to; give one host name")
-	}
-	return host, err
+	return hostname.Value(kind, value)
 }
 
 // longestText is how many bytes the text of a TXT record may have.

@@ -18,9 +18,10 @@ func TestRecordsAreChecked(t *testing.T) {
 	for records, want := range map[string]string{
 		`[{"type":"MX","values":["10 mail.shop.example"]}]`:                                         "",
 		`[{"type":"TXT","values":["v=spf1 -all"],"ttl":60},{"type":"NS","values":["ns.example."]}]`: "",
-		`[{"type":"CAA","values":["0 issue a.example"]}]`:                                           "/spec/records/0/type: \"CAA\" is not a type that records may have; give MX, NS, PTR, TXT. external-dns publishes no CAA records",
+		`[{"type":"CAA","values":["0 issue a.example"]}]`:                                           "",
+		`[{"type":"NAPTR","values":["x"]}]`:                                                         "/spec/records/0/type: \"NAPTR\" is not a type that records may have; give CAA, MX, NS, PTR, SRV, TXT",
 		`[{"type":"A","values":["192.0.2.1"]}]`:                                                     "Addresses go to service or addresses",
-		`[{"type":"SRV","values":["x"]}]`:                                                           "SRV records are made of the named ports",
+		`[{"type":"SRV","values":["x"]}]`:                                                           "is no SRV record; give priority, weight, port and host name",
 		`[{"type":"MX","values":["a"]},{"type":"MX","values":["1 a.example"]}]`:                     "/spec/records/1/type: MX is given twice",
 		`[{"type":"MX","values":["mail.example"]}]`:                                                 "has no preference",
 		`[{"type":"MX","values":["70000 mail.example"]}]`:                                           "has no preference",
@@ -57,4 +58,28 @@ func TestRecordsAreChecked(t *testing.T) {
 	checkRecords(r, &in)
 	require.Error(t, r.Verdict(), "nothing stands beside a CNAME")
 	require.Equal(t, []string{"1 mail.example"}, in.Records[0].Values)
+}
+
+// TestNamesOfRecordsHaveNoAddresses: a name with an underscore is for records and aliases.
+func TestNamesOfRecordsHaveNoAddresses(t *testing.T) {
+	t.Parallel()
+	for spec, want := range map[string]string{
+		`{"records":[{"type":"TXT","values":["v=DMARC1"]}]}`: "", `{"cname":"_x.Acme.example"}`: "",
+		`{"addresses":["192.0.2.7"]}`: "no host has a name with an underscore; give records or cname",
+		`{"service":"web/frontend"}`:  "no host has a name with an underscore",
+	} {
+		var in intent.Name
+		require.NoError(t, json.Unmarshal([]byte(spec), &in))
+		r := &review.Review{Path: "projects/shop/names/_dmarc.shop.example"}
+		CheckHost(r, "_dmarc.shop.example")
+		checkTarget(r, &in)
+		if want == "" {
+			require.NoError(t, r.Verdict(), spec)
+			continue
+		}
+		require.ErrorContains(t, r.Verdict(), "_dmarc.shop.example")
+		var refused *intent.Error
+		require.ErrorAs(t, r.Verdict(), &refused)
+		require.Contains(t, refused.Fields[0].Detail, want)
+	}
 }

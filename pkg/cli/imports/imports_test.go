@@ -66,6 +66,7 @@ out.example. A 192.0.2.1
 	want := []Name{
 		{"*.shop.example", intent.Name{Addresses: []string{"192.0.2.7"}, TTL: 300}},
 		{"alias.shop.example", intent.Name{CNAME: "www.shop.example", TTL: 300}},
+		{"caa.shop.example", intent.Name{Records: []intent.RecordSet{{Type: "CAA", TTL: 300, Values: []string{`0 issue "ca.example"`}}}}},
 		{"mail.shop.example", intent.Name{Records: []intent.RecordSet{
 			{Type: "MX", TTL: 300, Values: []string{"10 mx.shop.example", "20 mx2.shop.example"}}, {Type: "TXT", TTL: 300, Values: []string{`v=spf1 -all; "q" \ ; x`}},
 		}}},
@@ -80,11 +81,11 @@ out.example. A 192.0.2.1
 		"left shop.example SOA: stays with the zone", "left shop.example NS: stays with the zone", "left sub.shop.example NS: delegates", "left sub.shop.example DS: belongs to the delegation",
 		"left sub.shop.example A: belongs to the nameservers", "left ns.sub.shop.example A: lies in sub.shop.example", "left self.shop.example CNAME: leads to itself",
 		"left two.shop.example CNAME: has 2 targets", "left two.shop.example TXT: stands beside a CNAME", "left loc.shop.example LOC: ", "left under_score.shop.example A: has a label",
-		"changed mail.shop.example MX: has records with TTLs of 300 and 900 seconds; all get the shorter one", "left wide.shop.example TXT: has the value", "left caa.shop.example CAA: ", "left www.shop.example RRSIG: belongs to DNSSEC", "left out.example : lies outside of the zone", "changed www.shop.example AAAA: the types have TTLs of 300 and 60", "changed zero.shop.example A: has a TTL of 0",
+		"changed mail.shop.example MX: has records with TTLs of 300 and 900 seconds; all get the shorter one", "left wide.shop.example TXT: has the value", "left loc.shop.example LOC: records of type LOC cannot be published", "left www.shop.example RRSIG: belongs to DNSSEC", "left out.example : lies outside of the zone", "changed www.shop.example AAAA: the types have TTLs of 300 and 60", "changed zero.shop.example A: has a TTL of 0",
 	} {
 		require.Contains(t, told, line)
 	}
-	require.Len(t, r.Findings, 18)
+	require.Len(t, r.Findings, 17)
 }
 
 // TestEveryRecordIsTakenOrTold: the import of a zone of 100,000 names ends soon, and
@@ -169,7 +170,7 @@ other: {type: URLFWD, value: {path: /}}
 	}, z.Records)
 	require.Len(t, findings, 1)
 	require.Equal(t, "shop.yaml:18:8", findings[0].Where)
-	require.Equal(t, []string{"shop.example", "txt.shop.example", "www.shop.example"}, hosts(FromZone("f", z)))
+	require.Equal(t, []string{"_sip._tcp.shop.example", "shop.example", "txt.shop.example", "www.shop.example"}, hosts(FromZone("f", z)))
 }
 
 // TestBadOctoDNSSaysWhere, by line and column.

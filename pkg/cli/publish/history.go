@@ -41,7 +41,7 @@ func HistoryCommand(p terminal.Program) *cobra.Command {
 }
 
 func printHistory(ctx context.Context, p terminal.Program, server *connect.Connection, output *terminal.Format, host string) error {
-	canonical, err := hostname.Canonical(host)
+	canonical, err := hostname.Record(host)
 	if err != nil {
 		return terminal.Usagef("%q %w", host, err)
 	}

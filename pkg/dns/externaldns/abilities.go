@@ -37,12 +37,6 @@ func WeightAdvice() string {
 	return "external-dns has them for " + strings.Join(able, " and ") + "; give a record of such a provider, or another policy"
 }
 
-// SRVAdvice says what to do where SRV records cannot be published.
-func SRVAdvice() string {
-	able := Able(DefaultVersion, func(a Abilities) bool { return a.SRV })
-	return fmt.Sprintf("external-dns %s publishes them for %s; give such a record, or leave SRV out", DefaultVersion, strings.Join(able, ", "))
-}
-
 // Able lists the providers whose names have an ability in a release, sorted.
 func Able(v Version, has func(Abilities) bool) []string {
 	var names []string
@@ -75,27 +69,39 @@ func MarksApex(parameters Parameters) bool {
 
 // RecordTypes are the types of records that a name may have beside those of addresses,
 // sorted.
-func RecordTypes() []string { return []string{"MX", "NS", "PTR", "TXT"} }
+func RecordTypes() []string { return []string{"CAA", "MX", "NS", "PTR", "SRV", "TXT"} }
 
 // Publishes tells whether a release of external-dns publishes, changes and deletes records
 // of a type for a provider. The type is one of [RecordTypes].
 func Publishes(provider, kind string, v Version) bool {
+	if kind == "SRV" {
+		return AbilitiesOf(provider, v).SRV
+	}
 	since, has := loadTable().provider(provider).keeps.types[kind]
 	return has && v >= since
 }
 
 // TypeAdvice says what to do where records of a type cannot be published.
 func TypeAdvice(kind string) string {
-	var able []string
-	for _, name := range Providers() {
-		if Publishes(name, kind, DefaultVersion) {
-			able = append(able, name)
-		}
-	}
+	able := slices.DeleteFunc(Providers(), func(name string) bool { return !Publishes(name, kind, DefaultVersion) })
+	writers := slices.DeleteFunc(BuiltIn(), func(name string) bool { return !Writes(name, kind) })
+	text, lone := strings.Join(able, ", "), "leave them out"
 	if len(able) == 0 {
-		return fmt.Sprintf("external-dns %s publishes them for no provider; leave them out", DefaultVersion)
+		text = "no provider"
 	}
-	return fmt.Sprintf("external-dns %s publishes them for %s; give such a provider, or leave them out", DefaultVersion, strings.Join(able, ", "))
+	if len(writers) > 0 {
+		text += ", and the built-in publisher writes them for " + strings.Join(writers, ", ")
+	}
+	if len(able)+len(writers) > 0 {
+		lone = "give such a provider, or leave them out"
+	}
+	return fmt.Sprintf("external-dns %s publishes them for %s; %s", DefaultVersion, text, lone)
+}
+
+// Writes tells whether Signpost's own publisher writes records of a type for a provider.
+// The type is one of [RecordTypes].
+func Writes(provider, kind string) bool {
+	return slices.Contains(loadTable().provider(provider).keeps.writes, kind)
 }
 
 // WriteText is the text of a TXT record in the form that a provider's external-dns takes.
@@ -103,14 +109,14 @@ func WriteText(provider, text string) string {
 	if !loadTable().provider(provider).keeps.quoted {
 		return text
 	}
-	return quotedText(text)
+	return QuoteText(text)
 }
 
 // longestString is how many bytes a string of a TXT record holds.
 const longestString = 255
 
-// quotedText is a text as the strings of a TXT record in a zone file.
-func quotedText(text string) string {
+// QuoteText is a text as the strings of a TXT record in a zone file.
+func QuoteText(text string) string {
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var parts []string
 	for len(text) > longestString {

@@ -48,6 +48,7 @@ type speed struct {
 type keeping struct {
 	types  map[string]Version // the first release that reads, changes and deletes each type
 	quoted bool               // texts of TXT records are compared in quotes, as in a zone file; else bare
+	writes []string           // the types that Signpost's own Writer writes
 }
 
 // answers says where DNS answers something else than external-dns has published.

@@ -15,12 +15,13 @@ func TestWhichTypesAreKept(t *testing.T) {
 	}{
 		{"aws", "MX", V020, true}, {"aws", "PTR", V022, false}, {"aws", "CAA", V022, false},
 		{"pdns", "NS", V020, false}, {"pdns", "NS", V021, true}, {"rfc2136", "TXT", V020, true}, {"rfc2136", "MX", V022, false},
+		{"aws", "SRV", V020, true}, {"aws", "SRV", V021, false}, {"rfc2136", "SRV", V022, false},
 		{"coredns", "TXT", V022, false}, {"webhook", "TXT", V022, false}, {"nobodys", "MX", V022, false},
 	} {
 		assert.Equal(t, c.want, Publishes(c.provider, c.kind, c.version), "%v", c)
 	}
-	assert.Contains(t, TypeAdvice("PTR"), "publishes them for inmemory, pdns, rfc2136; give such a provider")
-	assert.Contains(t, TypeAdvice("CAA"), "for no provider; leave them out")
+	assert.Contains(t, TypeAdvice("PTR"), "publishes them for inmemory, pdns, rfc2136, and the built-in publisher writes them for rfc2136; give such a provider")
+	assert.Contains(t, TypeAdvice("CAA"), "for no provider, and the built-in publisher writes them for rfc2136; give such a provider")
 }
 
 func TestTextsAreWrittenAsProvidersCompareThem(t *testing.T) {

@@ -44,7 +44,8 @@ func providerRows() []providerRow {
 		{name: "pihole", noWildcard: true},
 		{name: "plural", removed: V022},
 		{name: "rfc2136", flags: rfc2136Flags, general: tls, rule: ruleRFC2136, words: []string{"bind", "bind9", "named", "nsupdate", "knot"},
-			speed: speed{cheap: true}, writer: "rfc2136", keeps: keeping{types: map[string]Version{"NS": V020, "PTR": V020, "TXT": V020}}, zones: "rfc2136-zone"},
+			speed: speed{cheap: true}, writer: "rfc2136", zones: "rfc2136-zone",
+			keeps: keeping{types: map[string]Version{"NS": V020, "PTR": V020, "TXT": V020}, writes: []string{"CAA", "MX", "PTR", "SRV", "TXT"}}}, // a server refers questions for NS below its zone
 		{name: "scaleway"},
 		{name: "skydns", family: "coredns", rule: ruleCoreDNS, speed: speed{cheap: true, slow: true}, writer: "coredns", keys: true, noWildcard: true}, // another word for coredns
 		{name: "transip", removed: V022},

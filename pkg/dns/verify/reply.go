@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,13 +80,15 @@ func valueOf(record dns.RR, kind string) string {
 	case *dns.SRV:
 		return fmt.Sprintf("%d %d %d %s", v.Priority, v.Weight, v.Port, canonical(v.Target))
 	case *dns.TXT:
-		return strings.Join(v.Txt, "")
+		return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(strings.Join(v.Txt, "")) // as the library escapes them
 	case *dns.NS:
 		return canonical(v.Ns)
 	case *dns.PTR:
 		return canonical(v.Ptr)
 	case *dns.MX:
 		return fmt.Sprintf("%d %s", v.Preference, canonical(v.Mx))
+	case *dns.CAA:
+		return strconv.Itoa(int(v.Flag)) + " " + strings.ToLower(v.Tag) + ` "` + v.Value + `"`
 	}
 	return ""
 }

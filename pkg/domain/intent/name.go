@@ -32,7 +32,7 @@ type Name struct {
 
 // RecordSet is the records that a name has of a type beside those of addresses.
 type RecordSet struct {
-	Type   string   `json:"type"`          // MX, NS, PTR or TXT
+	Type   string   `json:"type"`          // CAA, MX, NS, PTR, SRV or TXT
 	Values []string `json:"values"`        // in presentation format, host names without the final dot; of TXT the text itself
 	TTL    int64    `json:"ttl,omitempty"` // seconds; 0: that of the name
 }

@@ -40,7 +40,7 @@ func (w *Writer) Close() { _ = w.client.Close() }
 
 // Read answers the state of each of the names, by one request. It reads the keys of the names and
 // of their marks. Keys of other names are read only if they stand below one of the names.
-func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher.State, error) {
+func (w *Writer) Read(ctx context.Context, names []string, _ ...string) (map[string]publisher.State, error) {
 	if len(names) > publisher.Most {
 		return nil, fault.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
 	}

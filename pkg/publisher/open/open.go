@@ -81,9 +81,9 @@ type limited struct {
 	metrics  *Metrics
 }
 
-func (l *limited) Read(ctx context.Context, names []string) (states map[string]publisher.State, err error) {
+func (l *limited) Read(ctx context.Context, names []string, types ...string) (states map[string]publisher.State, err error) {
 	err = l.within(ctx, "read", func(ctx context.Context) error {
-		states, err = l.Writer.Read(ctx, names)
+		states, err = l.Writer.Read(ctx, names, types...)
 		return err
 	})
 	return states, err

@@ -24,7 +24,7 @@ type silent struct {
 	most    int
 }
 
-func (s *silent) Read(ctx context.Context, _ []string) (map[string]publisher.State, error) {
+func (s *silent) Read(ctx context.Context, _ []string, _ ...string) (map[string]publisher.State, error) {
 	s.waiting++
 	s.most = max(s.most, s.waiting)
 	<-ctx.Done()

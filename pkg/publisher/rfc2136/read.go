@@ -2,6 +2,7 @@ package rfc2136
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/miekg/dns"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
@@ -19,9 +21,10 @@ const atOnce = 16
 
 // version is what a State was read from.
 type version struct {
-	zone  string
-	marks map[string][]string // the texts at the name of a type's mark, each of one TXT record
-	alias map[string]string   // where the name of a type's mark is a CNAME: its target
+	zone    string
+	records map[string]dns.RR   // by type and target, as "A 192.0.2.7"
+	marks   map[string][]string // the texts at the name of a type's mark, each of one TXT record
+	alias   map[string]string   // where the name of a type's mark is a CNAME: its target
 }
 
 // lookup is one question and the records of its answer that are of the name itself.
@@ -33,10 +36,11 @@ type lookup struct {
 
 // Read answers the state of each of the names, by questions for its addresses and for its marks to
 // the authoritative server. No zone is transferred.
-func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher.State, error) {
+func (w *Writer) Read(ctx context.Context, names []string, types ...string) (map[string]publisher.State, error) {
 	if len(names) > publisher.Most {
 		return nil, fault.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
 	}
+	kinds := slices.Concat(publisher.Managed(), slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return !slices.Contains(written(), kind) }))
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	lookups := make(map[string][]*lookup, len(names))
@@ -45,7 +49,7 @@ func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher
 		if err != nil {
 			return nil, err
 		}
-		lookups[name] = w.questions(name)
+		lookups[name] = w.questions(name, kinds)
 		for _, l := range lookups[name] {
 			group.Go(func() error { return w.look(asking, zone, l) })
 		}
@@ -56,7 +60,7 @@ func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher
 	states := make(map[string]publisher.State, len(names))
 	for _, name := range names {
 		zone, _ := w.zoneOf(name)
-		state, err := w.state(ctx, name, zone, lookups[name])
+		state, err := w.state(ctx, name, zone, kinds, lookups[name])
 		if err != nil {
 			return nil, err
 		}
@@ -65,10 +69,19 @@ func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher
 	return states, nil
 }
 
-// questions are those about one name. A CNAME shows in the answer to A.
-func (w *Writer) questions(name string) []*lookup {
-	all := []*lookup{{name: name, qtype: dns.TypeA}, {name: name, qtype: dns.TypeAAAA}}
-	for _, kind := range publisher.Managed() {
+// written are the types of records that the Writer writes beside those of addresses.
+func written() []string { return []string{"CAA", "MX", "PTR", "SRV", "TXT"} }
+
+// questions are those about one name: for its records, and as many as types for its marks.
+// A CNAME shows in the answer to A.
+func (w *Writer) questions(name string, kinds []string) []*lookup {
+	var all []*lookup
+	for _, kind := range kinds {
+		if kind != "CNAME" {
+			all = append(all, &lookup{name: name, qtype: dns.StringToType[kind]})
+		}
+	}
+	for _, kind := range kinds {
 		all = append(all, &lookup{name: w.marks.Name(name, kind), qtype: dns.TypeTXT})
 	}
 	return all
@@ -88,19 +101,21 @@ func (w *Writer) look(ctx context.Context, zone string, l *lookup) error {
 }
 
 // state puts a name's records and marks together.
-func (w *Writer) state(ctx context.Context, name, zone string, lookups []*lookup) (publisher.State, error) {
-	v := version{zone: zone, marks: map[string][]string{}, alias: map[string]string{}}
+func (w *Writer) state(ctx context.Context, name, zone string, kinds []string, lookups []*lookup) (publisher.State, error) {
+	v := version{zone: zone, records: map[string]dns.RR{}, marks: map[string][]string{}, alias: map[string]string{}}
 	state := publisher.State{Name: name, Orphans: map[string]publisher.Mark{}}
-	for _, l := range lookups[:2] { // the name of a mark may have a CNAME of its own
+	records, marked := lookups[:len(lookups)-len(kinds)], lookups[len(lookups)-len(kinds):]
+	for _, l := range records { // the name of a mark may have a CNAME of its own
 		for _, record := range l.records {
 			if kind, target, ok := targetOf(record); ok {
+				v.records[kind+" "+target] = record
 				state.Sets = with(state.Sets, name, kind, target, int64(record.Header().Ttl))
 			}
 		}
 	}
-	for n, kind := range publisher.Managed() {
-		mark, marked := publisher.Mark{}, false
-		for _, record := range lookups[2+n].records {
+	for n, kind := range kinds {
+		mark, is := publisher.Mark{}, false
+		for _, record := range marked[n].records {
 			if cname, ok := record.(*dns.CNAME); ok {
 				v.alias[kind] = strings.TrimSuffix(cname.Target, ".")
 			}
@@ -108,7 +123,7 @@ func (w *Writer) state(ctx context.Context, name, zone string, lookups []*lookup
 				text := strings.Join(txt.Txt, "")
 				v.marks[kind] = append(v.marks[kind], text)
 				if read, ok := marks.Parse(text); ok {
-					mark, marked = read, true
+					mark, is = read, true
 				}
 			}
 		}
@@ -116,7 +131,7 @@ func (w *Writer) state(ctx context.Context, name, zone string, lookups []*lookup
 		switch {
 		case at >= 0:
 			state.Sets[at].Mark = mark
-		case marked:
+		case is:
 			state.Orphans[kind] = mark
 		}
 	}
@@ -159,7 +174,7 @@ func with(sets []publisher.Set, name, kind, target string, ttl int64) []publishe
 	return sets
 }
 
-// targetOf reads a record of a managed type.
+// targetOf reads a record of a type that the Writer writes.
 func targetOf(record dns.RR) (kind, target string, ok bool) {
 	switch record := record.(type) {
 	case *dns.A:
@@ -170,6 +185,16 @@ func targetOf(record dns.RR) (kind, target string, ok bool) {
 		}
 	case *dns.CNAME:
 		return "CNAME", canonical(record.Target), true
+	case *dns.CAA:
+		return "CAA", fmt.Sprintf("%d %s %q", record.Flag, strings.ToLower(record.Tag), record.Value), true
+	case *dns.MX:
+		return "MX", fmt.Sprintf("%d %s", record.Preference, canonical(record.Mx)), true
+	case *dns.PTR:
+		return "PTR", canonical(record.Ptr), true
+	case *dns.SRV:
+		return "SRV", fmt.Sprintf("%d %d %d %s", record.Priority, record.Weight, record.Port, canonical(record.Target)), true
+	case *dns.TXT:
+		return "TXT", externaldns.QuoteText(strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(strings.Join(record.Txt, ""))), true // as the library escapes them
 	}
 	return "", "", false
 }

@@ -23,7 +23,7 @@ const mostTargets = 500
 // all of it or nothing.
 func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 	change.After = w.effective(change.After)
-	steps, err := change.Steps(w.marks.Owner())
+	steps, err := change.Steps(w.marks.Owner(), written()...)
 	if err != nil || len(steps) == 0 {
 		return err
 	}
@@ -36,6 +36,9 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 		return err
 	}
 	reply, err := w.send(ctx, v.zone, u.message)
+	if fault.Of(err) == fault.Refused && slices.ContainsFunc(steps, func(s publisher.Step) bool { return s.Type == "MX" && len(s.After.Targets) > 0 }) {
+		return fault.Errorf(fault.Refused, "%v. BIND refuses an MX record, too, whose host in the zone has no address; give that host one first", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -122,11 +125,8 @@ func changesKind(steps []publisher.Step) bool {
 func (u *update) records(step publisher.Step) error {
 	var held []dns.RR
 	for _, target := range step.Before.Targets {
-		record, err := recordOf(u.name, step.Type, target, step.Before.TTL)
-		if err != nil {
-			return err
-		}
-		held = append(held, record)
+		record := u.read.records[step.Type+" "+target]
+		held = append(held, dns.Copy(record))
 		if !slices.Contains(step.After.Targets, target) {
 			u.remove = append(u.remove, dns.Copy(record))
 		}
@@ -204,6 +204,13 @@ func (u *update) alone(before publisher.State, steps []publisher.Step) {
 }
 
 func recordOf(name, kind, target string, ttl int64) (dns.RR, error) {
+	if kind == "TXT" {
+		record, escape := textOf(name, externaldns.ReadText(target), ttl), strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+		for n, part := range record.Txt {
+			record.Txt[n] = escape.Replace(part)
+		}
+		return record, nil
+	}
 	record, err := dns.NewRR(fmt.Sprintf("%s %d %s %s", dns.Fqdn(name), ttl, kind, target))
 	if err == nil && record != nil {
 		if got, _, ok := targetOf(record); ok && got == kind {
@@ -214,7 +221,7 @@ func recordOf(name, kind, target string, ttl int64) (dns.RR, error) {
 }
 
 // textOf makes a TXT record; long texts are divided.
-func textOf(name, text string, ttl int64) dns.RR {
+func textOf(name, text string, ttl int64) *dns.TXT {
 	const most = 255 // bytes of one character-string, RFC 1035
 	record := &dns.TXT{Hdr: dns.RR_Header{Name: dns.Fqdn(name), Rrtype: dns.TypeTXT, Class: dns.ClassINET, Ttl: uint32(ttl)}}
 	for rest := text; rest != ""; {

@@ -96,7 +96,7 @@ func (w *Writer) Close() { w.client.CloseIdleConnections() }
 
 // Read answers the state of each of the names. The protocol knows no request for one name, so the program sends all
 // records that it manages.
-func (w *Writer) Read(ctx context.Context, names []string) (map[string]publisher.State, error) {
+func (w *Writer) Read(ctx context.Context, names []string, _ ...string) (map[string]publisher.State, error) {
 	var all []*endpoint.Endpoint
 	if err := w.request(ctx, http.MethodGet, "records", nil, http.StatusOK, &all); err != nil {
 		return nil, err

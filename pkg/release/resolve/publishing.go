@@ -54,10 +54,14 @@ func PublishingOf(r plan.Record) Publishing {
 	if err != nil {
 		version = externaldns.DefaultVersion
 	}
-	return Publishing{
+	p := Publishing{
 		record: r, Coverage: externaldns.NewCoverage(r.Spec.Provider, r.Spec.Parameters),
 		Abilities: externaldns.AbilitiesOf(r.Spec.Provider, version),
 	}
+	if r.Spec.DeployOn.BuiltIn() {
+		p.Abilities.SRV, p.Abilities.RootedSRV = externaldns.Writes(r.Spec.Provider, "SRV"), false
+	}
+	return p
 }
 
 // NoAlias says why a host may be no alias; empty: it may be.
@@ -98,8 +102,8 @@ func (p Publishing) lacks(host plan.Host) []lack {
 	switch {
 	case !slices.Contains(host.Types, "SRV"):
 	case !p.Abilities.SRV:
-		says("/spec/recordTypes", "/spec/provider", "external-dns %s does not keep SRV records for %s of provider %q; %s", version, provider, p.record.Name, externaldns.SRVAdvice())
-	case !slices.Contains(managed, "SRV"):
+		says("/spec/recordTypes", "/spec/provider", "external-dns %s does not keep SRV records for %s of provider %q; %s", version, provider, p.record.Name, externaldns.TypeAdvice("SRV"))
+	case !slices.Contains(managed, "SRV") && !p.record.Spec.DeployOn.BuiltIn():
 		says("", "/spec/external-dns-parameters/managed-record-types", "external-dns of provider %q ignores SRV records; set managed-record-types to [%s, SRV], and update the provider if it is in use", p.record.Name, strings.Join(managed, ", "))
 	}
 	return append(out, p.lackingTypes(host, managed)...)

@@ -17,15 +17,28 @@ func (p Publishing) written(sets []intent.RecordSet) []intent.RecordSet {
 	for _, set := range sets {
 		set.Values = slices.Clone(set.Values)
 		for n, value := range set.Values {
-			if set.Type == "TXT" {
-				set.Values[n] = externaldns.WriteText(p.record.Spec.Provider, value)
-			}
+			set.Values[n] = p.writtenValue(set.Type, value)
 		}
 		slices.Sort(set.Values)
 		out = append(out, set)
 	}
 	slices.SortFunc(out, func(a, b intent.RecordSet) int { return strings.Compare(a.Type, b.Type) })
 	return out
+}
+
+// writtenValue is a value as the publisher of the names takes it. If external-dns could not
+// keep a text for the provider, the built-in publisher gets the text in quotes.
+func (p Publishing) writtenValue(kind, value string) string {
+	provider := p.record.Spec.Provider
+	switch {
+	case kind == "TXT" && p.record.Spec.DeployOn.BuiltIn() && externaldns.UnwritableText(provider, value) != "":
+		return externaldns.QuoteText(value)
+	case kind == "TXT":
+		return externaldns.WriteText(provider, value)
+	case kind == "SRV" && p.Abilities.RootedSRV:
+		return value + "."
+	}
+	return value
 }
 
 // lackingTypes are the types of a host's records that its provider cannot publish.
@@ -39,7 +52,9 @@ func (p Publishing) lackingTypes(host plan.Host, managed []string) []lack {
 	for _, set := range host.Records {
 		switch {
 		case p.record.Spec.DeployOn.BuiltIn():
-			out = append(out, lack{"/spec/records", "/spec/deployOn", fmt.Sprintf("the built-in publisher of provider %q writes no %s records; deploy external-dns in a cluster by deployOn, or leave them out", p.record.Name, set.Type)})
+			if !externaldns.Writes(provider, set.Type) {
+				out = append(out, lack{"/spec/records", "/spec/deployOn", fmt.Sprintf("the built-in publisher of provider %q (%s) writes no %s records; %s", p.record.Name, provider, set.Type, externaldns.TypeAdvice(set.Type))})
+			}
 		case !externaldns.Publishes(provider, set.Type, version):
 			out = append(out, lack{"/spec/records", "/spec/provider", fmt.Sprintf("external-dns %s does not keep %s records for %s of provider %q; %s",
 				version, set.Type, provider, p.record.Name, externaldns.TypeAdvice(set.Type))})
@@ -48,7 +63,7 @@ func (p Publishing) lackingTypes(host plan.Host, managed []string) []lack {
 				p.record.Name, set.Type, strings.Join(managed, ", "))})
 		case set.Type == "TXT":
 			for _, value := range set.Values {
-				if why := externaldns.UnwritableText(provider, value); why != "" {
+				if why := externaldns.UnwritableText(provider, externaldns.ReadText(value)); why != "" {
 					out = append(out, lack{"/spec/records", "/spec/provider", fmt.Sprintf("%s of provider %q %s", provider, p.record.Name, why)})
 				}
 			}

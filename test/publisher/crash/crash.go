@@ -146,11 +146,11 @@ type writer struct {
 	p *process
 }
 
-func (w writer) Read(ctx context.Context, names []string) (map[string]publisher.State, error) {
+func (w writer) Read(ctx context.Context, names []string, types ...string) (map[string]publisher.State, error) {
 	if w.p.killed.Load() {
 		return nil, errKilled
 	}
-	return w.Writer.Read(ctx, names)
+	return w.Writer.Read(ctx, names, types...)
 }
 
 func (w writer) Write(ctx context.Context, change publisher.Change) error {

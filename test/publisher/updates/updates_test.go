@@ -404,6 +404,59 @@ func TestTwoProvidersOnOneZoneHaveKeysOfTheirOwn(t *testing.T) {
 	assert.Equal(t, []string{"192.0.2.2"}, w.read(all, "www.team.corp.example").Sets[0].Targets)
 }
 
+// TestRecordsOfOtherTypesAreWrittenAndTakenOver: each type is answered as it was given, is left alone by the next write, and
+// goes. Texts of somebody else stay, and are adopted in whatever strings they are.
+func TestRecordsOfOtherTypesAreWrittenAndTakenOver(t *testing.T) {
+	w := begin(t)
+	writer := w.open(w.settings(oracle.Marks{Owner: "one", Prefix: "own."}))
+	others := []string{"CAA", "MX", "PTR", "SRV", "TXT"}
+	write := func(name, adopt string, after ...publisher.Set) error {
+		states, err := writer.Read(t.Context(), []string{name}, others...)
+		require.NoError(t, err)
+		return writer.Write(t.Context(), publisher.Change{Before: states[name], After: after, Adopt: adopt})
+	}
+	const name, service = "rich.corp.example", "_sip._tcp.corp.example"
+	long := strings.Repeat("x", 300)
+	want := []publisher.Set{
+		set(name, "CAA", 60, `0 issue "letsencrypt.org"`), set(name, "MX", 60, "10 mail.corp.example"), set(name, "PTR", 60, "www.corp.example"),
+		set(name, "TXT", 60, parameters.QuoteText(`v=spf1 "x" \ ; mx`), parameters.QuoteText(long)),
+	}
+	require.ErrorContains(t, write(name, "", want...), "BIND refuses an MX record, too, whose host in the zone has no address")
+	require.NoError(t, w.bind.Update(t.Context(), "update add mail.corp.example. 60 A 192.0.2.25"))
+	require.NoError(t, write(name, "", want...))
+	srv := set(service, "SRV", 60, "10 50 5060 sip.corp.example")
+	require.NoError(t, write(service, "", srv))
+	for kind, answer := range map[string][]string{
+		"CAA": {`0 issue "letsencrypt.org"`}, "MX": {"10 mail.corp.example."}, "PTR": {"www.corp.example."},
+		"TXT": {`"v=spf1 \"x\" \\ ; mx"`, `"` + long[:255] + `" "` + long[255:] + `"`},
+	} {
+		got, err := dns.Query(t.Context(), w.bind.Address, name, kind)
+		require.NoError(t, err)
+		assert.ElementsMatch(t, answer, got, kind)
+	}
+	before := w.tcp.Load()
+	require.NoError(t, write(name, "", want...))
+	require.Equal(t, before, w.tcp.Load(), "nothing is sent")
+	require.NoError(t, write(name, "", want[0]))
+	states, err := writer.Read(t.Context(), []string{name}, others...)
+	require.NoError(t, err)
+	require.Len(t, states[name].Sets, 1, "the other types are gone")
+	require.NoError(t, write(name, ""))
+	srv.Targets = []string{"10 50 5061 sip.corp.example"}
+	require.NoError(t, write(service, "", srv))
+	answer, err := dns.Query(t.Context(), w.bind.Address, service, "SRV")
+	require.NoError(t, err)
+	require.Equal(t, []string{"10 50 5061 sip.corp.example."}, answer)
+	require.NoError(t, w.bind.Update(t.Context(), `update add text.corp.example. 60 TXT "v=spf1 " "mx"`))
+	spf := set("text.corp.example", "TXT", 60, `"v=spf1 mx"`)
+	require.Equal(t, publisher.Foreign, fault.Of(write("text.corp.example", "", spf)))
+	require.NoError(t, write("text.corp.example", publisher.Unmarked, spf))
+	require.NoError(t, write("text.corp.example", ""))
+	got, err := dns.Query(t.Context(), w.bind.Address, "text.corp.example", "TXT")
+	require.NoError(t, err)
+	assert.Empty(t, got)
+}
+
 // TestErrorsHaveTheServersWords asks BIND for what it does not do.
 func TestErrorsHaveTheServersWords(t *testing.T) {
 	w := begin(t)

@@ -40,7 +40,7 @@ type zone struct {
 
 func newZone() *zone { return &zone{names: map[string][]publisher.Set{}, others: map[string]bool{}} }
 
-func (z *zone) Read(_ context.Context, names []string) (map[string]publisher.State, error) {
+func (z *zone) Read(_ context.Context, names []string, types ...string) (map[string]publisher.State, error) {
 	z.mu.Lock()
 	takes := z.takes
 	z.mu.Unlock()
@@ -53,7 +53,13 @@ func (z *zone) Read(_ context.Context, names []string) (map[string]publisher.Sta
 	}
 	states := map[string]publisher.State{}
 	for _, name := range names {
-		states[name] = publisher.State{Name: name, Sets: z.names[name]}
+		state := publisher.State{Name: name}
+		for _, set := range z.names[name] {
+			if slices.Contains(slices.Concat(publisher.Managed(), types), set.Type) {
+				state.Sets = append(state.Sets, set)
+			}
+		}
+		states[name] = state
 	}
 	return states, nil
 }
@@ -166,6 +172,11 @@ func endpoint(t *testing.T, name string, hosts map[string][]string) bundle.Objec
 	for host, targets := range hosts {
 		list = append(list, map[string]any{"dnsName": host, "recordType": "A", "targets": targets, "recordTTL": 30})
 	}
+	return endpointOf(t, name, list...)
+}
+
+func endpointOf(t *testing.T, name string, list ...any) bundle.Object {
+	t.Helper()
 	raw, err := json.Marshal(map[string]any{
 		"apiVersion": "externaldns.k8s.io/v1alpha1", "kind": "DNSEndpoint",
 		"metadata": map[string]any{"name": name, "namespace": "shop-dns", "labels": map[string]string{bundle.LabelRecord: "lab", bundle.LabelScope: "public"}},
@@ -291,6 +302,30 @@ func TestASuccessorRemovesWhatWasLeftBehind(t *testing.T) {
 		p = begin(t, store, z)
 		require.Empty(t, z.names)
 		require.Zero(t, time.Since(began), "the first one has given the fence back")
+		p.end()
+	})
+}
+
+// TestATypeOfRecordsThatWentMeanwhileIsRemoved: a type that the name was to have is read and
+// removed, too, if its document lost the type while nobody published. It is asked for only then.
+func TestATypeOfRecordsThatWentMeanwhileIsRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), kvtest.NewFake()
+		p := begin(t, store, z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		text := endpointOf(t, "web", map[string]any{"dnsName": "www.lab.example", "recordType": "A", "targets": []string{"203.0.113.1"}, "recordTTL": 30},
+			map[string]any{"dnsName": "www.lab.example", "recordType": "TXT", "targets": []string{`"a b"`}, "recordTTL": 30})
+		p.apply(t, text)
+		require.Len(t, z.names["www.lab.example"], 2)
+		p.end()
+		idle := New(publisherName, p.Settings)
+		live, err := idle.Get(t.Context(), text.ID)
+		require.NoError(t, err)
+		_, err = idle.Apply(t.Context(), www(t, "203.0.113.1"), live.Version)
+		require.NoError(t, err)
+		p = begin(t, store, z)
+		require.Len(t, z.names["www.lab.example"], 1)
+		require.Equal(t, []string{"203.0.113.1"}, z.has("www.lab.example"))
 		p.end()
 	})
 }

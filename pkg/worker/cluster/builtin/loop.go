@@ -294,7 +294,7 @@ func (l *loop) waits(name string) bool {
 func (l *loop) write(ctx context.Context, names []string, want map[string][]publisher.Set) error {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
-	states, err := l.writer.Read(ctx, names)
+	states, err := l.read(ctx, names, want)
 	if err != nil {
 		return err
 	}
@@ -330,24 +330,6 @@ func (l *loop) write(ctx context.Context, names []string, want map[string][]publ
 	return nil
 }
 
-// hold makes sure that no other publisher has taken over, and records new names.
-func (l *loop) hold(ctx context.Context, names []string, want map[string][]publisher.Set, states map[string]publisher.State) error {
-	fresh := map[string][]publisher.Set{}
-	for _, name := range names {
-		if _, recorded := l.recorded[name]; !recorded && len(want[name]) > 0 {
-			fresh[name] = slices.DeleteFunc(slices.Clone(want[name]), func(set publisher.Set) bool {
-				_, there := states[name].Set(set.Type)
-				return there
-			})
-		}
-	}
-	if err := l.fence.record(ctx, fresh); err != nil {
-		return l.lost(err)
-	}
-	maps.Copy(l.recorded, fresh)
-	return nil
-}
-
 // lost takes up that the fence could not be written.
 func (l *loop) lost(err error) error {
 	l.taken = errors.Is(err, errTaken)
@@ -363,7 +345,7 @@ func (l *loop) change(ctx context.Context, before publisher.State, sets, recorde
 		if fault.Of(err) != fault.Stale {
 			return err
 		}
-		states, err := l.writer.Read(ctx, []string{before.Name})
+		states, err := l.writer.Read(ctx, []string{before.Name}, otherTypes(sets, recorded)...)
 		if err != nil {
 			return err
 		}

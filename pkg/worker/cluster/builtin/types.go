@@ -1,0 +1,80 @@
+package builtin
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/publisher"
+)
+
+// read reads names. Types other than those of addresses are asked for the names alone that
+// have records of other types.
+func (l *loop) read(ctx context.Context, names []string, want map[string][]publisher.Set) (map[string]publisher.State, error) {
+	var plain, rich []string
+	var types []string
+	for _, name := range names {
+		if others := otherTypes(want[name], l.recorded[name]); len(others) > 0 {
+			rich, types = append(rich, name), append(types, others...)
+		} else {
+			plain = append(plain, name)
+		}
+	}
+	states := map[string]publisher.State{}
+	if len(plain) > 0 {
+		read, err := l.writer.Read(ctx, plain)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(states, read)
+	}
+	if len(rich) > 0 {
+		slices.Sort(types)
+		read, err := l.writer.Read(ctx, rich, slices.Compact(types)...)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(states, read)
+	}
+	return states, nil
+}
+
+// otherTypes are the types beside those of addresses that a name is to have, or was to have.
+func otherTypes(want, recorded []publisher.Set) []string {
+	var types []string
+	for _, set := range slices.Concat(want, recorded) {
+		if !slices.Contains(publisher.Managed(), set.Type) && !slices.Contains(types, set.Type) {
+			types = append(types, set.Type)
+		}
+	}
+	return types
+}
+
+// hold makes sure that no other publisher has taken over, and records new names, and new
+// types of other records.
+func (l *loop) hold(ctx context.Context, names []string, want map[string][]publisher.Set, states map[string]publisher.State) error {
+	fresh := map[string][]publisher.Set{}
+	for _, name := range names {
+		recorded, known := l.recorded[name]
+		next := slices.Clone(recorded)
+		for _, set := range want[name] {
+			other := len(otherTypes([]publisher.Set{set}, nil)) > 0
+			_, there := states[name].Set(set.Type)
+			switch {
+			case known && (!other || slices.Contains(otherTypes(nil, recorded), set.Type)):
+			case !there:
+				next = append(next, set)
+			case other: // to be read from now on; it equals no set, so its mark decides whose it is
+				next = append(next, publisher.Set{Name: name, Type: set.Type})
+			}
+		}
+		if len(next) > len(recorded) || !known && len(want[name]) > 0 {
+			fresh[name] = next
+		}
+	}
+	if err := l.fence.record(ctx, fresh); err != nil {
+		return l.lost(err)
+	}
+	maps.Copy(l.recorded, fresh)
+	return nil
+}
