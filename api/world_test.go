@@ -413,9 +413,8 @@ func (l *lifecycle) NameWarnings(ctx context.Context, dnsIntent intent.Path) ([]
 	return l.warnings, nil
 }
 
-func (l *lifecycle) Users(ctx context.Context, record intent.Path) ([]intent.Use, error) {
-	list, err := reply[struct{ Items []intent.Use }](ctx, l, record, "useList", "users")
-	return list.Items, err
+func (l *lifecycle) Users(ctx context.Context, record intent.Path, limit int, after string) (intent.UsePage, error) {
+	return reply[intent.UsePage](ctx, l, record, "useList", "users", fmt.Sprint(limit), after)
 }
 
 func (l *lifecycle) Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error) {

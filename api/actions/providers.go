@@ -45,11 +45,8 @@ func (p Providers) Deploy(ctx context.Context, c *operation.Call) (response.Answ
 
 // Users lists who publishes through a provider.
 func (p Providers) Users(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	users, err := p.Lifecycle.Users(ctx, c.Owner())
-	for i := range users {
-		users[i].Clusters = orEmpty(users[i].Clusters)
-	}
-	return response.Answer{Status: http.StatusOK, Body: map[string]any{"items": orEmpty(users)}}, err
+	page, err := p.Lifecycle.Users(ctx, c.Owner(), c.Limit(), c.Query.Get("continue"))
+	return response.Answer{Status: http.StatusOK, Body: page}, operation.ContinueError(err)
 }
 
 // Status answers what is known of a provider's deployments, and what is odd about its

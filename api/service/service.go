@@ -96,7 +96,7 @@ type Lifecycle interface {
 	// refuse now.
 	NameWarnings(ctx context.Context, dnsIntent intent.Path) ([]intent.Warning, error)
 	// Users lists who publishes through a record.
-	Users(ctx context.Context, record intent.Path) ([]intent.Use, error)
+	Users(ctx context.Context, record intent.Path, limit int, after string) (intent.UsePage, error)
 }
 
 // Reads are what an answer followed from.

@@ -5312,6 +5312,11 @@ type Use struct {
 
 // UseList The users of a provider.
 type UseList struct {
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
 	// Items In order.
 	Items []Use `json:"items"`
 }
@@ -6228,6 +6233,15 @@ type UpdateDNSUpdateRecordParams struct {
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListDNSUpdateRecordUsersParams defines parameters for ListDNSUpdateRecordUsers.
+type ListDNSUpdateRecordUsersParams struct {
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 }
 
 // ListProjectEventsParams defines parameters for ListProjectEvents.
@@ -7958,10 +7972,10 @@ type ClientInterface interface {
 
 	// ListDNSUpdateRecordUsers List the users of a provider
 	//
-	// The deployment intent groups whose current release publishes through the provider, and the clusters of its external-dns for them.
+	// A page of the deployment intent groups and names whose current release publishes through the provider, and the clusters of its external-dns for them.
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/users (the `ListDNSUpdateRecordUsers` operationId).
-	ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName, record RecordName, params *ListDNSUpdateRecordUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProjectEvents List what happened to a project and below it
 	//
@@ -10511,11 +10525,11 @@ func (c *API) UpdateDNSUpdateRecord(ctx context.Context, project ProjectName, re
 
 // ListDNSUpdateRecordUsers List the users of a provider
 //
-// The deployment intent groups whose current release publishes through the provider, and the clusters of its external-dns for them.
+// A page of the deployment intent groups and names whose current release publishes through the provider, and the clusters of its external-dns for them.
 //
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/users (the `ListDNSUpdateRecordUsers` operationId).
-func (c *API) ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListDNSUpdateRecordUsersRequest(c.Server, project, record)
+func (c *API) ListDNSUpdateRecordUsers(ctx context.Context, project ProjectName, record RecordName, params *ListDNSUpdateRecordUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDNSUpdateRecordUsersRequest(c.Server, project, record, params)
 	if err != nil {
 		return nil, err
 	}
@@ -18382,7 +18396,7 @@ func NewUpdateDNSUpdateRecordRequest(server string, project ProjectName, record 
 }
 
 // NewListDNSUpdateRecordUsersRequest constructs an http.Request for the ListDNSUpdateRecordUsers method
-func NewListDNSUpdateRecordUsersRequest(server string, project ProjectName, record RecordName) (*http.Request, error) {
+func NewListDNSUpdateRecordUsersRequest(server string, project ProjectName, record RecordName, params *ListDNSUpdateRecordUsersParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -18412,6 +18426,45 @@ func NewListDNSUpdateRecordUsersRequest(server string, project ProjectName, reco
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -22818,12 +22871,12 @@ type ClientWithResponsesInterface interface {
 
 	// ListDNSUpdateRecordUsersWithResponse List the users of a provider
 	//
-	// The deployment intent groups whose current release publishes through the provider, and the clusters of its external-dns for them.
+	// A page of the deployment intent groups and names whose current release publishes through the provider, and the clusters of its external-dns for them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/users (the `ListDNSUpdateRecordUsers` operationId).
-	ListDNSUpdateRecordUsersWithResponse(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*ListDNSUpdateRecordUsersResponse, error)
+	ListDNSUpdateRecordUsersWithResponse(ctx context.Context, project ProjectName, record RecordName, params *ListDNSUpdateRecordUsersParams, reqEditors ...RequestEditorFn) (*ListDNSUpdateRecordUsersResponse, error)
 
 	// ListProjectEventsWithResponse List what happened to a project and below it
 	//
@@ -28828,13 +28881,13 @@ func (c *ClientWithResponses) UpdateDNSUpdateRecordWithResponse(ctx context.Cont
 
 // ListDNSUpdateRecordUsersWithResponse List the users of a provider
 //
-// The deployment intent groups whose current release publishes through the provider, and the clusters of its external-dns for them.
+// A page of the deployment intent groups and names whose current release publishes through the provider, and the clusters of its external-dns for them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/users (the `ListDNSUpdateRecordUsers` operationId).
-func (c *ClientWithResponses) ListDNSUpdateRecordUsersWithResponse(ctx context.Context, project ProjectName, record RecordName, reqEditors ...RequestEditorFn) (*ListDNSUpdateRecordUsersResponse, error) {
-	rsp, err := c.ListDNSUpdateRecordUsers(ctx, project, record, reqEditors...)
+func (c *ClientWithResponses) ListDNSUpdateRecordUsersWithResponse(ctx context.Context, project ProjectName, record RecordName, params *ListDNSUpdateRecordUsersParams, reqEditors ...RequestEditorFn) (*ListDNSUpdateRecordUsersResponse, error) {
+	rsp, err := c.ListDNSUpdateRecordUsers(ctx, project, record, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

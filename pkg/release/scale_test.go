@@ -117,6 +117,7 @@ func TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider(t *testing.T) {
 		require.False(t, same)
 		measure("change of an address", func() error { _, err := w.service.ReconcileService(t.Context(), prod, "shop/web"); return err })
 		measure("status of the provider", func() error { _, err := w.service.RecordSnapshot(t.Context(), lab); return err })
+		measure("users of the provider", func() error { _, err := w.service.Users(t.Context(), lab, 10, ""); return err })
 		measure("terminate", func() error { _, err := w.try(intent.Terminate, prod, ""); return err })
 		measure("last step", step)
 	}

@@ -25,11 +25,34 @@ func sharers(t testing.TB) *world {
 	return w
 }
 
+// users are all users of record lab.
+func (w *world) users() []intent.Use {
+	w.Helper()
+	page, err := w.service.Users(context.Background(), lab, 500, "")
+	require.NoError(w, err)
+	require.Empty(w, page.Continue)
+	return page.Items
+}
+
+func TestUsersComeInPages(t *testing.T) {
+	t.Parallel()
+	w := sharers(t)
+	first, err := w.service.Users(t.Context(), lab, 1, "")
+	require.NoError(t, err)
+	require.Equal(t, w.users()[:1], first.Items)
+	second, err := w.service.Users(t.Context(), lab, 1, first.Continue)
+	require.NoError(t, err)
+	require.Equal(t, intent.UsePage{Items: w.users()[1:]}, second)
+	for _, wrong := range []string{"?", "eHg"} {
+		_, err = w.service.Users(t.Context(), lab, 1, wrong)
+		require.Equal(t, intent.Invalid, intent.CodeOf(err), wrong)
+	}
+}
+
 func TestUsersOfASharedRecordAreListedAndAnnotated(t *testing.T) {
 	t.Parallel()
 	w := sharers(t)
-	users, err := w.service.Users(t.Context(), lab)
-	require.NoError(t, err)
+	users := w.users()
 	require.Equal(t, []intent.Use{
 		{DeploymentIntentGroup: string(prod), Clusters: []string{hub}},
 		{DeploymentIntentGroup: string(test), Clusters: []string{hub}},
@@ -38,8 +61,7 @@ func TestUsersOfASharedRecordAreListedAndAnnotated(t *testing.T) {
 
 	w.do(intent.Terminate, test)
 	w.settle(test)
-	users, err = w.service.Users(t.Context(), lab)
-	require.NoError(t, err)
+	users = w.users()
 	require.Len(t, users, 1)
 	require.Contains(t, w.deployment(labOnHub), `"signpost.dev/users":"store/v1/prod"`)
 }
@@ -47,10 +69,9 @@ func TestUsersOfASharedRecordAreListedAndAnnotated(t *testing.T) {
 func TestUsersOfWhatDoesNotExistAreNotFound(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	_, err := w.service.Users(t.Context(), lab+"x")
+	_, err := w.service.Users(t.Context(), lab+"x", 500, "")
 	require.Equal(t, intent.NotFound, intent.CodeOf(err))
-	users, err := w.service.Users(t.Context(), lab)
-	require.NoError(t, err)
+	users := w.users()
 	require.Equal(t, []intent.Use{}, users)
 }
 

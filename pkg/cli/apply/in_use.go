@@ -70,16 +70,22 @@ func deployed(ctx context.Context, api *client.Client, owner intent.Path) (strin
 // usedRecord says which groups beside the documents use a record, empty for
 // none.
 func usedRecord(ctx context.Context, api *client.Client, record intent.Path, documents []document.Document) (string, error) {
-	var users client.UseList
-	if err := getIfAny(ctx, api, record+"/users", &users); err != nil {
-		return "", err
-	}
 	var others []string
-	for _, use := range users.Items {
-		group := intent.Path(use.DeploymentIntentGroup)
-		if !slices.ContainsFunc(documents, func(d document.Document) bool { return d.Owner() == group }) {
-			others = append(others, document.ShortOwner(group))
+	for query := (connect.Query{}); ; {
+		var users client.UseList
+		if err := getIfAny(ctx, api, intent.Path(query.Of(string(record)+"/users")), &users); err != nil {
+			return "", err
 		}
+		for _, use := range users.Items {
+			group := intent.Path(use.DeploymentIntentGroup)
+			if !slices.ContainsFunc(documents, func(d document.Document) bool { return d.Owner() == group }) {
+				others = append(others, document.ShortOwner(group))
+			}
+		}
+		if users.Continue == "" {
+			break
+		}
+		query["continue"] = users.Continue
 	}
 	if len(others) == 0 {
 		return "", nil

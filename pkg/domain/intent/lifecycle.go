@@ -168,3 +168,9 @@ type Use struct {
 	DeploymentIntentGroup string   `json:"deploymentIntentGroup"`
 	Clusters              []string `json:"clusters"` // where the external-dns that it uses runs
 }
+
+// UsePage is a page of the users of a provider.
+type UsePage struct {
+	Items    []Use  `json:"items"` // never nil
+	Continue string `json:"continue,omitempty"`
+}

@@ -3,9 +3,11 @@ package state
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -16,24 +18,47 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// Users lists the groups whose releases rely on a record.
-func (s *Store) Users(ctx context.Context, record intent.Path) ([]intent.Use, error) {
-	if _, err := s.Documents.Get(ctx, record); err != nil {
-		return nil, err
+// Users returns a page of the groups and names whose releases rely on a record, in order.
+// The page has at most limit of them, and begins behind an earlier one. The cost follows
+// the limit. Invalid for a wrong after.
+func (s *Store) Users(ctx context.Context, record intent.Path, limit int, after string) (intent.UsePage, error) {
+	page := intent.UsePage{Items: []intent.Use{}}
+	last, err := base64.RawURLEncoding.DecodeString(after)
+	if err != nil || len(last) > 0 && !strings.HasPrefix(string(last), "projects/") {
+		return page, &intent.Error{Code: intent.Invalid, Detail: "it is not the end of a page of users", Err: err}
 	}
-	out := []intent.Use{}
-	err := s.EachGroup(ctx, record, func(group intent.Path, l Lifecycle) {
-		use := intent.Use{DeploymentIntentGroup: string(group)}
-		for _, u := range l.Uses {
-			if u.Record == record && !slices.Contains(use.Clusters, intent.HomeWord(u.Cluster)) {
-				use.Clusters = append(use.Clusters, intent.HomeWord(u.Cluster))
-			}
+	if _, err := s.Documents.Get(ctx, record); err != nil {
+		return page, err
+	}
+	behind := beforeLifecycles
+	if len(last) > 0 {
+		behind = LifecyclePath(intent.Path(last))
+	}
+	more := false
+	err = eachAfter(ctx, s, record, behind, min(limit+1, kv.MaxOps), func(owner intent.Path, l Lifecycle) bool {
+		use := intent.Use{DeploymentIntentGroup: string(owner), Clusters: homesOf(l, record)}
+		if len(use.Clusters) == 0 {
+			return true
 		}
-		if len(use.Clusters) > 0 {
-			out = append(out, use)
+		if more = len(page.Items) == limit; !more {
+			page.Items = append(page.Items, use)
 		}
+		return !more
 	})
-	return out, err
+	if more {
+		page.Continue = base64.RawURLEncoding.EncodeToString([]byte(page.Items[limit-1].DeploymentIntentGroup))
+	}
+	return page, err
+}
+
+// homesOf are the clusters whose external-dns of a record an owner uses.
+func homesOf(l Lifecycle, record intent.Path) (homes []string) {
+	for _, u := range l.Uses {
+		if word := intent.HomeWord(u.Cluster); u.Record == record && !slices.Contains(homes, word) {
+			homes = append(homes, word)
+		}
+	}
+	return homes
 }
 
 // mostUsers is how many users of an external-dns are read: one more than are told of, and
@@ -111,7 +136,7 @@ func (s *Store) EachGroup(ctx context.Context, to intent.Path, visit func(group 
 
 // EachUser visits the paths of the groups and names that refer to a record, in order.
 func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owner intent.Path)) error {
-	return eachReferrer(ctx, s, record, kv.MaxOps, func(lifecycles []intent.Path) (bool, error) {
+	return eachReferrer(ctx, s, record, beforeLifecycles, kv.MaxOps, func(lifecycles []intent.Path) (bool, error) {
 		for _, path := range lifecycles {
 			visit(OwnerOf(path))
 		}
@@ -122,7 +147,12 @@ func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owne
 // each visits the lifecycles of the groups and names that refer to a document, in order,
 // until visit wants no more. It reads them in pages.
 func each(ctx context.Context, s *Store, to intent.Path, page int, visit func(owner intent.Path, l Lifecycle) (more bool)) error {
-	return eachReferrer(ctx, s, to, page, func(lifecycles []intent.Path) (bool, error) {
+	return eachAfter(ctx, s, to, beforeLifecycles, page, visit)
+}
+
+// eachAfter visits those behind a lifecycle.
+func eachAfter(ctx context.Context, s *Store, to, after intent.Path, page int, visit func(owner intent.Path, l Lifecycle) (more bool)) error {
+	return eachReferrer(ctx, s, to, after, page, func(lifecycles []intent.Path) (bool, error) {
 		docs, err := s.Documents.GetAll(ctx, lifecycles)
 		if err != nil {
 			return false, err
@@ -140,10 +170,12 @@ func each(ctx context.Context, s *Store, to intent.Path, page int, visit func(ow
 	})
 }
 
-// eachReferrer visits pages of the lifecycles that refer to a document, except those of
-// providers.
-func eachReferrer(ctx context.Context, s *Store, to intent.Path, page int, visit func(lifecycles []intent.Path) (more bool, err error)) error {
-	after := intent.Path(intent.LifecycleCollection + "/") // before all lifecycles
+// beforeLifecycles comes before the paths of all lifecycles.
+const beforeLifecycles = intent.Path(intent.LifecycleCollection + "/")
+
+// eachReferrer visits pages of the lifecycles behind a path that refer to a document, except
+// those of providers.
+func eachReferrer(ctx context.Context, s *Store, to, after intent.Path, page int, visit func(lifecycles []intent.Path) (more bool, err error)) error {
 	for {
 		found, err := s.Documents.ReferrersAfter(ctx, to, after, page)
 		if err != nil || len(found) == 0 {
