@@ -87,7 +87,6 @@ func (t *Applier) Step(ctx context.Context) (wait time.Duration, settled bool, e
 	if err != nil {
 		return 0, false, err
 	}
-	t.Took = t.Clock.Now().Sub(now)
 	t.recordPending(actions)
 	t.await(actions, now)
 	if !reachable {

@@ -28,25 +28,6 @@ const (
 // left to do.
 const Settled = time.Minute
 
-// A worker goes through all objects of a cluster in each step. In between it rests for so
-// many times the time that this took, if that is worth mentioning.
-const (
-	restShare = 8
-	restLeast = 10 * time.Millisecond
-	restMost  = 500 * time.Millisecond
-)
-
-// Rest answers how long a worker rests after a step that took so long to decide. Changes
-// that come meanwhile are joined. So many changes in a large cluster take a bounded part of
-// the processor, and one change after a rest is followed at once.
-func Rest(took time.Duration) time.Duration {
-	rest := min(restShare*took, restMost)
-	if rest < restLeast {
-		return 0
-	}
-	return rest
-}
-
 // Backoff answers the wait after count failures: it doubles from first to longest.
 func Backoff(first, longest time.Duration, count int) time.Duration {
 	if count >= 16 {

@@ -22,12 +22,3 @@ func TestWaitsDoubleUpToTheLongest(t *testing.T) {
 	}
 	require.Equal(t, RetryLongest, before)
 }
-
-// TestAWorkerRestsInProportion: after short steps not at all, and never for long.
-func TestAWorkerRestsInProportion(t *testing.T) {
-	t.Parallel()
-	require.Zero(t, Rest(0))
-	require.Zero(t, Rest(time.Millisecond))
-	require.Equal(t, 160*time.Millisecond, Rest(20*time.Millisecond))
-	require.Equal(t, restMost, Rest(time.Minute))
-}

@@ -3,7 +3,6 @@ package state
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -16,9 +15,6 @@ type Picture struct {
 	*Cluster
 	Desired *Desired
 	Ledger  *Ledger
-
-	// Took is how long the last step took to decide about all objects.
-	Took time.Duration
 
 	subjects  derived[*Subjects]
 	questions derived[*Questions]

@@ -96,29 +96,12 @@ func (t *clusterWorker) act(ctx context.Context) {
 		default:
 			failures = 0
 		}
-		if !t.rest(ctx) {
-			return
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.Signals.Step:
 		case <-t.Clock.After(wait):
 		}
-	}
-}
-
-// rest waits after a step about very many objects. It tells whether ctx goes on.
-func (t *clusterWorker) rest(ctx context.Context) bool {
-	rest := pace.Rest(t.Took)
-	if rest == 0 {
-		return true
-	}
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.Clock.After(rest):
-		return true
 	}
 }
 
