@@ -127,21 +127,21 @@ func TestAnIndexThatIsNotFullAnswersNothing(t *testing.T) {
 			require.Positive(w, e.RetryAfter)
 		}
 		refused()
-		w.down = true
+		w.down.Store(true)
 		w.run()
 		time.Sleep(time.Minute)
 		refused()
-		w.down = false
+		w.down.Store(false)
 		time.Sleep(retryEvery)
 		require.Len(w, w.find(intent.NameQuery{}), 1)
 		time.Sleep(time.Hour)
 		require.Len(w, w.find(intent.NameQuery{}), 1, "it hears without changes, too")
 		require.LessOrEqual(w, w.index.Age(), scanEvery+listenEvery)
-		w.down = true
+		w.down.Store(true)
 		time.Sleep(oldest + listenEvery)
 		synctest.Wait()
 		refused()
-		w.down = false
+		w.down.Store(false)
 		time.Sleep(scanEvery + listenEvery)
 		require.Len(w, w.find(intent.NameQuery{}), 1)
 	})

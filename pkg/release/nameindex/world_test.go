@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,7 +39,7 @@ type world struct {
 	store *state.Store
 	index *Index
 	feed  *Feed
-	down  bool // etcd does not answer
+	down  atomic.Bool // etcd does not answer
 
 	known   map[string]observed.Published // by "namespace/name" of the DNSEndpoint
 	answers map[string]*observed.Answers  // likewise
@@ -50,7 +51,7 @@ func newWorld(t *testing.T, told bool) *world {
 	documents := etcd.New(fake)
 	w := &world{T: t, fake: fake, index: New(time.Now), known: map[string]observed.Published{}, answers: map[string]*observed.Answers{}}
 	fake.Before = func(string, string) error {
-		if w.down {
+		if w.down.Load() {
 			return &intent.Error{Code: intent.Unavailable, Detail: "etcd does not answer"}
 		}
 		return nil
