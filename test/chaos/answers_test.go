@@ -192,7 +192,7 @@ func (w *answers) follow() {
 		w.running.Go(func() {
 			for ctx.Err() == nil {
 				n.ask()
-				pause(ctx, 2*time.Millisecond)
+				pause(ctx, time.Millisecond)
 			}
 		})
 	}
