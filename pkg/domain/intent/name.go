@@ -116,15 +116,19 @@ type NameReport struct {
 	Warnings  []string     `json:"warnings"`
 }
 
-// Is tells whether the name is "instantiated", "published" or "verified".
+// Is tells whether the name is "instantiated", "published" or "verified". The latter two are
+// of the newest release: while it is not instantiated, the answers may be those to an older
+// one.
 func (r NameReport) Is(what string) bool {
-	switch what {
-	case "instantiated":
-		return r.State == Instantiated
-	case "published":
+	switch {
+	case r.State != Instantiated:
+		return false
+	case what == "published":
 		return r.Published == "True"
+	case what == "verified":
+		return r.Verified == "True"
 	}
-	return r.Verified == "True"
+	return true
 }
 
 // NameRequest asks for a name to be as its document says.

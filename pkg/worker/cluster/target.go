@@ -97,7 +97,7 @@ type Target interface {
 	// Watch begins to watch the cluster until ctx ends or Stop is called.
 	Watch(ctx context.Context, notify Notify) Watches
 
-	// Close closes the connections.
+	// Close closes the connections. All watches have to be stopped before.
 	Close()
 }
 

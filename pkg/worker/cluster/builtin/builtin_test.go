@@ -330,6 +330,20 @@ func TestATypeOfRecordsThatWentMeanwhileIsRemoved(t *testing.T) {
 	})
 }
 
+// TestAClosedPublisherHasGivenTheFenceBack: a process that ends may close its store next.
+func TestAClosedPublisherHasGivenTheFenceBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), kvtest.NewFake()
+		p := begin(t, store, z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		p.watches.Stop()
+		p.Close()
+		item, _, err := store.Get(t.Context(), p.fenceKey())
+		require.NoError(t, err)
+		require.Contains(t, string(item.Value), `"closed":true`)
+	})
+}
+
 // TestASuccessorOfADeadPublisherWaitsAndReadsTwice: the dead one may still write for as
 // long as a lease and a request last.
 func TestASuccessorOfADeadPublisherWaitsAndReadsTwice(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -34,8 +35,9 @@ type Settings struct {
 // revision that wrote its key, and its UID the revision that made the key.
 type Target struct {
 	Settings
-	name string // "provider+cluster"
-	view *view
+	name  string // "provider+cluster"
+	view  *view
+	loops sync.WaitGroup // of the watches, which give the fence back at their end
 }
 
 var _ cluster.Target = (*Target)(nil)
@@ -236,5 +238,6 @@ func (t *Target) Established(_ context.Context, kind cluster.Kind) (bool, error)
 // Occupant implements cluster.Target: there are no namespaces.
 func (t *Target) Occupant(context.Context, string) (string, error) { return "", nil }
 
-// Close implements cluster.Target.
-func (t *Target) Close() {}
+// Close implements cluster.Target. It waits until the publisher has given the fence back, so
+// that the next one need not wait. Stop the watches before.
+func (t *Target) Close() { t.loops.Wait() }

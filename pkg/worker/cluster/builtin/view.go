@@ -113,7 +113,7 @@ func (t *Target) Watch(ctx context.Context, notify cluster.Notify) cluster.Watch
 	t.view.loop = w.loop
 	t.view.mu.Unlock()
 	go w.run(ctx, notify)
-	go w.loop.run(ctx)
+	t.loops.Go(func() { w.loop.run(ctx) })
 	return w
 }
 
