@@ -90,7 +90,11 @@ func parents(ctx context.Context, a *review.Checker, path intent.Path) error {
 func createFirst(path intent.Path, err error) error {
 	for p := path.Parent(); p != ""; p = p.Parent() {
 		if absent := intent.ErrNotFound(p); err.Error() == absent.Error() {
-			return &intent.Error{Code: intent.NotFound, Detail: absent.Error() + "; create it first: POST /v2/" + p.Collection()}
+			fix := "; create it first: POST /v2/" + p.Collection()
+			if p.Collection() == "projects" {
+				fix += ", or signpost apply. Or give another project, with --project"
+			}
+			return &intent.Error{Code: intent.NotFound, Detail: absent.Error() + fix}
 		}
 	}
 	return err

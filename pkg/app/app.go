@@ -57,6 +57,9 @@ func Run(ctx context.Context, c Config) error {
 	}
 	defer listeners.close()
 	warnOfOwnEtcd(ctx, c, log)
+	for _, variable := range c.Unknown {
+		log.WarnContext(ctx, "a variable of the environment sets nothing", "variable", variable)
+	}
 	stores, err := openStores(ctx, c, log)
 	if err != nil {
 		return err

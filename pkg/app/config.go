@@ -24,8 +24,9 @@ type Config struct {
 	Limits
 	Telemetry
 
-	Role  string       // replicas.All, API or Worker (all)
-	Build probes.Build // what the program was built from
+	Role    string       // replicas.All, API or Worker (all)
+	Build   probes.Build // what the program was built from
+	Unknown []string     // variables of the environment that look like settings and are none, each with advice; the log warns of them
 }
 
 // Listeners says where Signpost listens, and which certificates it shows there.

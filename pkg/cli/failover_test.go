@@ -28,7 +28,7 @@ func TestAPreviewShowsWhatMoves(t *testing.T) {
 	f.on("POST failovers?dryRun=true", 200, "FailoverPreview", fmt.Sprintf(previewBody, `[]`))
 	got := signpost(t, f.url, "drain", "region=eu", "--preview")
 	require.Equal(t, result{exitDone, `drain: edge+berlin
-1 names move: 1 are left with one address, 0 without any, 0 with unhealthy clusters; 0 cannot move
+1 name moves: 1 are left with one address, 0 without any, 0 with unhealthy clusters; 0 cannot move
 NAME             TYPE  PROJECT  BEFORE               AFTER      LEFT  STAYS
 www.lab.example  A     shop     192.0.2.1,192.0.2.2  192.0.2.2  one   -
 warning: mind the home

@@ -58,7 +58,7 @@ func TestTheDefaultProjectStaysOnlyIfItIsNeeded(t *testing.T) {
 	}
 	other := signpost(t, service.url, "apply", "-f", provider("shop", "coredns"))
 	require.Equal(t, exitFailed, other.code)
-	require.Contains(t, other.err, "projects/shop does not exist; create it first: POST /v2/projects\n")
+	require.Contains(t, other.err, "projects/shop does not exist; create it first: POST /v2/projects, or signpost apply. Or give another project, with --project\n")
 
 	made := signpost(t, service.url, "apply", "-f", provider("default", "coredns"))
 	require.Equal(t, exitDone, made.code, made.err)

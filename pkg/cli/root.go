@@ -3,10 +3,13 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signpost-dns/signpost/pkg/app"
 	"github.com/signpost-dns/signpost/pkg/cli/apply"
@@ -20,6 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/serve"
 	"github.com/signpost-dns/signpost/pkg/cli/show"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 )
 
 const rootHelp = `Signpost publishes DNS names for services that run in several Kubernetes clusters. It renders
@@ -57,7 +61,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: p.Name}
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return terminal.AsUsageError(serve.FlagFault(err)) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.AsUsageError(flagFault(cmd, err)) })
 	root.AddCommand(
 		serve.Command(p, service), serve.BackupCommand(p), serve.RestoreCommand(p),
 		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p), publish.HistoryCommand(p), find.Command(p), show.WhoisCommand(p), find.FleetCommand(p),
@@ -70,6 +74,20 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 		lifecycle.ReadyCommand(p), versionCommand(p),
 	)
 	return root
+}
+
+// flagFault is a flag's error. If the command does not know the flag, the error names the nearest one.
+func flagFault(cmd *cobra.Command, err error) error {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is {
+		return serve.FlagFault(err)
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { known = append(known, flag.Name) })
+	if near := nearest.Name(unknown.GetSpecifiedName(), known); near != "" {
+		return fmt.Errorf("%w; did you mean --%s?", err, near)
+	}
+	return err
 }
 
 func unknownCommand(root *cobra.Command, name string) error {

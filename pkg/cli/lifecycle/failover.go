@@ -211,7 +211,7 @@ func (m *mover) printPreview(p terminal.Program, raw []byte) error {
 	}
 	var reasons []string
 	for _, refusal := range preview.Refusals {
-		reasons = append(reasons, fmt.Sprintf("%s; allowed: %s", refusal.Detail, refusal.Allow))
+		reasons = append(reasons, fmt.Sprintf("%s; allowed: %s", refusal.Detail, connect.FlagFirst(refusal.Allow)))
 	}
 	return errors.New("it would be refused: " + terminal.Visible(strings.Join(reasons, "\n  ")))
 }
@@ -226,7 +226,11 @@ func writePreview(w io.Writer, preview client.FailoverPreview) error {
 		}
 	}
 	c := preview.Counts
-	terminal.Printf(w, "%d names move: %d are left with one address, %d without any, %d with unhealthy clusters; %d cannot move\n", c.Names, c.One, c.None, c.Unhealthy, c.Stay)
+	move := "names move"
+	if c.Names == 1 {
+		move = "name moves"
+	}
+	terminal.Printf(w, "%d %s: %d are left with one address, %d without any, %d with unhealthy clusters; %d cannot move\n", c.Names, move, c.One, c.None, c.Unhealthy, c.Stay)
 	table := terminal.NewTable("NAME", "TYPE", "PROJECT", "BEFORE", "AFTER", "LEFT", "STAYS")
 	for _, name := range preview.Names {
 		table.Add(name.Name, name.Type, name.Project, targets(name.Before), targets(name.After), string(name.Left), name.Stays)

@@ -5,10 +5,12 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +39,9 @@ type lifecycle struct {
 	wait     wait
 	timeout  time.Duration // of --wait
 }
+
+// nameBack tells how a name gets its earlier document back.
+const nameBack = "Take the document before the change from signpost get projects/PROJECT/names/HOST/events -o json, and publish it again"
 
 const takeoverHelp = "move to this group the names that the given deployment intent `group` of the project publishes, too"
 
@@ -92,6 +97,9 @@ func (request *lifecycle) flags(cmd *cobra.Command, action intent.Action) {
 
 // read checks what can be checked without the server.
 func (request *lifecycle) read(text string) (err error) {
+	if path, wrong := document.CleanPath(text); request.action == intent.Rollback && wrong == nil && path.Segment("names") != "" {
+		return terminal.Usagef("%q is a name, which has no releases. %s", text, nameBack)
+	}
 	request.owner, err = document.OwnerPath(text)
 	if request.action == intent.Update || request.action == intent.Deploy {
 		request.owner, err = document.UpdatedPath(text)
@@ -156,6 +164,10 @@ func (request *lifecycle) perform(ctx context.Context, p terminal.Program, api *
 	done := performed{owner: request.owner, reached: "accepted"}
 	var err error
 	if done.body, err = connect.Ask(ctx, api, http.MethodPost, request.address(), nil, &done.accepted); err != nil {
+		problem, is := errors.AsType[*client.Error](err)
+		if is && problem.Status == http.StatusNotFound && request.action == intent.Rollback && strings.Contains(request.owner.Name(), ".") {
+			problem.Detail += ". If you mean a name: " + nameBack
+		}
 		return done, err
 	}
 	if done.accepted.Action == client.DeployedAction(intent.NoAction) {

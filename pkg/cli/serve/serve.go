@@ -43,6 +43,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 			if err := checkConfig(config); err != nil {
 				return terminal.AsUsageError(err)
 			}
+			config.Unknown = unknownVariables(os.Environ(), cmd.Flags())
 			config.Build = ThisBuild()
 			return ExplainListen(service(cmd.Context(), config))
 		},

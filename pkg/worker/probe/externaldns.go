@@ -36,7 +36,8 @@ type externalDNSProbe struct {
 	since  time.Time          // when it was first found to have synchronized as last it had
 	sync   *observed.Sync     // nil: nothing is known yet
 
-	logged string // what the log says of it
+	builtIn bool   // it is the built-in publisher of its provider
+	logged  string // what the log says of it
 }
 
 // How often an external-dns is asked, by its interval: soon while something
@@ -81,7 +82,7 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 
 // hearBuiltIn takes up what the built-in publisher tells of itself.
 func (c *externalDNSProbe) hearBuiltIn(told cluster.Publishing) {
-	c.watched, c.judged, c.available = true, true, told.Waiting == ""
+	c.builtIn, c.watched, c.judged, c.available = true, true, true, told.Waiting == ""
 	c.trouble = told.Waiting
 	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Version: told.Version, Adopted: told.Adopted}
 	c.through = map[bundle.ID]observed.Published{}
@@ -124,11 +125,15 @@ func (c *externalDNSProbe) log(ctx context.Context, logger *slog.Logger) {
 	if c.sync != nil {
 		wrong = state.Join(c.trouble, c.sync.Failing)
 	}
+	subject, key := "external-dns", "deployment"
+	if c.builtIn {
+		subject, key = "the built-in publisher of a provider", "publisher"
+	}
 	switch {
 	case wrong != "" && c.logged == "":
-		logger.WarnContext(ctx, "external-dns is unhealthy", "deployment", c.Key(), "message", wrong)
+		logger.WarnContext(ctx, subject+" is unhealthy", key, c.Key(), "message", wrong)
 	case wrong == "" && c.logged != "":
-		logger.InfoContext(ctx, "external-dns is healthy again", "deployment", c.Key())
+		logger.InfoContext(ctx, subject+" is healthy again", key, c.Key())
 	}
 	c.logged = wrong
 }

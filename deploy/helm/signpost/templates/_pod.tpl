@@ -61,7 +61,7 @@ spec:
 {{- define "signpost.pod" -}}
 {{- $root := .root -}}
 {{- $role := .role -}}
-serviceAccountName: {{ include "signpost.name" $root }}
+serviceAccountName: {{ include "signpost.name" $root }}-server
 automountServiceAccountToken: false
 terminationGracePeriodSeconds: 60
 {{- with $root.Values.imagePullSecrets }}

@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -30,7 +31,11 @@ func (k *Kubernetes) Preflight(ctx context.Context, of intent.Cluster, namespace
 	var report intent.Preflight
 	version, err := k.version(ctx)
 	if err != nil {
-		report.Checks = []intent.Check{cluster.Checked("can be reached", false, err.Error())}
+		why := err.Error()
+		if cluster.CodeOf(err) == http.StatusUnauthorized {
+			why += "; the cluster does not accept the credentials of the kubeconfig: run signpost connect for the cluster again"
+		}
+		report.Checks = []intent.Check{cluster.Checked("can be reached", false, why)}
 		return report
 	}
 	report.Reachable, report.Version = true, version
