@@ -73,6 +73,7 @@ func StartEmbedded(ctx context.Context, options EmbeddedOptions) (*Embedded, err
 	if err := checkLog(options.Dir); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
+	awaitLog(options.Dir)
 	closing, death := &atomic.Bool{}, newDeath()
 	server, err := launch(ctx, options, closing, death)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -53,6 +54,21 @@ func TestEmbeddedServerKeepsItsDataOverARestart(t *testing.T) {
 	item, _, err := start(t, etcd.EmbeddedOptions{Dir: dir}).KV().Get(t.Context(), "k")
 	require.NoError(t, err)
 	require.Equal(t, revision, item.ModRevision)
+}
+
+// TestALockThatIsAboutToGoIsWaitedFor: a child of the process that had the server before has
+// its locks until it runs its own program.
+func TestALockThatIsAboutToGoIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, start(t, etcd.EmbeddedOptions{Dir: dir}).Close())
+	segments, err := filepath.Glob(filepath.Join(dir, "member", "wal", "*.wal"))
+	require.NoError(t, err)
+	require.NotEmpty(t, segments)
+	lock, err := fileutil.LockFile(segments[0], os.O_WRONLY, fileutil.PrivateFileMode)
+	require.NoError(t, err)
+	time.AfterFunc(100*time.Millisecond, func() { _ = lock.Close() })
+	start(t, etcd.EmbeddedOptions{Dir: dir})
 }
 
 func TestDataDirectoryInUseIsSaid(t *testing.T) {

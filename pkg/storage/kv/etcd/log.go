@@ -1,12 +1,19 @@
 package etcd
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"go.etcd.io/bbolt"
+	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
+
+// patience is how long locks on the files are waited for. A process that the last server's
+// process has started shares its locks until it runs its own program.
+const patience = time.Second
 
 // checkLog refuses a database with data whose log of writes is missing. Etcd would
 // wait for a leader that it cannot elect, or begin anew. A server that was killed in
@@ -22,7 +29,6 @@ func checkLog(dir string) error {
 // holdsKeys tells whether a database is there and has data. It has none as far as it
 // cannot be read, which etcd says better.
 func holdsKeys(database string) bool {
-	const patience = time.Second
 	opened, err := bbolt.Open(database, 0, &bbolt.Options{ReadOnly: true, Timeout: patience})
 	if err != nil {
 		return false
@@ -37,4 +43,22 @@ func holdsKeys(database string) bool {
 		return nil
 	})
 	return some
+}
+
+// awaitLog waits until the log of writes can be locked. If it cannot, etcd says so.
+func awaitLog(dir string) {
+	segments, _ := filepath.Glob(filepath.Join(dir, "member", "wal", "*.wal"))
+	deadline := time.Now().Add(patience)
+	for _, segment := range segments {
+		for time.Now().Before(deadline) {
+			file, err := fileutil.TryLockFile(segment, os.O_WRONLY, fileutil.PrivateFileMode)
+			if err == nil {
+				_ = file.Close()
+			}
+			if !errors.Is(err, fileutil.ErrLocked) {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
 }
