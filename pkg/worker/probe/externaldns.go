@@ -125,15 +125,16 @@ func (c *externalDNSProbe) log(ctx context.Context, logger *slog.Logger) {
 	if c.sync != nil {
 		wrong = state.Join(c.trouble, c.sync.Failing)
 	}
-	subject, key := "external-dns", "deployment"
-	if c.builtIn {
-		subject, key = "the built-in publisher of a provider", "publisher"
-	}
 	switch {
-	case wrong != "" && c.logged == "":
-		logger.WarnContext(ctx, subject+" is unhealthy", key, c.Key(), "message", wrong)
-	case wrong == "" && c.logged != "":
-		logger.InfoContext(ctx, subject+" is healthy again", key, c.Key())
+	case (wrong == "") == (c.logged == ""):
+	case c.builtIn && wrong != "":
+		logger.WarnContext(ctx, "the built-in publisher of a provider is unhealthy", "publisher", c.Key(), "message", wrong)
+	case c.builtIn:
+		logger.InfoContext(ctx, "the built-in publisher of a provider is healthy again", "publisher", c.Key())
+	case wrong != "":
+		logger.WarnContext(ctx, "external-dns is unhealthy", "deployment", c.Key(), "message", wrong)
+	default:
+		logger.InfoContext(ctx, "external-dns is healthy again", "deployment", c.Key())
 	}
 	c.logged = wrong
 }
