@@ -56,15 +56,21 @@ func TestTheBuiltInPublisherSaysWhatItCannotDo(t *testing.T) {
 // TestAForbiddenServerIsRefusedWhenTheProviderIsWritten, and not only when it is dialled.
 func TestAForbiddenServerIsRefusedWhenTheProviderIsWritten(t *testing.T) {
 	w := newShop(t)
-	w.admitter = admission.New(w.store, review.Rules{ForbiddenServers: func(_ context.Context, in intent.Record) map[string]string {
+	strict := admission.New(w.store, review.Rules{ForbiddenServers: func(_ context.Context, in intent.Record) map[string]string {
 		return map[string]string{"environment/ETCD_URLS": in.Environment["ETCD_URLS"] + " is a private address; an administrator allows it by --publisher-servers 10.0.0.5:2379"}
 	}})
 	const spec = `{"provider":"coredns","environment":{"ETCD_URLS":"http://10.0.0.5:2379"}`
+	lenient := w.admitter
+	w.admitter = strict
 	_, err := w.admit(newRecord, spec+builtIn+`}`)
 	assertFields(t, err, intent.Invalid, map[string]string{
 		"/spec/environment/ETCD_URLS": "names a server to which Signpost may not connect: http://10.0.0.5:2379 is a private address; an administrator allows it by --publisher-servers",
 	})
 	w.must(newRecord, spec+`}`)
+	w.admitter = lenient
+	w.must(newRecord, spec+builtIn+`}`)
+	w.admitter = strict
+	w.must(newRecord, spec+builtIn+`,"suspend":true}`)
 }
 
 func TestNoClusterProviderOfAUserStandsForAPublisher(t *testing.T) {

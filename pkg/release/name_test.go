@@ -184,6 +184,9 @@ func TestANameOfAnotherProjectIsRefused(t *testing.T) {
 		}
 		require.Equal(t, before, w.keys())
 	}
+	require.ErrorContains(t, w.publish("projects/bank/names/_sip._tcp.cake.lab.example", `{"provider":"lab","cname":"sip.bank.example"}`),
+		"_sip._tcp.cake.lab.example tells of a service of cake.lab.example, which belongs to another project")
+	require.Equal(t, before, w.keys())
 	_, err := w.service.UnpublishName(ann(ours), ours, intent.NameRequest{Actor: "ann"})
 	require.NoError(t, err)
 	require.ErrorContains(t, w.publish(theirs, fixed), "belongs to another project", "it is still in DNS")

@@ -2,6 +2,8 @@ package providers
 
 import (
 	"context"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -13,7 +15,7 @@ import (
 
 // checkHome checks where a provider's names are published from: a cluster, or the
 // built-in publisher.
-func checkHome(ctx context.Context, a *review.Checker, r *review.Review, in *intent.Record) error {
+func checkHome(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.Record) error {
 	const at = review.Spec + "/deployOn"
 	home := in.DeployOn
 	switch {
@@ -22,7 +24,7 @@ func checkHome(ctx context.Context, a *review.Checker, r *review.Review, in *int
 		r.Refusef(at, "names a publisher and a cluster; give one of them")
 	case home.Publisher != "":
 		checkBuiltIn(r, in)
-		checkServers(ctx, a, r, *in)
+		checkServers(ctx, a, r, in, old)
 	case home.ClusterProvider == "" || home.Cluster == "":
 		r.Refusef(at, "is incomplete; give clusterProvider and cluster, or publisher")
 	default:
@@ -80,12 +82,15 @@ func checkBuiltInParameters(r *review.Review, in *intent.Record) {
 	}
 }
 
-// checkServers refuses servers to which the built-in publisher may not connect.
-func checkServers(ctx context.Context, a *review.Checker, r *review.Review, in intent.Record) {
-	if a.Rules.ForbiddenServers == nil {
+// checkServers refuses servers to which the built-in publisher may not connect. The
+// servers that the provider has already pass: the publisher judges them whenever it connects.
+func checkServers(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.Record) {
+	same := old != nil && old.DeployOn != nil && *old.DeployOn == *in.DeployOn && old.Provider == in.Provider &&
+		reflect.DeepEqual(old.Parameters, in.Parameters) && maps.Equal(old.Environment, in.Environment)
+	if a.Rules.ForbiddenServers == nil || same {
 		return
 	}
-	for field, why := range a.Rules.ForbiddenServers(ctx, in) {
+	for field, why := range a.Rules.ForbiddenServers(ctx, *in) {
 		r.Refusef(review.Spec+"/"+review.Pointer(field), "names a server to which Signpost may not connect: %s", why)
 	}
 }

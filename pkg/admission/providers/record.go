@@ -37,7 +37,7 @@ func CheckRecord(ctx context.Context, a *review.Checker, r *review.Review, in, o
 	checkVerifyServers(a, r, in.Verify)
 	checkTargetFilter(r, in.TargetFilter)
 	checkReleaseTimeout(r, in.ReleaseTimeout)
-	if err := checkHome(ctx, a, r, in); err != nil {
+	if err := checkHome(ctx, a, r, in, old); err != nil {
 		return err
 	}
 	if err := checkLogicalClouds(ctx, a, r, in.LogicalClouds); err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -134,7 +135,7 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	}
 	names := terminal.NewTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS", "WITHIN", "CLIENTS")
 	for _, n := range plan.Names {
-		names.Add(string(n.Action), n.Name, n.Type, n.Record, TargetsCell(string(n.Action), n.Before, n.Targets), n.AnsweredWithin, n.ClientsWithin)
+		names.Add(string(n.Action), n.Name, n.Type, n.Record, TargetsCell(string(n.Action), n.Before, n.Targets)+TTLCell(string(n.Action), n.TTLBefore, n.TTL), n.AnsweredWithin, n.ClientsWithin)
 	}
 	objects := terminal.NewTable("ACTION", "CLUSTER", "KIND", "NAMESPACE", "NAME")
 	for _, o := range plan.Objects {
@@ -235,6 +236,20 @@ func TargetsCell(action string, before, targets []string) string {
 	default:
 		return strings.Join(before, " ") + " -> " + to
 	}
+}
+
+// TTLCell is from which TTL to which a name changes, in seconds; empty for no change.
+func TTLCell(action string, before, now int64) string {
+	if action != string(client.ChangeUpdate) || before == now {
+		return ""
+	}
+	seconds := func(ttl int64) string {
+		if ttl == 0 {
+			return "default"
+		}
+		return strconv.FormatInt(ttl, 10)
+	}
+	return " (TTL " + seconds(before) + " -> " + seconds(now) + ")"
 }
 
 // summary counts the objects by what happens to them, also those that the plan

@@ -184,7 +184,7 @@ func printName(w io.Writer, accepted, now []byte) error {
 	told := map[string]bool{}
 	for _, change := range changed.Status.Changes {
 		told[change.Type] = true
-		t.Add(change.Type, lifecycle.TargetsCell(change.Action, change.Before, change.Targets), change.Action)
+		t.Add(change.Type, lifecycle.TargetsCell(change.Action, change.Before, change.Targets)+lifecycle.TTLCell(change.Action, change.TTLBefore, change.TTL), change.Action)
 	}
 	for _, record := range name.Status.Records {
 		if !told[record.Type] {

@@ -28,6 +28,10 @@ type Published struct {
 // AnnotationProbes has the probes of a DNSEndpoint, as JSON.
 const AnnotationProbes = "signpost.dev/probes"
 
+// AnnotationRecords marks a DNSEndpoint whose SRV records stand at the host names themselves.
+// Others have those of a Service's ports, at names that are made of them.
+const AnnotationRecords = "signpost.dev/records"
+
 // Probe is how some addresses are asked whether they serve.
 type Probe struct {
 	Spec    json.RawMessage `json:"probe"`   // an intent.Probe with its defaults
@@ -92,7 +96,7 @@ func publishedIn(id ID, head Head, canonical []byte) *Published {
 	}
 	for _, e := range object.Spec.Endpoints {
 		name := PublishedName{Name: e.Name, Host: e.Name, Type: e.Type, Targets: e.Targets, ID: e.ID, TTL: e.TTL}
-		if e.Type == "SRV" {
+		if e.Type == "SRV" && head.Annotations[AnnotationRecords] == "" {
 			name.Host = hostOfService(e.Name)
 		}
 		for _, property := range e.Properties {

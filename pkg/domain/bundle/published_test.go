@@ -25,6 +25,8 @@ func TestStoredReadsWhatADNSEndpointPublishes(t *testing.T) {
 		{Name: "www.lab.example", Host: "www.lab.example", Type: "A", Targets: []string{"192.0.2.1", "192.0.2.2"}, ID: "edge+hub", Weight: 7, TTL: 60},
 		{Name: "_web._tcp.lab.example", Host: "lab.example", Type: "SRV", Targets: []string{"0 0 80 lab.example."}},
 	}}, read("DNSEndpoint", ours, spec))
+	require.Equal(t, "_sip._tcp.lab.example", read("DNSEndpoint", ours+`,"annotations":{"signpost.dev/records":"SRV"}`,
+		`{"endpoints":[{"dnsName":"_sip._tcp.lab.example","recordType":"SRV","targets":["0 0 80 lab.example"]}]}`).Names[0].Host, "of a name's own records")
 	require.Nil(t, read("DNSEndpoint", `{"signpost.dev/project":"shop"}`, spec), "a tenant's own DNSEndpoint")
 	require.Nil(t, read("DNSRecord", ours, spec), "another kind")
 	require.Nil(t, read("DNSEndpoint", ours, `"text"`), "nothing that Signpost rendered")

@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// longestValue is that of the value of a CAA record, in characters.
+const longestValue = 255
+
 var tagPattern = regexp.MustCompile(`^[A-Za-z0-9]{1,15}$`)
 
 // Record is [Canonical] for a name of records that are no addresses: its labels may begin
@@ -28,6 +31,9 @@ func Record(text string) (string, error) {
 		if err := CheckLabel(strings.TrimPrefix(labels[n], "_")); err != nil {
 			return "", err
 		}
+		if len(label) > longestLabel { // with its underscore
+			return "", errLongLabel()
+		}
 	}
 	host, err := Canonical(strings.Join(labels[last+1:], "."))
 	if err != nil || last < 0 {
@@ -37,6 +43,17 @@ func Record(text string) (string, error) {
 		return "", errors.New("is longer than 253 characters in its ASCII form")
 	}
 	return host, nil
+}
+
+// OfService is the host whose service a name such as _sip._tcp.shop.example tells of; empty
+// for other names.
+func OfService(name string) string {
+	port, rest, _ := strings.Cut(name, ".")
+	protocol, host, _ := strings.Cut(rest, ".")
+	if !strings.HasPrefix(port, "_") || !strings.HasPrefix(protocol, "_") {
+		return ""
+	}
+	return host
 }
 
 // HasUnderscore tells whether a label of a name begins with an underscore. No host has
@@ -97,12 +114,17 @@ func authorization(value string) (string, error) {
 	tag, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	text := strings.TrimSpace(rest)
 	if bare, quoted := strings.CutPrefix(text, `"`); quoted {
-		text = strings.TrimSuffix(bare, `"`)
+		if text, quoted = strings.CutSuffix(bare, `"`); !quoted {
+			text = `"` // refused below
+		}
 	} else if text == "" || strings.Contains(text, " ") {
 		text = `"` // refused below
 	}
 	odd := func(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }
 	number, err := strconv.ParseUint(flags, 10, 8)
+	if len(text) > longestValue {
+		return "", errors.New("has a value longer than 255 characters; shorten it")
+	}
 	if err != nil || !tagPattern.MatchString(tag) || strings.ContainsFunc(text, odd) {
 		return "", errors.New(`is no CAA record; give flags (0, or 128 for a critical tag), tag and value, as in 0 issue "letsencrypt.org"`)
 	}

@@ -23,7 +23,7 @@ func TestNamesOfRecordsMayHaveUnderscores(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"_.shop.example": "empty label", "a_b.shop.example": "other characters", "__x.shop.example": "other characters",
-		"_tcp.example": "not a full host name", "_dmarc": "not a full host name", "_x." + strings.Repeat("abcdefgh.", 28) + "example": "",
+		"_tcp.example": "not a full host name", "_" + strings.Repeat("a", 63) + ".shop.example": "longer than 63", "_dmarc": "not a full host name", "_x." + strings.Repeat("abcdefgh.", 28) + "example": "",
 		"_abcdef." + strings.Repeat("abcdefgh.", 27) + "example": "253 characters", "x.*._tcp.shop.example": "whole first label",
 	} {
 		_, err := Record(text)
@@ -31,6 +31,8 @@ func TestNamesOfRecordsMayHaveUnderscores(t *testing.T) {
 	}
 	assert.True(t, HasUnderscore("s1._domainkey.shop.example"))
 	assert.False(t, HasUnderscore("a_b.shop.example"))
+	assert.Equal(t, "shop.example", OfService("_sip._tcp.shop.example"))
+	assert.Empty(t, OfService("_dmarc.shop.example"))
 }
 
 func TestValuesOfRecordsBecomeCanonical(t *testing.T) {
@@ -48,7 +50,7 @@ func TestValuesOfRecordsBecomeCanonical(t *testing.T) {
 	for _, c := range []struct{ kind, value, want string }{
 		{"MX", "mail.shop.example", "no preference"}, {"MX", "10 x", "full host name"}, {"SRV", "10 5060 sip.shop.example", "no SRV record"},
 		{"SRV", "a 1 5060 sip.shop.example", "numbers from 0"}, {"SRV", "1 1 65536 sip.shop.example", "numbers from 0"}, {"SRV", "0 0 0 .", "full host name"},
-		{"CAA", "issue letsencrypt.org", "no CAA record"}, {"CAA", `0 issue "a"b"`, "no CAA record"}, {"CAA", "0 issue", "no CAA record"}, {"CAA", "0 issue a b", "no CAA record"}, {"CAA", "256 issue x.org", "no CAA record"},
+		{"CAA", "issue letsencrypt.org", "no CAA record"}, {"CAA", `0 issue "a"b"`, "no CAA record"}, {"CAA", "0 issue", "no CAA record"}, {"CAA", "0 issue a b", "no CAA record"}, {"CAA", "256 issue x.org", "no CAA record"}, {"CAA", `0 issue "`, "no CAA record"}, {"CAA", "0 issue " + strings.Repeat("a", 256), "longer than 255"},
 		{"PTR", "*.shop.example", "wildcard"},
 	} {
 		_, err := Value(c.kind, c.value)

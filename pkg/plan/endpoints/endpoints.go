@@ -63,6 +63,7 @@ func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Obje
 		return bundle.Object{}, false, err
 	}
 	published.Probes = probes
+	annotations = markRecords(annotations, published.Names)
 	object, err := bundle.New(b.Cluster, b.App, &v1alpha1.DNSEndpoint{
 		TypeMeta: metav1.TypeMeta{APIVersion: apiVersion, Kind: bundle.EndpointKind},
 		ObjectMeta: metav1.ObjectMeta{
@@ -72,6 +73,19 @@ func Render(g plan.Group, b plan.Binding, choices []address.Choice) (bundle.Obje
 	})
 	object.Published = published
 	return object, err == nil, err
+}
+
+// markRecords adds to annotations that SRV records stand at the host names themselves, if
+// some do.
+func markRecords(annotations map[string]string, names []bundle.PublishedName) map[string]string {
+	if !slices.ContainsFunc(names, func(n bundle.PublishedName) bool { return n.Type == "SRV" && n.Name == n.Host }) {
+		return annotations
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[bundle.AnnotationRecords] = "SRV"
+	return annotations
 }
 
 func publishedName(host plan.Host, set address.Set) bundle.PublishedName {

@@ -100,7 +100,11 @@ func (d *Dialer) judge(ctx context.Context, address, scope string) ([]target, er
 }
 
 func (d *Dialer) mayDial(ctx context.Context, t target) error {
-	if d.isStore(ctx, t) {
+	is, err := d.isStore(ctx, t)
+	if err != nil {
+		return err
+	}
+	if is {
 		return fault.Errorf(publisher.Forbidden, "%s is a store of Signpost itself, which no rule of %s allows", t, d.Flag)
 	}
 	return d.Rules.judge(t, d.Flag)
@@ -125,8 +129,9 @@ func (d *Dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // isStore tells whether a target is one of Signpost's own stores. A store of this machine is
-// reached by each of the machine's addresses.
-func (d *Dialer) isStore(ctx context.Context, t target) bool {
+// reached by each of the machine's addresses. If nobody knows where a store with the
+// target's port is, isStore fails.
+func (d *Dialer) isStore(ctx context.Context, t target) (bool, error) {
 	for _, store := range d.Stores {
 		host, text, err := net.SplitHostPort(store)
 		port, bad := parsePort(text)
@@ -134,19 +139,19 @@ func (d *Dialer) isStore(ctx context.Context, t target) bool {
 			continue
 		}
 		if canonicalHost(host) == t.host {
-			return true
+			return true, nil
 		}
 		addresses, err := d.storeAddresses(ctx, host)
 		if err != nil {
-			return true // nobody knows where the store is: with its port, it may be here
+			return false, fault.Errorf(fault.Unreachable, "%s may be a store of Signpost itself: %v", t, err)
 		}
 		for _, a := range addresses {
 			if a.Unmap() == t.address || d.isLocal(a.Unmap()) && d.isLocal(t.address) {
-				return true
+				return true, nil
 			}
 		}
 	}
-	return false
+	return false, nil
 }
 
 // storeAddresses are the addresses of a store; an empty host is all of the machine's.

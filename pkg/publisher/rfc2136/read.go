@@ -194,6 +194,9 @@ func targetOf(record dns.RR) (kind, target string, ok bool) {
 	case *dns.SRV:
 		return "SRV", fmt.Sprintf("%d %d %d %s", record.Priority, record.Weight, record.Port, canonical(record.Target)), true
 	case *dns.TXT:
+		if _, mark := marks.Parse(strings.Join(record.Txt, "")); mark { // of another name, perhaps
+			return "", "", false
+		}
 		return "TXT", externaldns.QuoteText(strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(strings.Join(record.Txt, ""))), true // as the library escapes them
 	}
 	return "", "", false

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
@@ -48,7 +49,40 @@ func (s *Registry) CheckNames(ctx context.Context, p *resolve.Proposal) error {
 	if err != nil {
 		return err
 	}
+	if err := s.checkServiceNames(ctx, p, requests); err != nil {
+		return err
+	}
 	return s.checkSubtrees(ctx, p, requests)
+}
+
+// checkServiceNames refuses names such as _sip._tcp.HOST if HOST is another project's: they
+// tell of its services, and its Services may have SRV records there.
+func (s *Registry) checkServiceNames(ctx context.Context, p *resolve.Proposal, requests []resolve.ClaimRequest) error {
+	hosts := map[nameclaim.Key][]resolve.ClaimRequest{}
+	for _, b := range requests {
+		if host := hostname.OfService(b.Host); host != "" {
+			key := nameclaim.Key{View: b.Key.View, Name: host}
+			hosts[key] = append(hosts[key], b)
+		}
+	}
+	if len(hosts) == 0 {
+		return nil
+	}
+	keys := slices.SortedFunc(maps.Keys(hosts), resolve.CompareKeys)
+	claims, err := s.Names().Read(ctx, keys)
+	if err != nil {
+		return err
+	}
+	asked := p.Draft.Asked()
+	for _, key := range keys {
+		if holder := claims[key].Project; holder == "" || holder == p.Draft.Group.Project.Name {
+			continue
+		}
+		for _, b := range hosts[key] {
+			FailName(p.Draft, asked[b.Host], fmt.Sprintf("%s tells of a service of %s, which belongs to another project; choose another host name", b.Host, key.Name))
+		}
+	}
+	return nil
 }
 
 // judge adds requests to those of a proposal. It passes those that are not granted to

@@ -104,7 +104,8 @@ func NameChanges(changes []bundle.Change, pending []state.NameKey, given map[sta
 	for _, key := range slices.Compact(keys) {
 		change := nameChange(key, before, after)
 		change.TTL, change.TTLBefore = ttl[key], ttlBefore[key]
-		if change.Action == "unchanged" && change.TTL != change.TTLBefore && len(change.Targets) > 0 {
+		_, known := ttlBefore[key] // not of a name that another owner gives
+		if change.Action == "unchanged" && known && change.TTL != change.TTLBefore && len(change.Targets) > 0 {
 			change.Action = "update"
 		}
 		out = append(out, change)
@@ -112,8 +113,7 @@ func NameChanges(changes []bundle.Change, pending []state.NameKey, given map[sta
 	return out
 }
 
-// ttlsOf are the TTLs of names before and after some changes. A name that only one side has
-// changes anyway.
+// ttlsOf are the TTLs of names before and after some changes.
 func ttlsOf(changes []bundle.Change) (before, after map[state.NameKey]int64) {
 	before, after = map[state.NameKey]int64{}, map[state.NameKey]int64{}
 	for _, c := range changes {

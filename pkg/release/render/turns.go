@@ -142,6 +142,9 @@ func labelsOf(n bundle.PublishedName) string {
 
 // addTTLs adds changes of TTLs to the turn of the release, which is the only one.
 func addTTLs(turns []intent.NameTurn, ttls []intent.TargetChange) []intent.NameTurn {
+	if len(turns) == 0 {
+		return nil
+	}
 	for _, ttl := range ttls {
 		at := slices.IndexFunc(turns[0].Changes, func(c intent.TargetChange) bool {
 			return c.Name == ttl.Name && c.Type == ttl.Type && c.Provider == ttl.Provider

@@ -101,6 +101,8 @@ func (p Publishing) lacks(host plan.Host) []lack {
 	managed := externaldns.Managed(p.record.Spec.Parameters)
 	switch {
 	case !slices.Contains(host.Types, "SRV"):
+	case !p.Abilities.SRV && p.record.Spec.DeployOn.BuiltIn():
+		says("/spec/recordTypes", "/spec/deployOn", "the built-in publisher of provider %q (%s) writes no SRV records; %s", p.record.Name, provider, externaldns.TypeAdvice("SRV"))
 	case !p.Abilities.SRV:
 		says("/spec/recordTypes", "/spec/provider", "external-dns %s does not keep SRV records for %s of provider %q; %s", version, provider, p.record.Name, externaldns.TypeAdvice("SRV"))
 	case !slices.Contains(managed, "SRV") && !p.record.Spec.DeployOn.BuiltIn():
