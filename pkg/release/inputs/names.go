@@ -174,19 +174,22 @@ func admits(cluster intent.Cluster, project string) bool {
 	return len(cluster.Projects) == 0 || slices.Contains(cluster.Projects, project)
 }
 
-// ForgetClusters has the next selector read the clusters anew, because one has changed.
+// ForgetClusters has the next selector read the clusters anew, because one has changed. It
+// does not wait for a read that goes on, whose answer is not remembered.
 func (s *Reader) ForgetClusters() {
 	s.clusters.mu.Lock()
 	defer s.clusters.mu.Unlock()
 	s.clusters.at = time.Time{}
+	s.clusters.forgotten++
 }
 
 // clusterList remembers the clusters for a moment, because each step of each name with a
 // selector asks for them. It is safe for concurrent use.
 type clusterList struct {
-	mu   sync.Mutex
-	at   time.Time
-	list []listedCluster
+	mu        sync.Mutex // not held while the store is asked
+	at        time.Time
+	list      []listedCluster
+	forgotten int // how often it was forgotten
 }
 
 type listedCluster struct {
@@ -195,17 +198,40 @@ type listedCluster struct {
 }
 
 func (l *clusterList) read(ctx context.Context, store intent.Store, now time.Time) ([]listedCluster, error) {
+	list, forgotten := l.remembered(now)
+	if list != nil {
+		return list, nil
+	}
+	list, err := listClusters(ctx, store)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.forgotten == forgotten {
+		l.list, l.at = list, now
+	}
+	return list, nil
+}
+
+// remembered answers the list, nil if it is old, and how often it was forgotten until now.
+func (l *clusterList) remembered(now time.Time) ([]listedCluster, int) {
 	const fresh = 2 * time.Second
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.at.IsZero() && now.Sub(l.at).Abs() < fresh {
-		return l.list, nil
+	if l.at.IsZero() || now.Sub(l.at).Abs() >= fresh {
+		return nil, l.forgotten
 	}
+	return l.list, l.forgotten
+}
+
+// listClusters reads all clusters, ordered by name.
+func listClusters(ctx context.Context, store intent.Store) ([]listedCluster, error) {
 	groups, err := store.List(ctx, intent.ListOptions{Collection: "cluster-providers"})
 	if err != nil {
 		return nil, err
 	}
-	var list []listedCluster
+	list := []listedCluster{}
 	for _, group := range groups.Items {
 		page, err := store.List(ctx, intent.ListOptions{Collection: string(group.Path) + "/clusters"})
 		if err != nil {
@@ -220,6 +246,5 @@ func (l *clusterList) read(ctx context.Context, store intent.Store, now time.Tim
 		}
 	}
 	slices.SortFunc(list, func(a, b listedCluster) int { return strings.Compare(a.name, b.name) })
-	l.list, l.at = list, now
 	return list, nil
 }
