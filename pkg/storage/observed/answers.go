@@ -129,7 +129,7 @@ func (w *Writer) SetAnswers(ctx context.Context, all map[string]*Answers) error 
 			ops = append(ops, kv.Delete(under+endpoint))
 		}
 	}
-	if err := w.apply(ctx, ops...); err != nil {
+	if err := w.apply(ctx, nil, ops...); err != nil {
 		return err
 	}
 	w.answers = maps.Clone(all)

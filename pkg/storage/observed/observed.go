@@ -27,6 +27,9 @@ import (
 // cluster fences it off.
 var ErrLost = errors.New("the cluster has to be claimed anew")
 
+// ErrMoved is the error of a write whose condition does not hold any more.
+var ErrMoved = errors.New("what the write relies on has changed since it was read")
+
 // Reachability tells whether a cluster's owner could reach it.
 type Reachability struct {
 	Reachable bool      `json:"reachable"`

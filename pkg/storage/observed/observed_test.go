@@ -67,8 +67,29 @@ func TestObservationsAreReadAsTheyWereWritten(t *testing.T) {
 	clusters, err := s.Clusters(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{hub, "edge+hub2"}, clusters)
-	assert.ElementsMatch(t, []address.Service{services[0].Service, services[1].Service}, w.Services())
+	assert.Equal(t, []string{observed.ServiceKey(services[0].Service), observed.ServiceKey(services[1].Service)}, w.Unasked(nil, nil))
 	assert.Equal(t, []string{"shop/external-dns-lab"}, w.Deployments())
+}
+
+// forget removes what nobody asks for, if no context has moved since a revision.
+func forget(t *testing.T, store *kvtest.Fake, w *observed.Writer, since int64) error {
+	t.Helper()
+	return w.Forget(t.Context(), w.Unasked(nil, nil), kv.NotAfter("/signpost/current/", since))
+}
+
+// TestNothingIsForgottenOnceAContextHasMoved: it may ask for what nobody asked for before.
+func TestNothingIsForgottenOnceAContextHasMoved(t *testing.T) {
+	store := kvtest.NewFake()
+	w := writer(t, store, hub)
+	require.NoError(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.10")))
+	read := store.Revision()
+	_, _, err := store.Txn(t.Context(), nil, kv.Put("/signpost/current/projects/shop", []byte("{}")))
+	require.NoError(t, err)
+	require.ErrorIs(t, forget(t, store, w, read), observed.ErrMoved)
+	require.Len(t, w.Unasked(nil, nil), 1)
+	require.Empty(t, w.Unasked(map[string]bool{"shop/web": true}, nil))
+	require.NoError(t, forget(t, store, w, store.Revision()))
+	require.Empty(t, w.Unasked(nil, nil))
 }
 
 func TestUnchangedObservationIsNotWritten(t *testing.T) {
@@ -91,7 +112,7 @@ func TestWriterThatLostTheClusterObservesNothing(t *testing.T) {
 	require.NoError(t, err)
 	next := writer(t, store, hub)
 	require.ErrorIs(t, w.SetService(t.Context(), "shop", "web", offer("203.0.113.11")), observed.ErrLost)
-	require.ErrorIs(t, w.RemoveService(t.Context(), "shop", "web"), observed.ErrLost)
+	require.ErrorIs(t, forget(t, store, w, store.Revision()), observed.ErrLost)
 	require.NoError(t, next.SetService(t.Context(), "shop", "web", offer("203.0.113.12")))
 }
 

@@ -24,17 +24,7 @@ func (s *Store) Placement(ctx context.Context, cluster, key string) (*placement.
 	return read[placement.Verdict](ctx, s, placementPrefix(cluster)+key)
 }
 
-// Placements lists the keys of the placements that have a verdict, in order.
-func (w *Writer) Placements() []string {
-	return w.below(placementPrefix(w.cluster))
-}
-
 // SetPlacement writes what a placement makes of the nodes, if it changed.
 func (w *Writer) SetPlacement(ctx context.Context, key string, v placement.Verdict) error {
 	return w.set(ctx, placementPrefix(w.cluster)+key, v)
-}
-
-// RemovePlacement forgets a placement that nobody wants any more.
-func (w *Writer) RemovePlacement(ctx context.Context, key string) error {
-	return w.remove(ctx, placementPrefix(w.cluster)+key)
 }

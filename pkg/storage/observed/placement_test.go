@@ -27,20 +27,17 @@ func TestVerdictsAreKeptByPlacement(t *testing.T) {
 	require.NoError(t, w.SetPlacement(t.Context(), "k1", none))
 	require.NoError(t, w.SetPlacement(t.Context(), "k2", placement.Verdict{Nodes: 3, Suitable: 3}))
 	assert.Equal(t, &none, read("k1"))
-	assert.Equal(t, []string{"k1", "k2"}, w.Placements())
 	other, err := s.Placement(t.Context(), "edge+hub2", "k1")
 	require.NoError(t, err)
 	assert.Nil(t, other, "other clusters have other nodes")
 
 	before := store.Revision()
 	require.NoError(t, w.SetPlacement(t.Context(), "k1", none))
-	require.NoError(t, w.RemovePlacement(t.Context(), "k3"))
 	assert.Equal(t, before, store.Revision(), "an unchanged verdict is not written")
-	require.NoError(t, w.RemovePlacement(t.Context(), "k1"))
+	unasked := w.Unasked(nil, map[string]placement.Placement{"k2": {}})
+	require.NoError(t, w.Forget(t.Context(), unasked, kv.NotAfter("/signpost/current/", before)))
 	assert.Nil(t, read("k1"))
-	assert.Equal(t, []string{"k2"}, w.Placements())
-	assert.Empty(t, w.Services(), "a verdict is nothing else")
-	assert.Empty(t, w.Deployments())
+	assert.NotNil(t, read("k2"))
 }
 
 func TestWriterThatLostTheClusterJudgesNothing(t *testing.T) {
@@ -58,7 +55,7 @@ func TestWatchNamesTheClustersOfChangedVerdicts(t *testing.T) {
 	changes := observed.New(store).Watch(ctx, store.Revision()+1)
 	for _, change := range []func() error{
 		func() error { return w.SetPlacement(t.Context(), "k1", placement.Verdict{Nodes: 1}) },
-		func() error { return w.RemovePlacement(t.Context(), "k1") },
+		func() error { return forget(t, store, w, store.Revision()) },
 	} {
 		require.NoError(t, change())
 		seen := <-changes

@@ -30,13 +30,6 @@ func (w *Writer) SetService(ctx context.Context, namespace, name string, o addre
 	return w.set(ctx, key, o)
 }
 
-// RemoveService forgets a Service that nobody needs the addresses of.
-func (w *Writer) RemoveService(ctx context.Context, namespace, name string) error {
-	key := ServiceKey(address.Service{Cluster: w.cluster, Namespace: namespace, Name: name})
-	delete(w.held, key)
-	return w.remove(ctx, key)
-}
-
 // Holds tells whether a Service is ready and does not count as that yet.
 func (w *Writer) Holds() bool { return len(w.held) > 0 }
 

@@ -119,7 +119,7 @@ func TestReadinessThatCannotBeSeenIsNotKnown(t *testing.T) {
 	assert.Nil(t, s.see(offer("203.0.113.10")).Readiness)
 	s.ready(0)
 	assert.Nil(t, s.see(address.Observation{}).Readiness, "nor that of a Service which is gone")
-	require.NoError(t, s.writer.RemoveService(t.Context(), "shop", "web"))
+	require.NoError(t, forget(t, s.store, s.writer, s.store.Revision()))
 	assert.Zero(t, s.writer.Due(s.now))
 }
 

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -40,15 +40,30 @@ func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*
 	return w, nil
 }
 
-// Services lists the Services that have an observation, in order.
-func (w *Writer) Services() []address.Service {
-	var out []address.Service
-	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
-		if service, ok := parseService(key); ok {
-			out = append(out, service)
+// Unasked lists what is stored of other Services ("namespace/name") and placements than
+// these, by its keys, in order.
+func (w *Writer) Unasked(services map[string]bool, placements map[string]placement.Placement) []string {
+	var keys []string
+	for key := range w.stored {
+		service, isService := parseService(key)
+		_, name, isPlacement := parsePlacement(key)
+		_, judged := placements[name]
+		if isService && !services[service.Namespace+"/"+service.Name] || isPlacement && !judged {
+			keys = append(keys, key)
 		}
 	}
-	return out
+	slices.Sort(keys)
+	return keys
+}
+
+// Forget removes what is stored by keys, as long as the condition holds. Otherwise the
+// error is ErrMoved.
+func (w *Writer) Forget(ctx context.Context, keys []string, on kv.Compare) error {
+	var ops []kv.Op
+	for _, key := range keys {
+		ops = append(ops, kv.Delete(key))
+	}
+	return w.apply(ctx, []kv.Compare{on}, ops...)
 }
 
 // Deployments lists the Deployments ("namespace/name") that have an
@@ -124,17 +139,19 @@ func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known
 			ops = append(ops, kv.Delete(under+endpoint))
 		}
 	}
-	return w.apply(ctx, ops...)
+	return w.apply(ctx, nil, ops...)
 }
 
-func (w *Writer) apply(ctx context.Context, ops ...kv.Op) error {
+// apply writes on conditions beside the fence.
+func (w *Writer) apply(ctx context.Context, on []kv.Compare, ops ...kv.Op) error {
 	for batch := range kv.Batches(slices.Values(ops)) {
-		if err := w.commit(ctx, batch...); err != nil {
+		if err := w.commit(ctx, on, batch...); err != nil {
 			return err
 		}
 		for _, op := range batch {
 			if op.Delete {
 				delete(w.stored, op.Key)
+				delete(w.held, op.Key)
 			} else {
 				w.stored[op.Key] = op.Value
 			}
@@ -165,26 +182,28 @@ func (w *Writer) set(ctx context.Context, key string, value any) error {
 	if before, ok := w.stored[key]; ok && bytes.Equal(before, raw) {
 		return nil
 	}
-	return w.apply(ctx, kv.Put(key, raw))
+	return w.apply(ctx, nil, kv.Put(key, raw))
 }
 
 func (w *Writer) remove(ctx context.Context, key string) error {
 	if _, ok := w.stored[key]; !ok {
 		return nil
 	}
-	return w.apply(ctx, kv.Delete(key))
+	return w.apply(ctx, nil, kv.Delete(key))
 }
 
-func (w *Writer) commit(ctx context.Context, ops ...kv.Op) error {
-	owned, _, err := w.kv.Txn(ctx, []kv.Compare{w.fence}, ops...)
-	if intent.CodeOf(err) == intent.Unavailable {
+func (w *Writer) commit(ctx context.Context, on []kv.Compare, ops ...kv.Op) error {
+	done, _, err := w.kv.Txn(ctx, append([]kv.Compare{w.fence}, on...), ops...)
+	switch {
+	case intent.CodeOf(err) == intent.Unavailable:
 		return fmt.Errorf("%w: %w", ErrLost, err)
-	}
-	if err != nil {
+	case err != nil || done:
 		return err
-	}
-	if !owned {
+	case len(on) == 0:
 		return ErrLost
 	}
-	return nil
+	if err := w.commit(ctx, nil); err != nil { // the fence alone
+		return err
+	}
+	return ErrMoved
 }

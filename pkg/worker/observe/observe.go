@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/lookup"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
@@ -82,7 +82,10 @@ func (o *Observer) step(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	if err := o.forget(ctx); !errors.Is(err, observed.ErrMoved) {
+		return err
+	}
+	return nil // the next step tries again
 }
 
 // rest answers how long nothing needs to be written, unless something happens.
@@ -104,8 +107,7 @@ func (o *Observer) Finish(ctx context.Context) error {
 		return err
 	}
 	for _, forget := range []func(context.Context) error{
-		func(ctx context.Context) error { return o.forgetServices(ctx, nil) },
-		o.forgetPlacements,
+		o.forget,
 		workloads{stored: o.writer.Deployments(), remove: o.writer.RemoveDeployment}.forget,
 		workloads{stored: o.writer.DaemonSets(), remove: o.writer.RemoveDaemonSet}.forget,
 		func(ctx context.Context) error { return o.writer.SetPublished(ctx, nil, nil) },
@@ -123,48 +125,41 @@ func (o *Observer) Finish(ctx context.Context) error {
 }
 
 func (o *Observer) services(ctx context.Context) error {
-	named := o.cluster.Index.Services(o.cluster.Name)
-	if watches := o.cluster.Watches(); watches != nil {
-		for _, service := range slices.Sorted(maps.Keys(named)) {
-			namespace, name, _ := strings.Cut(service, "/")
-			observation, known := watches.Service(namespace, name)
-			if !known || !o.lookups.Resolve(ctx, &observation) {
-				continue
-			}
-			observation.Changed = o.cluster.Clock.Now().UTC()
-			if err := o.writer.SetService(ctx, namespace, name, observation); err != nil {
-				return err
-			}
-		}
-	}
-	return o.forgetServices(ctx, named)
-}
-
-// forgetServices removes the observations of Services that no current pointer
-// names, as of a read made for the purpose.
-func (o *Observer) forgetServices(ctx context.Context, named map[string]bool) error {
-	var candidates []address.Service
-	for _, service := range o.writer.Services() {
-		if !named[service.Namespace+"/"+service.Name] {
-			candidates = append(candidates, service)
-		}
-	}
-	if len(candidates) == 0 {
+	watches := o.cluster.Watches()
+	if watches == nil {
 		return nil
 	}
-	if _, err := o.cluster.Index.Refresh(ctx); err != nil {
-		return err
-	}
-	named = o.cluster.Index.Services(o.cluster.Name)
-	for _, service := range candidates {
-		if named[service.Namespace+"/"+service.Name] {
+	for _, service := range slices.Sorted(maps.Keys(o.cluster.Index.Services(o.cluster.Name))) {
+		namespace, name, _ := strings.Cut(service, "/")
+		observation, known := watches.Service(namespace, name)
+		if !known || !o.lookups.Resolve(ctx, &observation) {
 			continue
 		}
-		if err := o.writer.RemoveService(ctx, service.Namespace, service.Name); err != nil {
+		observation.Changed = o.cluster.Clock.Now().UTC()
+		if err := o.writer.SetService(ctx, namespace, name, observation); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// forget removes what was observed of Services and placements that no context asks for, as of a
+// read made for the purpose. It removes nothing if a context has moved since: that one
+// may ask for them again (I11).
+func (o *Observer) forget(ctx context.Context) error {
+	if len(o.unasked()) == 0 {
+		return nil
+	}
+	revision, err := o.cluster.Index.Refresh(ctx)
+	if err != nil {
+		return err
+	}
+	return o.writer.Forget(ctx, o.unasked(), appcontext.NoneMovedSince(revision))
+}
+
+func (o *Observer) unasked() []string {
+	of, index := o.cluster.Name, o.cluster.Index
+	return o.writer.Unasked(index.Services(of), index.Placements(of))
 }
 
 // published writes which DNSEndpoints the prober saw to be published.
