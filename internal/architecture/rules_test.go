@@ -38,7 +38,8 @@ func leaves() []leaf {
 			[]string{"pkg/domain/nearest", "golang.org/x/net/idna"},
 			"the flag table is proven against external-dns' own parsers in modules of their own, and must not drag external-dns in",
 		},
-		{"pkg/dns/verify", []string{"pkg/dns/externaldns", "pkg/domain/intent", "github.com/miekg/dns", "golang.org/x/time/rate"}, "servers are asked, and their answers judged; who asks, and what for, is others' business"},
+		{"pkg/dns/rdata", []string{"github.com/miekg/dns"}, "what a record says follows from it alone"},
+		{"pkg/dns/verify", []string{"pkg/dns/externaldns", "pkg/dns/rdata", "pkg/domain/intent", "github.com/miekg/dns", "golang.org/x/time/rate"}, "servers are asked, and their answers judged; who asks, and what for, is others' business"},
 		{"pkg/domain/hostname", []string{"golang.org/x/net/idna"}, "which names a template makes follows from the values alone"},
 		{"pkg/domain/address", []string{"pkg/domain/intent"}, "which address is published follows from observations alone"},
 		{
@@ -178,7 +179,7 @@ func gates() []gate {
 
 		{"go.opentelemetry.io/...", []string{app, "pkg/tracing"}, "spans are made in one way; spans and records are exported in one place"},
 
-		{"github.com/miekg/dns/...", []string{"pkg/dns/verify", "pkg/dns/zone", "pkg/publisher/rfc2136"}, "questions to nameservers are asked, and paced, in one place, zones are read in another, and updates are sent in a third"},
+		{"github.com/miekg/dns/...", []string{"pkg/dns/rdata", "pkg/dns/verify", "pkg/dns/zone", "pkg/publisher/rfc2136"}, "questions to nameservers are asked, and paced, in one place, zones are read in another, and updates are sent in a third; all of them read records alike"},
 
 		{"google.golang.org/grpc/...", []string{app, "api/contextupdate", "pkg/emco/emcopb", "pkg/emco/rsync/...", "pkg/publisher/coredns"}, "what EMCO asks and what is asked of EMCO goes through one package each; etcd's client takes its dialer as an option of it"},
 		{"pkg/emco/emcopb", []string{"api/contextupdate", "pkg/emco/rsync/..."}, "messages are read and written where the wire ends"},

@@ -98,11 +98,14 @@ func TypeAdvice(kind string) string {
 	return fmt.Sprintf("external-dns %s publishes them for %s; %s", DefaultVersion, text, lone)
 }
 
+// Written are those of [RecordTypes] that Signpost's own publisher writes for a provider.
+func Written(provider string) []string {
+	return slices.Clone(loadTable().provider(provider).keeps.writes)
+}
+
 // Writes tells whether Signpost's own publisher writes records of a type for a provider.
 // The type is one of [RecordTypes].
-func Writes(provider, kind string) bool {
-	return slices.Contains(loadTable().provider(provider).keeps.writes, kind)
-}
+func Writes(provider, kind string) bool { return slices.Contains(Written(provider), kind) }
 
 // WriteText is the text of a TXT record in the form that a provider's external-dns takes.
 func WriteText(provider, text string) string {

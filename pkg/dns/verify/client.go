@@ -13,6 +13,8 @@ import (
 
 	"github.com/miekg/dns"
 	"golang.org/x/time/rate"
+
+	"github.com/signpost-dns/signpost/pkg/dns/rdata"
 )
 
 // How much is asked.
@@ -71,7 +73,7 @@ func (c *client) ask(ctx context.Context, to netip.AddrPort, name, kind string) 
 	if err != nil {
 		return Reply{Server: to.String(), At: at, Err: err}
 	}
-	r := read(answer, canonical(name), kind)
+	r := read(answer, rdata.Host(name), kind)
 	if r.size() > longestReply {
 		return Reply{Server: to.String(), At: at, Err: errTooMuch}
 	}

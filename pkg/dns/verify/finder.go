@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/signpost-dns/signpost/pkg/dns/rdata"
 )
 
 // How long it is remembered whom to ask, and of how many names.
@@ -128,7 +130,7 @@ func (f *finder) zone(ctx context.Context, name string) (string, error) {
 			return "", err
 		}
 		for _, record := range slices.Concat(m.Answer, m.Ns) {
-			if zone := canonical(record.Header().Name); record.Header().Rrtype == dns.TypeSOA && dns.IsSubDomain(dns.Fqdn(zone), dns.Fqdn(at)) {
+			if zone := rdata.Host(record.Header().Name); record.Header().Rrtype == dns.TypeSOA && dns.IsSubDomain(dns.Fqdn(zone), dns.Fqdn(at)) {
 				return zone, nil
 			}
 		}

@@ -2,13 +2,12 @@ package verify
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"github.com/signpost-dns/signpost/pkg/dns/rdata"
 )
 
 // read takes the answers of a message for a name and type. Answers for other names do not
@@ -20,14 +19,14 @@ func read(m *dns.Msg, name, kind string) Reply {
 	}
 	for _, record := range m.Answer {
 		head := record.Header()
-		if canonical(head.Name) != name || head.Class != dns.ClassINET {
+		if rdata.Host(head.Name) != name || head.Class != dns.ClassINET {
 			continue
 		}
 		if alias, ok := record.(*dns.CNAME); ok && kind != "CNAME" {
-			r.CNAME, r.TTL = canonical(alias.Target), head.Ttl
+			r.CNAME, r.TTL = rdata.Host(alias.Target), head.Ttl
 		}
-		if value := valueOf(record, kind); value != "" {
-			r.Values, r.TTL = append(r.Values, value), head.Ttl
+		if dns.TypeToString[head.Rrtype] == kind {
+			r.Values, r.TTL = append(r.Values, rdata.Value(record)), head.Ttl
 		}
 	}
 	slices.Sort(r.Values)
@@ -63,42 +62,3 @@ func (r Reply) size() int {
 	}
 	return size
 }
-
-// valueOf is the value of a record of the type as targets are written; empty for
-// a record of another type.
-func valueOf(record dns.RR, kind string) string {
-	if dns.TypeToString[record.Header().Rrtype] != kind {
-		return ""
-	}
-	switch v := record.(type) {
-	case *dns.A:
-		return text(netip.AddrFromSlice(v.A.To4()))
-	case *dns.AAAA:
-		return text(netip.AddrFromSlice(v.AAAA))
-	case *dns.CNAME:
-		return canonical(v.Target)
-	case *dns.SRV:
-		return fmt.Sprintf("%d %d %d %s", v.Priority, v.Weight, v.Port, canonical(v.Target))
-	case *dns.TXT:
-		return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(strings.Join(v.Txt, "")) // as the library escapes them
-	case *dns.NS:
-		return canonical(v.Ns)
-	case *dns.PTR:
-		return canonical(v.Ptr)
-	case *dns.MX:
-		return fmt.Sprintf("%d %s", v.Preference, canonical(v.Mx))
-	case *dns.CAA:
-		return strconv.Itoa(int(v.Flag)) + " " + strings.ToLower(v.Tag) + ` "` + v.Value + `"`
-	}
-	return ""
-}
-
-func text(address netip.Addr, ok bool) string {
-	if !ok {
-		return ""
-	}
-	return address.String()
-}
-
-// canonical is a host name in lower case, without the final dot.
-func canonical(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/dns/rdata"
 )
 
 // nameserver is a DNS server on loopback, over UDP and TCP.
@@ -68,7 +70,7 @@ func (s *nameserver) add(records ...string) {
 		rr, err := dns.NewRR(text)
 		require.NoError(s.t, err)
 		s.set(func() {
-			name := canonical(rr.Header().Name)
+			name := rdata.Host(rr.Header().Name)
 			s.records[name] = append(s.records[name], rr)
 		})
 	}
@@ -110,7 +112,7 @@ func (s *nameserver) over(network string) dns.HandlerFunc {
 
 // answer fills in what a server of zone files would.
 func (s *nameserver) answer(m *dns.Msg, q dns.Question) {
-	there, known := s.records[canonical(q.Name)]
+	there, known := s.records[rdata.Host(q.Name)]
 	for _, rr := range there {
 		if t := rr.Header().Rrtype; t == q.Qtype || t == dns.TypeCNAME {
 			m.Answer = append(m.Answer, rr)
@@ -122,7 +124,7 @@ func (s *nameserver) answer(m *dns.Msg, q dns.Question) {
 	if len(m.Answer) > 0 {
 		return
 	}
-	for name := canonical(q.Name); ; {
+	for name := rdata.Host(q.Name); ; {
 		for _, rr := range s.records[name] {
 			if rr.Header().Rrtype == dns.TypeSOA {
 				m.Ns = append(m.Ns, rr)

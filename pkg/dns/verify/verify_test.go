@@ -12,6 +12,8 @@ import (
 	"github.com/miekg/dns"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/dns/rdata"
 )
 
 // impatient is how long a server is waited for that does not answer.
@@ -312,7 +314,7 @@ func FuzzAnswers(f *testing.F) {
 				assert.Equal(t, address.String(), value)
 			}
 		}
-		if !slices.ContainsFunc(m.Answer, func(rr dns.RR) bool { return canonical(rr.Header().Name) == "www.lab.example" }) {
+		if !slices.ContainsFunc(m.Answer, func(rr dns.RR) bool { return rdata.Host(rr.Header().Name) == "www.lab.example" }) {
 			assert.Empty(t, r.said())
 		}
 		q := Question{Name: "www.lab.example", Type: kind, Sets: [][]string{{"203.0.113.10"}}}

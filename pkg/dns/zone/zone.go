@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 
 	"github.com/miekg/dns"
+
+	"github.com/signpost-dns/signpost/pkg/dns/rdata"
 )
 
 // MostRecords is how many records of a zone are read.
@@ -119,28 +120,7 @@ func Unquote(value string) (string, error) {
 	if err != nil || !right {
 		return "", errors.New("is no TXT record; give its texts in quotes")
 	}
-	var text strings.Builder
-	for _, part := range txt.Txt {
-		for i := 0; i < len(part); i++ {
-			c := part[i]
-			const digits = 3
-			switch {
-			case c == '\\' && i+digits < len(part) && strings.Trim(part[i+1:i+1+digits], "0123456789") == "":
-				code, err := strconv.ParseUint(part[i+1:i+1+digits], 10, 8)
-				if err != nil {
-					return "", errors.New("has an escape beyond \\255")
-				}
-				text.WriteByte(byte(code))
-				i += digits
-			case c == '\\' && i+1 < len(part):
-				i++
-				text.WriteByte(part[i])
-			default:
-				text.WriteByte(c)
-			}
-		}
-	}
-	return text.String(), nil
+	return rdata.Text(txt), nil
 }
 
 // Quote writes a text as the strings of a TXT record, of which each holds 255 bytes.

@@ -2,8 +2,6 @@ package rfc2136
 
 import (
 	"context"
-	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -11,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/dns/rdata"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
@@ -40,7 +39,7 @@ func (w *Writer) Read(ctx context.Context, names []string, types ...string) (map
 	if len(names) > publisher.Most {
 		return nil, fault.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
 	}
-	kinds := slices.Concat(publisher.Managed(), slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return !slices.Contains(written(), kind) }))
+	kinds := slices.Concat(publisher.Managed(), slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return !externaldns.Writes("rfc2136", kind) }))
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	lookups := make(map[string][]*lookup, len(names))
@@ -68,9 +67,6 @@ func (w *Writer) Read(ctx context.Context, names []string, types ...string) (map
 	}
 	return states, nil
 }
-
-// written are the types of records that the Writer writes beside those of addresses.
-func written() []string { return []string{"CAA", "MX", "PTR", "SRV", "TXT"} }
 
 // questions are those about one name: for its records, and as many as types for its marks.
 // A CNAME shows in the answer to A.
@@ -174,32 +170,17 @@ func with(sets []publisher.Set, name, kind, target string, ttl int64) []publishe
 	return sets
 }
 
-// targetOf reads a record of a type that the Writer writes.
+// targetOf reads a record of a type that the Writer writes, and is no mark of another name.
 func targetOf(record dns.RR) (kind, target string, ok bool) {
-	switch record := record.(type) {
-	case *dns.A:
-		return "A", record.A.String(), true
-	case *dns.AAAA:
-		if address, ok := netip.AddrFromSlice(record.AAAA); ok {
-			return "AAAA", address.String(), true
-		}
-	case *dns.CNAME:
-		return "CNAME", canonical(record.Target), true
-	case *dns.CAA:
-		return "CAA", fmt.Sprintf("%d %s %q", record.Flag, strings.ToLower(record.Tag), record.Value), true
-	case *dns.MX:
-		return "MX", fmt.Sprintf("%d %s", record.Preference, canonical(record.Mx)), true
-	case *dns.PTR:
-		return "PTR", canonical(record.Ptr), true
-	case *dns.SRV:
-		return "SRV", fmt.Sprintf("%d %d %d %s", record.Priority, record.Weight, record.Port, canonical(record.Target)), true
-	case *dns.TXT:
-		if _, mark := marks.Parse(strings.Join(record.Txt, "")); mark { // of another name, perhaps
+	kind, target = dns.Type(record.Header().Rrtype).String(), rdata.Value(record)
+	if !slices.Contains(publisher.Managed(), kind) && !externaldns.Writes("rfc2136", kind) {
+		return "", "", false
+	}
+	if kind == "TXT" {
+		if _, mark := marks.Parse(target); mark {
 			return "", "", false
 		}
-		return "TXT", externaldns.QuoteText(strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(strings.Join(record.Txt, ""))), true // as the library escapes them
+		target = externaldns.QuoteText(target)
 	}
-	return "", "", false
+	return kind, target, true
 }
-
-func canonical(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".") }

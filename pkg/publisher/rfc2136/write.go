@@ -23,7 +23,7 @@ const mostTargets = 500
 // all of it or nothing.
 func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 	change.After = w.effective(change.After)
-	steps, err := change.Steps(w.marks.Owner(), written()...)
+	steps, err := change.Steps(w.marks.Owner(), externaldns.Written("rfc2136")...)
 	if err != nil || len(steps) == 0 {
 		return err
 	}
