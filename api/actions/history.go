@@ -24,7 +24,7 @@ func (h History) Events(ctx context.Context, c *operation.Call) (response.Answer
 
 // Name lists how a host name has changed in all projects that the caller may read.
 func (h History) Name(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	host, err := hostname.Record(c.Vars["host"])
+	host, err := hostname.CanonicalUnderscored(c.Vars["host"])
 	if err != nil {
 		return response.Answer{}, &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("path parameter host: %q %s", jsonbody.Clip(c.Vars["host"]), err)}
 	}

@@ -21,7 +21,7 @@ import (
 // path.
 func CheckHost(r *review.Review, name string) {
 	const at review.Pointer = "/metadata/name"
-	canonical, err := hostname.Record(name)
+	canonical, err := hostname.CanonicalUnderscored(name)
 	switch {
 	case err != nil:
 		r.Refusef(at, "%s %s", review.Quote(name), err)
@@ -93,7 +93,7 @@ func checkTarget(r *review.Review, in *intent.Name) {
 	if in.CNAME == "" {
 		return
 	}
-	canonical, err := hostname.Record(in.CNAME)
+	canonical, err := hostname.CanonicalUnderscored(in.CNAME)
 	switch {
 	case err != nil:
 		r.Refusef(review.Spec+"/cname", "%s %s", review.Quote(in.CNAME), err)

@@ -165,7 +165,7 @@ func withoutMarks(name string, set *recordSet, owners map[string]int, result *Re
 }
 
 func take(name string, types map[string]*recordSet, result *Result) {
-	host, err := hostname.Record(name)
+	host, err := hostname.CanonicalUnderscored(name)
 	if err != nil {
 		for _, kind := range slices.Sorted(maps.Keys(types)) {
 			result.leave(name, kind, "%s", err)
@@ -188,7 +188,7 @@ func take(name string, types map[string]*recordSet, result *Result) {
 }
 
 func takeAlias(taken *Name, alias *recordSet, result *Result) {
-	target, err := hostname.Record(alias.values[0])
+	target, err := hostname.CanonicalUnderscored(alias.values[0])
 	switch {
 	case len(alias.values) > 1:
 		result.leave(taken.Host, "CNAME", "has %d targets, and a CNAME has one; correct the zone", len(alias.values))

@@ -41,7 +41,7 @@ func HistoryCommand(p terminal.Program) *cobra.Command {
 }
 
 func printHistory(ctx context.Context, p terminal.Program, server *connect.Connection, output *terminal.Format, host string) error {
-	canonical, err := hostname.Record(host)
+	canonical, err := hostname.CanonicalUnderscored(host)
 	if err != nil {
 		return terminal.Usagef("%q %w", host, err)
 	}

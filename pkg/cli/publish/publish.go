@@ -91,7 +91,7 @@ func Command(p terminal.Program) *cobra.Command {
 
 // read checks what can be checked without the server.
 func (r *publication) read(host string) error {
-	canonical, err := hostname.Record(host)
+	canonical, err := hostname.CanonicalUnderscored(host)
 	if err != nil {
 		return terminal.Usagef("%q %w", host, err)
 	}

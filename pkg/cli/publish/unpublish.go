@@ -65,7 +65,7 @@ func ownNames(server *connect.Connection, project *string) cobra.CompletionFunc 
 }
 
 func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host string) error {
-	canonical, err := hostname.Record(host)
+	canonical, err := hostname.CanonicalUnderscored(host)
 	if err != nil {
 		return terminal.Usagef("%q %w", host, err)
 	}

@@ -30,7 +30,7 @@ name is taken.`,
 		Example: "  signpost whois www.shop.example",
 		Args:    terminal.Exactly(1, "one host name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			host, err := hostname.Record(args[0])
+			host, err := hostname.CanonicalUnderscored(args[0])
 			if err != nil {
 				return terminal.Usagef("%q %w", args[0], err)
 			}

@@ -2,7 +2,6 @@ package hostname
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,11 +10,13 @@ import (
 // longestValue is that of the value of a CAA record, in characters.
 const longestValue = 255
 
-var tagPattern = regexp.MustCompile(`^[A-Za-z0-9]{1,15}$`)
+// authorizationPattern is that of flags, a tag, and a value in quotes or of one word, in
+// printable ASCII without quotes and backslashes.
+var authorizationPattern = regexp.MustCompile(`^(\d+)\s+([A-Za-z0-9]{1,15})\s+(?:"([ !#-\[\]-~]*)"|([!#-\[\]-~]+))$`)
 
-// Record is [Canonical] for a name of records that are no addresses: its labels may begin
+// CanonicalUnderscored is [Canonical] for a name of records that are no addresses: its labels may begin
 // with an underscore, as in _dmarc.shop.example and _sip._tcp.shop.example.
-func Record(text string) (string, error) {
+func CanonicalUnderscored(text string) (string, error) {
 	labels := strings.Split(strings.TrimSuffix(text, "."), ".")
 	last := -1
 	for n, label := range labels {
@@ -66,37 +67,34 @@ func HasUnderscore(name string) bool {
 // that of a zone file, with a host name as [Canonical] answers it. The error names the
 // fault and the remedy.
 func Value(kind, value string) (string, error) {
-	words := strings.Fields(value)
 	switch kind {
 	case "MX":
-		if len(words) != 2 {
-			words = append(words, "", "")[:2]
-		}
-		return leads(words, "has no preference; give a number from 0 to 65535 and a host name, as in 10 mail.shop.example")
+		return numbered(value, 1, "is no MX record; give a preference from 0 to 65535 and a host name, as in 10 mail.shop.example")
 	case "SRV":
-		const parts = 4 // priority, weight, port and host name
-		if len(words) != parts {
-			return "", errors.New("is no SRV record; give priority, weight, port and host name, as in 10 50 5060 sip.shop.example")
-		}
-		return leads(words, "has no priority, weight and port; give numbers from 0 to 65535, as in 10 50 5060 sip.shop.example")
+		return numbered(value, 3, "is no SRV record; give priority, weight and port from 0 to 65535, and a host name, as in 10 50 5060 sip.shop.example")
 	case "CAA":
 		return authorization(value)
 	}
 	return target(value)
 }
 
-// leads are the words of a record of numbers and a host name.
-func leads(words []string, advice string) (string, error) {
-	var out strings.Builder
-	for _, word := range words[:len(words)-1] {
+// numbered is a record of so many numbers and a host name. The advice tells what else
+// a value lacks.
+func numbered(value string, count int, advice string) (string, error) {
+	words := strings.Fields(value)
+	if len(words) != count+1 {
+		return "", errors.New(advice)
+	}
+	for i, word := range words[:count] {
 		number, err := strconv.ParseUint(word, 10, 16)
 		if err != nil {
 			return "", errors.New(advice)
 		}
-		fmt.Fprintf(&out, "%d ", number)
+		words[i] = strconv.FormatUint(number, 10)
 	}
-	host, err := target(words[len(words)-1])
-	return out.String() + host, err
+	host, err := target(words[count])
+	words[count] = host
+	return strings.Join(words, " "), err
 }
 
 // target is a host name that a record leads to.
@@ -110,23 +108,21 @@ func target(text string) (string, error) {
 
 // authorization is a CAA record (RFC 8659) with its value in quotes.
 func authorization(value string) (string, error) {
-	flags, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
-	tag, rest, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	text := strings.TrimSpace(rest)
-	if bare, quoted := strings.CutPrefix(text, `"`); quoted {
-		if text, quoted = strings.CutSuffix(bare, `"`); !quoted {
-			text = `"` // refused below
-		}
-	} else if text == "" || strings.Contains(text, " ") {
-		text = `"` // refused below
+	parts := authorizationPattern.FindStringSubmatch(strings.TrimSpace(value))
+	if parts == nil {
+		return "", errNoAuthorization()
 	}
-	odd := func(c rune) bool { return c < ' ' || c > '~' || c == '"' || c == '\\' }
-	number, err := strconv.ParseUint(flags, 10, 8)
+	flags, err := strconv.ParseUint(parts[1], 10, 8)
+	if err != nil {
+		return "", errNoAuthorization()
+	}
+	text := parts[3] + parts[4] // one of them is empty
 	if len(text) > longestValue {
 		return "", errors.New("has a value longer than 255 characters; shorten it")
 	}
-	if err != nil || !tagPattern.MatchString(tag) || strings.ContainsFunc(text, odd) {
-		return "", errors.New(`is no CAA record; give flags (0, or 128 for a critical tag), tag and value, as in 0 issue "letsencrypt.org"`)
-	}
-	return strconv.FormatUint(number, 10) + " " + strings.ToLower(tag) + ` "` + text + `"`, nil
+	return strconv.FormatUint(flags, 10) + " " + strings.ToLower(parts[2]) + ` "` + text + `"`, nil
+}
+
+func errNoAuthorization() error {
+	return errors.New(`is no CAA record; give flags (0, or 128 for a critical tag), tag and value, as in 0 issue "letsencrypt.org"`)
 }

@@ -17,7 +17,7 @@ func TestNamesOfRecordsMayHaveUnderscores(t *testing.T) {
 		"_acme-challenge.www.münchen.example": "_acme-challenge.www.xn--mnchen-3ya.example",
 		"www.shop.example":                    "www.shop.example",
 	} {
-		got, err := Record(text)
+		got, err := CanonicalUnderscored(text)
 		require.NoError(t, err, text)
 		assert.Equal(t, want, got)
 	}
@@ -26,7 +26,7 @@ func TestNamesOfRecordsMayHaveUnderscores(t *testing.T) {
 		"_tcp.example": "not a full host name", "_" + strings.Repeat("a", 63) + ".shop.example": "longer than 63", "_dmarc": "not a full host name", "_x." + strings.Repeat("abcdefgh.", 28) + "example": "",
 		"_abcdef." + strings.Repeat("abcdefgh.", 27) + "example": "253 characters", "x.*._tcp.shop.example": "whole first label",
 	} {
-		_, err := Record(text)
+		_, err := CanonicalUnderscored(text)
 		require.ErrorContains(t, err, want, text)
 	}
 	assert.True(t, HasUnderscore("s1._domainkey.shop.example"))
@@ -48,8 +48,8 @@ func TestValuesOfRecordsBecomeCanonical(t *testing.T) {
 		assert.Equal(t, c.want, got)
 	}
 	for _, c := range []struct{ kind, value, want string }{
-		{"MX", "mail.shop.example", "no preference"}, {"MX", "10 x", "full host name"}, {"SRV", "10 5060 sip.shop.example", "no SRV record"},
-		{"SRV", "a 1 5060 sip.shop.example", "numbers from 0"}, {"SRV", "1 1 65536 sip.shop.example", "numbers from 0"}, {"SRV", "0 0 0 .", "full host name"},
+		{"MX", "mail.shop.example", "no MX record"}, {"MX", "10 mail.shop.example x", "no MX record"}, {"MX", "10 x", "full host name"}, {"SRV", "10 5060 sip.shop.example", "no SRV record"},
+		{"SRV", "a 1 5060 sip.shop.example", "from 0 to 65535"}, {"SRV", "1 1 65536 sip.shop.example", "from 0 to 65535"}, {"SRV", "0 0 0 .", "full host name"},
 		{"CAA", "issue letsencrypt.org", "no CAA record"}, {"CAA", `0 issue "a"b"`, "no CAA record"}, {"CAA", "0 issue", "no CAA record"}, {"CAA", "0 issue a b", "no CAA record"}, {"CAA", "256 issue x.org", "no CAA record"}, {"CAA", `0 issue "`, "no CAA record"}, {"CAA", "0 issue " + strings.Repeat("a", 256), "longer than 255"},
 		{"PTR", "*.shop.example", "wildcard"},
 	} {
