@@ -135,7 +135,6 @@ func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer
 		service := b.Namespace + "/" + b.Service
 		on.bindings[service] = append(on.bindings[service], n)
 	}
-	all.of.Forget(group) // it is the newest now
 	all.of.Keep(group, on, mostInputs)
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Memory remembers values by their keys, and forgets the one that has been there longest.
+// Memory remembers values by their keys, and forgets the one whose keeping was longest ago.
 // The zero value is empty. It is safe for concurrent use.
 type Memory[Key comparable, Value any] struct {
 	mu    sync.Mutex
@@ -22,14 +22,12 @@ func (m *Memory[Key, Value]) Keep(key Key, value Value, most int) {
 	if m.of == nil {
 		m.of = map[Key]Value{}
 	}
-	if _, known := m.of[key]; !known {
-		if len(m.order) == most {
-			delete(m.of, m.order[0])
-			m.order = m.order[1:]
-		}
-		m.order = append(m.order, key)
+	m.forget(key)
+	if len(m.order) == most {
+		delete(m.of, m.order[0])
+		m.order = m.order[1:]
 	}
-	m.of[key] = value
+	m.of[key], m.order = value, append(m.order, key)
 }
 
 // Get answers the value of a key, if it is remembered.
@@ -44,6 +42,10 @@ func (m *Memory[Key, Value]) Get(key Key) (Value, bool) {
 func (m *Memory[Key, Value]) Forget(key Key) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.forget(key)
+}
+
+func (m *Memory[Key, Value]) forget(key Key) {
 	if _, known := m.of[key]; known {
 		delete(m.of, key)
 		m.order = slices.DeleteFunc(m.order, func(other Key) bool { return other == key })
