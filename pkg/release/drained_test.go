@@ -71,7 +71,7 @@ func TestDrainNeverLeavesANameWithoutAddressUnlessForced(t *testing.T) {
 	err := w.drain(paris, false)
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 	require.ErrorContains(t, err, "edge+paris has the last addresses of www.lab.example")
-	require.ErrorContains(t, err, "force=true (--force)")
+	require.ErrorContains(t, err, "--force (?force=true)")
 	w.settle(prod)
 	require.Len(t, w.published(prod), 1, "nothing was changed")
 

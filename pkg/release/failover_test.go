@@ -220,7 +220,7 @@ func TestAPreviewTellsWhichNamesAreInDanger(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"safe.lab.example": "", "lone.lab.example": intent.LeftOne, "gone.lab.example": intent.LeftNone, "ill.lab.example": intent.LeftUnhealthy}, left)
 	require.Equal(t, intent.FailoverCounts{Names: 4, One: 1, None: 1, Unhealthy: 1}, preview.Counts)
-	require.Equal(t, []intent.FailoverRefusal{{Detail: "gone.lab.example would be left without any address", Allow: "the role operator, with ?force=true (--force)", Force: true}}, preview.Refusals)
+	require.Equal(t, []intent.FailoverRefusal{{Detail: "gone.lab.example would be left without any address", Allow: "the role operator, with --force (?force=true)", Force: true}}, preview.Refusals)
 	_, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 	require.ErrorContains(t, err, "gone.lab.example would be left without any address")

@@ -44,7 +44,7 @@ func TestDrainAsksBeforeItEmptiesAClustersOwnName(t *testing.T) {
 	_, abandons := w.service.Abandon(ann(prod), clusterPath(t, berlin), false, "ann")
 	for _, err := range []error{w.drain(berlin, false), abandons} {
 		require.Equal(t, intent.Conflict, intent.CodeOf(err))
-		require.ErrorContains(t, err, "or remove the names with ?force=true")
+		require.ErrorContains(t, err, "or remove the names with --force (?force=true)")
 		var refusal *intent.Error
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, []intent.Field{

@@ -8,8 +8,8 @@ const inConsole: [RegExp, string][] = [
   [/create one first: POST \/v2\/projects\/\S+\/dns-update-records/g, 'make one first, in Publish, A provider'],
   [/, with \?override=\w+ \(--override \w+\)/g, ', by the button that previews without the rule'],
   [/use POST \/v2\/failovers \(signpost drain --override\) to override a rule/g, 'the failover desk can override a rule'],
-  [/remove the names with \?force=true \(--force\)/g, 'force it at the failover desk, and the names go'],
-  [/, with \?force=true \(--force\)/g, ', by the box to tick'],
+  [/remove the names with --force \(\?force=true\)/g, 'force it at the failover desk, and the names go'],
+  [/, with --force \(\?force=true\)/g, ', by the box to tick'],
   [/here by \?force=true \(signpost terminate --force\)/g, 'by signpost terminate --force'],
 ]
 

@@ -26,7 +26,7 @@ func IsUnreachable(err error) bool {
 // Describe is the error for people: a problem field by field, one line each.
 func Describe(err error) string {
 	if problem, ok := errors.AsType[*client.Error](err); ok {
-		return FlagFirst(describeProblem(problem))
+		return describeProblem(problem)
 	}
 	if emcos, ok := errors.AsType[*emco.Unreachable](err); ok {
 		return emcos.Error()
@@ -35,12 +35,6 @@ func Describe(err error) string {
 		return describeTransport(transport)
 	}
 	return err.Error()
-}
-
-// FlagFirst is a text of the server that names a parameter of the API and the flag for
-// it, with the flag first.
-func FlagFirst(text string) string {
-	return strings.ReplaceAll(text, "?force=true (--force)", "--force (?force=true)")
 }
 
 func describeProblem(problem *client.Error) string {

@@ -211,7 +211,7 @@ func (m *mover) printPreview(p terminal.Program, raw []byte) error {
 	}
 	var reasons []string
 	for _, refusal := range preview.Refusals {
-		reasons = append(reasons, fmt.Sprintf("%s; allowed: %s", refusal.Detail, connect.FlagFirst(refusal.Allow)))
+		reasons = append(reasons, fmt.Sprintf("%s; allowed: %s", refusal.Detail, refusal.Allow))
 	}
 	return errors.New("it would be refused: " + terminal.Visible(strings.Join(reasons, "\n  ")))
 }

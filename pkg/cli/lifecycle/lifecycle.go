@@ -98,7 +98,7 @@ func (request *lifecycle) flags(cmd *cobra.Command, action intent.Action) {
 // read checks what can be checked without the server.
 func (request *lifecycle) read(text string) (err error) {
 	if path, wrong := document.CleanPath(text); request.action == intent.Rollback && wrong == nil && path.Segment("names") != "" {
-		return terminal.Usagef("%q is a name, which has no releases. %s", text, nameBack)
+		return terminal.Usagef("%q is a name; rollback is for deployment intent groups and logical clouds. %s", text, nameBack)
 	}
 	request.owner, err = document.OwnerPath(text)
 	if request.action == intent.Update || request.action == intent.Deploy {

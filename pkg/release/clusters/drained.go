@@ -183,7 +183,7 @@ func lastAddresses(cluster intent.Path, lost map[sharing.GivenName]bool) error {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	refusal := &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
-		"%s has the last addresses of %s; undrain another cluster that has some, or remove the names with ?force=true (--force)",
+		"%s has the last addresses of %s; undrain another cluster that has some, or remove the names with --force (?force=true)",
 		intent.ClusterOf(cluster), state.Few(names))}
 	for _, name := range names[:min(len(names), listedNames)] {
 		refusal.Fields = append(refusal.Fields, intent.Field{Detail: name + " would be left without any address"})

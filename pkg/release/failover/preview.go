@@ -72,7 +72,7 @@ func (m *Mover) propose(ctx context.Context, spec intent.FailoverSpec, o intent.
 	return out, err
 }
 
-const allowForce = "the role operator, with ?force=true (--force)"
+const allowForce = "the role operator, with --force (?force=true)"
 
 // emptied refuses to leave names without an address, or to drain every cluster.
 func (p *proposal) emptied(after state.DrainedClusters) []intent.FailoverRefusal {
