@@ -58,7 +58,7 @@ func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old
 		return nil, err
 	}
 	if err := parents(ctx, a.Checker, path); err != nil {
-		return nil, createFirst(path, err)
+		return nil, err
 	}
 	r := &review.Review{Path: path, Body: body}
 	metadata, spec, err := k.admit(ctx, a.Checker, r, body, old)
@@ -72,32 +72,31 @@ func (a *Admitter) Admit(ctx context.Context, path intent.Path, body []byte, old
 }
 
 // parents fails with NotFound for the topmost document above path that does
-// not exist, but for the default traffic group, which is made as needed.
+// not exist, and says how to make it. The default traffic group is made as needed.
 func parents(ctx context.Context, a *review.Checker, path intent.Path) error {
 	var above []intent.Path
 	for p := path.Parent(); p != ""; p = p.Parent() {
 		above = append([]intent.Path{p}, above...)
 	}
 	for _, p := range above {
-		if _, err := a.Store.Get(ctx, p); err != nil && (intent.CodeOf(err) != intent.NotFound || !intent.IsDefaultTrafficGroup(p)) {
+		_, err := a.Store.Get(ctx, p)
+		switch absent := intent.CodeOf(err) == intent.NotFound; {
+		case absent && !intent.IsDefaultTrafficGroup(p):
+			return createFirst(p)
+		case err != nil && !absent:
 			return err
 		}
 	}
 	return nil
 }
 
-// createFirst adds to the error of a parent that does not exist how to make it.
-func createFirst(path intent.Path, err error) error {
-	for p := path.Parent(); p != ""; p = p.Parent() {
-		if absent := intent.ErrNotFound(p); err.Error() == absent.Error() {
-			fix := "; create it first: POST /v2/" + p.Collection()
-			if p.Collection() == "projects" {
-				fix += ", or signpost apply. Or give another project, with --project"
-			}
-			return &intent.Error{Code: intent.NotFound, Detail: absent.Error() + fix}
-		}
+// createFirst says that a parent does not exist, and how to make it.
+func createFirst(parent intent.Path) error {
+	fix := "; create it first: POST /v2/" + parent.Collection()
+	if parent.Collection() == "projects" {
+		fix += ", or signpost apply. Or give another project, with --project"
 	}
-	return err
+	return &intent.Error{Code: intent.NotFound, Detail: intent.ErrNotFound(parent).Error() + fix}
 }
 
 // kind is what admit knows of one kind of resource.

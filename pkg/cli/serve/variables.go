@@ -31,19 +31,11 @@ func unknownVariables(environment []string, flags *pflag.FlagSet) []string {
 }
 
 // isOthers tells whether SIGNPOST_<word> has another reader: a command that calls a
-// server, or Signpost's own tests. Kubernetes makes some for a Service named signpost.
+// server. Kubernetes makes some for a Service named signpost.
 func isOthers(word string) bool {
 	clients := []string{"SERVER", "TOKEN", "CA_FILE", "CERT_FILE", "KEY_FILE"}
-	tests := []string{"RING", "SEED", "GOLDEN", "PROGRAMS", "REQUIRE_ALL"}
-	if slices.Contains(clients, word) || slices.Contains(tests, word) {
-		return true
-	}
-	for _, beginning := range []string{"E2E_", "TOOLS_", "TEST_", "SERVICE_", "PORT"} {
-		if strings.HasPrefix(word, beginning) {
-			return true
-		}
-	}
-	return strings.Contains(word, "_SERVICE_") || strings.Contains(word, "_PORT")
+	return slices.Contains(clients, word) || strings.HasPrefix(word, "SERVICE_") || strings.HasPrefix(word, "PORT") ||
+		strings.Contains(word, "_SERVICE_") || strings.Contains(word, "_PORT")
 }
 
 func withoutPrefix(variables []string) []string {

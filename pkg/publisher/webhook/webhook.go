@@ -83,8 +83,10 @@ func Servers(s publisher.Settings) []publisher.Server {
 			continue // Open tells what is wrong
 		}
 		port := at.Port()
-		if port == "" {
-			port = map[bool]string{true: "443", false: "80"}[at.Scheme == "https"]
+		if port == "" && at.Scheme == "https" {
+			port = "443"
+		} else if port == "" {
+			port = "80"
 		}
 		return []publisher.Server{{Address: net.JoinHostPort(at.Hostname(), port), Field: "external-dns-parameters/webhook-provider-url"}}
 	}

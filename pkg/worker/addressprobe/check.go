@@ -98,7 +98,10 @@ func (c *check) once(ctx context.Context) error {
 		}
 		return conn.Close()
 	}
-	scheme := map[bool]string{true: "https", false: "http"}[c.spec.Type == intent.ProbeHTTPS]
+	scheme := "http"
+	if c.spec.Type == intent.ProbeHTTPS {
+		scheme = "https"
+	}
 	at, err := url.Parse(scheme + "://" + net.JoinHostPort(c.spec.Host, strconv.Itoa(c.spec.Port)) + c.spec.Path)
 	if err != nil {
 		return fmt.Errorf("path %q is not one of a URL: %w", c.spec.Path, err)
