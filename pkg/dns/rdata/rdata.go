@@ -31,7 +31,7 @@ func Value(record dns.RR) string {
 	case *dns.SRV:
 		return fmt.Sprintf("%d %d %d %s", r.Priority, r.Weight, r.Port, Host(r.Target))
 	case *dns.CAA:
-		return fmt.Sprintf(`%d %s "%s"`, r.Flag, strings.ToLower(r.Tag), r.Value)
+		return fmt.Sprintf("%d %s ", r.Flag, strings.ToLower(r.Tag)) + `"` + r.Value + `"` // as in zone files: no escapes of Go
 	case *dns.TXT:
 		return Text(r)
 	}

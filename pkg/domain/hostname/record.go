@@ -12,7 +12,7 @@ const longestValue = 255
 
 // authorizationPattern is that of flags, a tag, and a value in quotes or of one word, in
 // printable ASCII without quotes and backslashes.
-var authorizationPattern = regexp.MustCompile(`^(\d+)\s+([A-Za-z0-9]{1,15})\s+(?:"([ !#-\[\]-~]*)"|([!#-\[\]-~]+))$`)
+var authorizationPattern = regexp.MustCompile(`^(\d+)\s+([A-Za-z0-9]{1,15})\s+(?:"([^"\\[:^print:]]*)"|([^"\\[:^graph:]]+))$`)
 
 // CanonicalUnderscored is [Canonical] for a name of records that are no addresses: its labels may begin
 // with an underscore, as in _dmarc.shop.example and _sip._tcp.shop.example.
