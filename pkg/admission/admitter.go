@@ -80,10 +80,12 @@ func parents(ctx context.Context, a *review.Checker, path intent.Path) error {
 	}
 	for _, p := range above {
 		_, err := a.Store.Get(ctx, p)
-		switch absent := intent.CodeOf(err) == intent.NotFound; {
-		case absent && !intent.IsDefaultTrafficGroup(p):
+		absent := intent.CodeOf(err) == intent.NotFound
+		switch {
+		case err == nil || absent && intent.IsDefaultTrafficGroup(p):
+		case absent && a.ExternallyManaged(p) == nil: // else the error says who makes it
 			return createFirst(p)
-		case err != nil && !absent:
+		default:
 			return err
 		}
 	}
