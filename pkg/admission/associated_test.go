@@ -29,12 +29,12 @@ func TestListsOfClustersAreReferences(t *testing.T) {
 			"/spec/clusters/0": "write it as provider/cluster", "/spec/clusters/2": "given twice", "/spec/clusters/3": "write it as provider/cluster",
 		}},
 		{reason: "clusters of a logical cloud that are not there or another project's", path: listedInCloud, code: intent.Conflict, spec: `{"clusters":["edge/rome","edge/private"]}`,
-			errors: map[string]string{"/spec/clusters/0": "edge/clusters/rome, which does not exist", "/spec/clusters/1": "does not admit project shop"}},
+			errors: map[string]string{"/spec/clusters/0": "edge/clusters/rome, which does not exist", "/spec/clusters/1": "does not allow project shop"}},
 		{reason: "lists of a provider that cannot be", path: lab, spec: labListing(`"logicalClouds":["eu","eu","!"],"clusters":["hub"]`), errors: map[string]string{
 			"/spec/logicalClouds/1": "given twice", "/spec/logicalClouds/2": "not a name of a logical cloud", "/spec/clusters/0": "write it as provider/cluster",
 		}},
 		{reason: "lists of a provider that name nothing", path: lab, code: intent.Conflict, spec: labListing(`"logicalClouds":["mars"],"clusters":["edge/private"]`),
-			errors: map[string]string{"/spec/logicalClouds/0": "logical-clouds/mars, which does not exist", "/spec/clusters/0": "does not admit project shop"}},
+			errors: map[string]string{"/spec/logicalClouds/0": "logical-clouds/mars, which does not exist", "/spec/clusters/0": "does not allow project shop"}},
 	})
 	w := newShop(t)
 	w.must(listedInCloud, `{"clusters":["edge/paris"]}`)

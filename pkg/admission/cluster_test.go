@@ -22,7 +22,7 @@ const kubeconfig = "YXBpVmVyc2lvbjogdjEK" // "apiVersion: v1\n" in base64
 func TestClustersAreRefused(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "a kubeconfig and a directory", path: newCluster, spec: `{"kubeconfig":"` + kubeconfig + `","directory":"d"}`,
-			errors: map[string]string{"/spec/kubeconfig": "excludes directory"}},
+			errors: map[string]string{"/spec/kubeconfig": "cannot stand beside directory"}},
 		{reason: "not in base64", path: newCluster, spec: `{"kubeconfig":"apiVersion: v1"}`, errors: map[string]string{"/spec/kubeconfig": "base64"}},
 		{reason: "a broken kubeconfig", path: newCluster, spec: `{"kubeconfig":"eA=="}`, errors: map[string]string{"/spec/kubeconfig": "is not a Config"}},
 		{reason: "labels", path: newCluster, spec: `{"labels":{"a b":"x","region":"e u"}}`,
@@ -138,7 +138,7 @@ func TestLogicalCloudsAreRefused(t *testing.T) {
 		{reason: "a controller that does not exist", path: cloud, code: intent.Conflict, spec: `{"controllerCluster":{"clusterProvider":"edge","cluster":"none"}}`,
 			errors: map[string]string{"/spec/controllerCluster": "does not exist"}},
 		{reason: "a controller for others", path: cloud, code: intent.Conflict, spec: `{"controllerCluster":{"clusterProvider":"edge","cluster":"private"}}`,
-			errors: map[string]string{"/spec/controllerCluster": "does not admit project shop"}},
+			errors: map[string]string{"/spec/controllerCluster": "does not allow project shop"}},
 		{reason: "a controller without a name", path: cloud, spec: `{"controllerCluster":{"clusterProvider":"a/b","cluster":""}}`,
 			errors: map[string]string{"/spec/controllerCluster/clusterProvider": "", "/spec/controllerCluster/cluster": ""}},
 	})
@@ -167,7 +167,7 @@ func TestClusterReferencesAreRefused(t *testing.T) {
 		{reason: "no such cluster", path: reference, code: intent.Conflict, spec: `{"clusterProvider":"edge","cluster":"none"}`,
 			errors: map[string]string{"/spec": "cluster-providers/edge/clusters/none, which does not exist"}},
 		{reason: "a cluster for others", path: reference, code: intent.Conflict, spec: `{"clusterProvider":"edge","cluster":"private"}`,
-			errors: map[string]string{"/spec": "does not admit project shop"}},
+			errors: map[string]string{"/spec": "does not allow project shop"}},
 		{reason: "the same cluster twice", path: reference, code: intent.Conflict, spec: `{"clusterProvider":"edge","cluster":"berlin"}`,
 			errors: map[string]string{"/spec": "cluster-references/berlin already refers to"}},
 	})

@@ -409,7 +409,7 @@ func TestAReferenceKeepsTheClusterThatADNSCRIntentNames(t *testing.T) {
 	w := newShop(t)
 	w.must(resolvers, `{"clusters":[{"clusterProvider":"edge","cluster":"berlin"}]}`)
 	_, err := w.admit(eu.Child("cluster-references", "berlin"), `{"clusterProvider":"edge","cluster":"paris"}`)
-	assertFields(t, err, intent.Conflict, map[string]string{"/spec": string(resolvers) + ", which names that cluster"})
+	assertFields(t, err, intent.Conflict, map[string]string{"/spec": string(resolvers) + " uses that cluster"})
 	err = w.store.Delete(t.Context(), eu.Child("cluster-references", "berlin"), intent.Always())
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 }

@@ -51,9 +51,9 @@ func TestAProjectsOwnAdminChoosesNoNamespace(t *testing.T) {
 	own := intent.As(t.Context(), intent.Actor{Subject: "petra", Confined: true})
 	w := newShop(t)
 	_, err := w.admitter.Admit(own, newProject, body(newProject, `{"namespace":"team"}`), nil)
-	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "counts as granted to the project; remove it"})
+	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "may be chosen by an administrator of all projects alone; remove it"})
 	_, err = w.admitter.Admit(own, shop, body(shop, `{"namespace":"team"}`), w.old(shop))
-	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "counts as granted"})
+	assertFields(t, err, intent.Forbidden, map[string]string{"/spec/namespace": "may be chosen by an administrator"})
 	for _, spec := range []string{`{}`, `{"namespace":"signpost-new"}`} {
 		_, err = w.admitter.Admit(own, newProject, body(newProject, spec), nil)
 		require.NoError(t, err)

@@ -67,7 +67,7 @@ func TestASecretInTheWrongFieldIsNotQuoted(t *testing.T) {
 func TestRecordVersionsAndImagesAreRefused(t *testing.T) {
 	refused(t, []refusal{
 		{reason: "version and image", path: newRecord, spec: coredns(`,"version":"v0.22.0","image":"registry.k8s.io/external-dns/external-dns:v0.22.0"`),
-			errors: map[string]string{"/spec/version": "excludes image"}},
+			errors: map[string]string{"/spec/version": "cannot stand beside image"}},
 		{reason: "not a version", path: newRecord, spec: coredns(`,"version":"latest"`), errors: map[string]string{"/spec/version": "v0.22.0"}},
 		{reason: "too old", path: newRecord, spec: coredns(`,"version":"v0.19.0"`), errors: map[string]string{"/spec/version": "from v0.20.0"}},
 		{reason: "not yet known", path: newRecord, spec: coredns(`,"version":"v0.23.0"`), errors: map[string]string{"/spec/version": "v0.22.0"}},
@@ -201,7 +201,7 @@ func TestRecordOtherFieldsAreRefused(t *testing.T) {
 		{reason: "a cluster that is none", path: newRecord, code: intent.Conflict, spec: coredns(`,"deployOn":{"clusterProvider":"edge","cluster":"nowhere"}`),
 			errors: map[string]string{"/spec/deployOn": "cluster-providers/edge/clusters/nowhere, which does not exist"}},
 		{reason: "a cluster for others", path: newRecord, code: intent.Conflict, spec: coredns(`,"deployOn":{"clusterProvider":"edge","cluster":"private"}`),
-			errors: map[string]string{"/spec/deployOn": "does not admit project shop"}},
+			errors: map[string]string{"/spec/deployOn": "does not allow project shop"}},
 	})
 }
 

@@ -131,7 +131,7 @@ func TestResolvconfSaysWhatClusterDNSIsFor(t *testing.T) {
 	require.Equal(t, exitDone, got.code)
 	require.Equal(t, "warning: --cluster-dns has no effect: pods with autopath ask --local-ip; in mode static without nodeLocalDNS, give the address of the Service dns-default there\n", got.err)
 	help := signpost(t, "", "resolvconf", "--help").out
-	require.Contains(t, help, "If the autopath of the logical cloud has\nmode static without nodeLocalDNS, give it the address of the Service dns-default")
+	require.Contains(t, help, "If the autopath of the logical cloud has\nmode static without nodeLocalDNS, set --local-ip to the address of the Service dns-default")
 }
 
 func TestResolvconfTakesOneFile(t *testing.T) {

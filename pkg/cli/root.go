@@ -30,7 +30,7 @@ const rootHelp = `Signpost publishes DNS names for services that run in several 
 Kubernetes objects from your intents, applies them to the clusters, and reports the result name
 by name.
 
-"signpost serve" runs the service. The other commands are clients of a server: they take its URL from
+"signpost serve" runs the service. Most other commands are clients of a server: they take its URL from
 --server or SIGNPOST_SERVER, and a token from SIGNPOST_TOKEN.
 
 Exit codes:
@@ -39,7 +39,7 @@ Exit codes:
   2  wrong usage: a command, a flag, an argument or the configuration.
      For plan -f and apply --dry-run also: something would change.
   3  the server cannot be reached, or cannot answer now; try again later.
-  4  timed out: --wait ended by --timeout.`
+  4  timed out: --wait ended by --timeout or --wait-timeout.`
 
 // Command returns the whole command line. service runs "signpost serve".
 func Command(p terminal.Program, service func(context.Context, app.Config) error) *cobra.Command {

@@ -176,7 +176,7 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 		{"a provider that keeps the former mark", "legacy", on("rfc2136", `,"rfc2136-host":"192.0.2.53","rfc2136-zone":"lab.example","rfc2136-insecure":true`), "with provider rfc2136, external-dns v0.22.0 cannot replace a mark; it can with aws, azure, azure-dns, azure-private-dns, pdns"},
 		{"a provider that Signpost itself could write to", "legacy", on("rfc2136", `,"rfc2136-host":"192.0.2.53","rfc2136-zone":"lab.example","rfc2136-insecure":true`), "Let Signpost itself write the names (deployOn: {publisher: built-in}), which replaces marks"},
 		{"records without marks, and an external-dns", "unmarked", func(*world) {}, "an external-dns takes over no records without a mark; let Signpost itself write the names"},
-		{"another registry", "legacy", on("aws", `,"registry":"noop","policy":"upsert-only"`), "the record has registry noop"},
+		{"another registry", "legacy", on("aws", `,"registry":"noop","policy":"upsert-only"`), "the provider has registry noop"},
 		{"nothing may change", "legacy", on("aws", `,"policy":"create-only"`), "create-only, which changes no mark"},
 		{"nothing is changed", "legacy", on("aws", `,"dry-run":true`), "dry-run"},
 		{"a suspended record", "legacy", func(w *world) {
@@ -258,5 +258,5 @@ func TestOneAdoptionAtATime(t *testing.T) {
 	w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"policy":"create-only"}}`)
 	p, err := w.service.PlanRecord(t.Context(), lab)
 	require.NoError(t, err)
-	require.Contains(t, p.Errors[0].Detail, `names with owner id "legacy" are still being adopted, and the record has policy create-only`)
+	require.Contains(t, p.Errors[0].Detail, `names with owner id "legacy" are still being adopted, and the provider has policy create-only`)
 }

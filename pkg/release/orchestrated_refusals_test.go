@@ -61,7 +61,7 @@ func TestBadContextsAreRefused(t *testing.T) {
 		"a hundred thousand resources": {func(w *world) { w.flood(100_000) }, intent.TooLarge, []string{"more than 20000 resources"}},
 		"with a cluster of another project": {func(w *world) {
 			w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","projects":["lab"]}`)
-		}, intent.Conflict, []string{`cluster edge+berlin does not admit project "shop"`}},
+		}, intent.Conflict, []string{`cluster edge+berlin does not allow project "shop"`}},
 		"Signpost's own deployment": {func(w *world) {
 			w.do(intent.Instantiate, prod)
 			w.settle(prod)

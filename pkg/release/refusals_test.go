@@ -158,10 +158,10 @@ func TestRefusals(t *testing.T) {
 		}, []string{`no app "db"`}},
 		{"a cluster that is inventory only", func(w *world) { w.put("cluster-providers/edge/clusters/berlin", `{}`) },
 			[]string{"inventory only", "clusters/berlin#/spec/kubeconfig"}},
-		{"a cluster that does not admit the project", func(w *world) {
+		{"a cluster that does not allow the project", func(w *world) {
 			w.put("cluster-providers/edge/clusters/paris", `{"kubeconfigRef":"sealed","projects":["other"]}`)
-		}, []string{`does not admit project "shop"`, "clusters/paris#/spec/projects"}},
-		{"a home that does not admit the project", func(w *world) {
+		}, []string{`does not allow project "shop"`, "clusters/paris#/spec/projects"}},
+		{"a home that does not allow the project", func(w *world) {
 			w.put("cluster-providers/edge/clusters/hub", `{"kubeconfigRef":"sealed","projects":["other"]}`)
 		}, []string{"clusters/hub#/spec/projects"}},
 		{"a home that is for addresses", func(w *world) {

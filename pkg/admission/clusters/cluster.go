@@ -58,7 +58,7 @@ func checkKubeconfig(a *review.Checker, r *review.Review, in, old *intent.Cluste
 		return
 	}
 	if in.Directory != "" {
-		r.Refusef(at, "excludes directory; give one of them")
+		r.Refusef(at, "cannot stand beside directory; remove one of them")
 	}
 	yaml, err := base64.StdEncoding.DecodeString(given)
 	if err != nil {
@@ -223,7 +223,7 @@ func usesStillGiven(ctx context.Context, a *review.Checker, r *review.Review, in
 	}
 	for _, use := range lost {
 		if owner, used := by[use]; used {
-			r.Conflictf(review.Spec+"/uses", "leaves out %s, which %s needs; update it without the cluster first, or terminate it", use, owner)
+			r.Conflictf(review.Spec+"/uses", "leaves out %s, which %s needs; update %s without the cluster first, or terminate it", use, owner, owner)
 		}
 	}
 	return nil
@@ -281,7 +281,7 @@ func AllowedCluster(ctx context.Context, a *review.Checker, r *review.Review, at
 	case cluster == nil:
 		a.Missing(r, at, ref.Path())
 	case len(cluster.Projects) > 0 && !slices.Contains(cluster.Projects, r.Project()):
-		r.Conflictf(at, "%s does not admit project %s, the owner of %s; an admin can add it to the cluster's projects", ref.Path(), r.Project(), r.Path)
+		r.Conflictf(at, "%s does not allow project %s, the owner of %s; an admin can add it to the cluster's projects", ref.Path(), r.Project(), r.Path)
 	}
 	r.Refer(ref.Path())
 	return nil

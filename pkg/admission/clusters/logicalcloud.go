@@ -152,7 +152,7 @@ func CheckClusterReference(ctx context.Context, a *review.Checker, r *review.Rev
 func nobodyNames(ctx context.Context, a *review.Checker, r *review.Review, old intent.ClusterRef) error {
 	users, err := a.Store.Referrers(ctx, r.Path)
 	if err == nil && len(users) > 0 {
-		r.Conflictf(review.Spec, "is %s for %s, which names that cluster; remove the cluster there first", old, users[0])
+		r.Conflictf(review.Spec, "stays %s, because %s uses that cluster; remove the cluster there first", old, users[0])
 	}
 	return err
 }

@@ -45,7 +45,7 @@ func CheckName(ctx context.Context, a *review.Checker, r *review.Review, in, old
 	case "", intent.Public:
 	case intent.ClusterScope:
 		if in.Clusters == nil {
-			r.Refusef(review.Spec+"/scope", "cluster needs clusters, of each of which the name gets the addresses; give clusters, or scope public")
+			r.Refusef(review.Spec+"/scope", "cluster needs to know the clusters; give clusters, or scope public")
 		}
 	default:
 		r.Refusef(review.Spec+"/scope", "%s is not a scope; give public or cluster", review.Quote(string(in.Scope)))
@@ -73,7 +73,7 @@ func checkTarget(r *review.Review, in *intent.Name) {
 		}
 	}
 	if given != 1 && (given > 1 || len(in.Records) == 0) {
-		r.Refusef(review.Spec, "gives %d of service, addresses and cname; give exactly one of them", given)
+		r.Refusef(review.Spec, "gives %d of service, addresses and cname; give one of them, or records alone", given)
 	}
 	if hostname.HasUnderscore(r.Path.Name()) && (in.Service != "" || len(in.Addresses) > 0) {
 		r.Refusef(review.Spec, "gives addresses to %s, and no host has a name with an underscore; give records or cname, or another name", r.Path.Name())
@@ -111,7 +111,7 @@ func checkService(ctx context.Context, a *review.Checker, r *review.Review, in *
 	const at = review.Spec + "/service"
 	if in.Service == "" {
 		if in.Clusters != nil {
-			r.Refusef(review.Spec+"/clusters", "is for a service, of which these clusters offer addresses; leave it out")
+			r.Refusef(review.Spec+"/clusters", "has no effect without service; leave it out")
 		}
 		return nil
 	}
@@ -163,7 +163,7 @@ func checkCluster(ctx context.Context, a *review.Checker, r *review.Review, at r
 	case found == nil:
 		a.Missing(r, at, path)
 	case len(found.Projects) > 0 && !slices.Contains(found.Projects, r.Project()):
-		r.Conflictf(at, "%s does not admit project %q; have an administrator add it to the cluster's projects, or choose another cluster", name, r.Project())
+		r.Conflictf(at, "%s does not allow project %q; have an administrator add it to the cluster's projects, or choose another cluster", name, r.Project())
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 func checkRecords(r *review.Review, in *intent.Name) {
 	const at = review.Spec + "/records"
 	if in.CNAME != "" && len(in.Records) > 0 {
-		r.Refusef(at, "stand beside a cname, and DNS allows nothing beside it; leave out either, or give addresses")
+		r.Refusef(at, "stand beside a cname, and DNS allows nothing beside it; remove cname or records, or give addresses in place of cname")
 	}
 	for n := range in.Records {
 		set, here := &in.Records[n], at.Index(n)

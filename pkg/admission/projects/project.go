@@ -73,7 +73,7 @@ func bounded(ctx context.Context, name string, in, old *intent.Project) error {
 		}
 	}
 	if in.Namespace != "" && in.Namespace != was.Namespace && !slices.Contains(defaultNamespaces(name), in.Namespace) {
-		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + "/namespace"), Detail: "counts as granted to the project; remove it"})
+		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + "/namespace"), Detail: "may be chosen by an administrator of all projects alone; remove it"})
 	}
 	if !reflect.DeepEqual(in.Quotas, was.Quotas) {
 		refused.Fields = append(refused.Fields, intent.Field{Pointer: string(review.Spec + "/quotas"), Detail: "changes the quotas of the project; leave it as it is"})
@@ -172,7 +172,7 @@ func fixedOnceUsed(ctx context.Context, a *review.Checker, r *review.Review, nam
 	if err != nil || len(page.Items) == 0 {
 		return err
 	}
-	r.Conflictf(review.Spec+"/namespace", "is in use by %s and stays %s", page.Items[0].Path.Name(), review.Quote(namespace))
+	r.Conflictf(review.Spec+"/namespace", "is in use by %s and stays %s; give that one again", page.Items[0].Path.Name(), review.Quote(namespace))
 	return nil
 }
 

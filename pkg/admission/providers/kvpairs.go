@@ -122,7 +122,7 @@ func checkWelcome(ctx context.Context, a *review.Checker, r *review.Review, at r
 	}
 	cluster, err := review.Find[intent.Cluster](ctx, a.Store, r.Path.Parent())
 	if err == nil && cluster != nil && len(cluster.Projects) > 0 && !slices.Contains(cluster.Projects, project) {
-		r.Conflictf(at, "%s allows only the projects %s, not %s", r.Path.Parent(), strings.Join(cluster.Projects, ", "), project)
+		r.Conflictf(at, "%s allows only the projects %s, not %s; have an administrator add it to the cluster's projects", r.Path.Parent(), strings.Join(cluster.Projects, ", "), project)
 	}
 	return err
 }

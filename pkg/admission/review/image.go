@@ -83,7 +83,7 @@ func (i Image) Under(prefix string) bool {
 func CheckSoftware(a *Checker, r *Review, in *intent.Record) {
 	const atVersion, atImage = Spec + "/version", Spec + "/image"
 	if in.Version != "" && in.Image != "" {
-		r.Refusef(atVersion, "excludes image; give one of them")
+		r.Refusef(atVersion, "cannot stand beside image; remove one of them")
 	}
 	if in.Version != "" {
 		if version, ok := checkVersion(r, atVersion, in.Version); ok {

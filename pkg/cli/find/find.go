@@ -63,7 +63,7 @@ func Command(p terminal.Program) *cobra.Command {
 		"project": "only names of a `PROJECT`", "provider": "only names that a `PROVIDER` publishes",
 		"cluster":   "only names with addresses of a `CLUSTER`, or whose external-dns runs there, as provider/cluster",
 		"state":     "only names whose owner is in a `STATE`, as Instantiated or Failed",
-		"published": "only names that were (`True`, False, Unknown, NotTrue) seen to be published", "verified": "only names that the authoritative servers were (`True`, False, Unknown, NotTrue) seen to answer",
+		"published": "only names whose Published condition is `VALUE`: True, False, Unknown or NotTrue", "verified": "only names whose Verified condition is `VALUE`: True, False, Unknown or NotTrue",
 	} {
 		only[name] = flags.String(name, "", usage)
 	}

@@ -90,7 +90,7 @@ func kubernetesCommand(p terminal.Program) *cobra.Command {
 		Short: "Make documents of the names that an external-dns takes from a cluster",
 		Long: `Makes documents of the host names that an external-dns takes from Services, Ingresses, HTTPRoutes and
 DNSEndpoints. A name follows the Service, if Signpost finds the same addresses there as external-dns publishes.
-Otherwise the name gets the addresses of now, and the report says so.
+Otherwise the name gets the present addresses as fixed ones, and the report says so.
 
 The command reads the cluster with the rights of your kubeconfig. It changes nothing there.`,
 		Example: "  signpost import kubernetes --context prod-one --cluster dc/one --project shop > names.yaml",

@@ -20,7 +20,7 @@ import (
 
 const lintHelp = `Checks a Corefile with CoreDNS' own parser and the setup of its plugins. Nothing is started, and
 only the file is read: import and {$VAR} are refused, except for {$DNS_DEFAULT_SERVICE_HOST} in the
-Corefile of a node's cache. Files and host names that only its container can have are warnings.
+Corefile of a node's cache. A file or host name that only its container has is a warning.
 
 The program signpost-dns checks the Corefile on this machine. It is looked for beside signpost, then on PATH.
 With --server, that server checks the Corefile. An error makes the exit code 1.`

@@ -21,12 +21,12 @@ import (
 )
 
 const resolvconfHelp = `Shows the /etc/resolv.conf that a pod DNS intent gives to a pod, as kubelet would write it.
-With --name, it also lists the queries that glibc sends for that name if nothing is found.
-They are listed for dnsPolicy ClusterFirst alone, and for the intent.
+With --name, it also lists the queries that glibc sends for that name if nothing is found. The list has those
+with the intent, and those with dnsPolicy ClusterFirst alone.
 
 No server is asked, and the app's manifests are not known: give --host-network if its pods are
 on the node's network. Pods with autopath ask the address of --local-ip. If the autopath of the logical cloud has
-mode static without nodeLocalDNS, give it the address of the Service dns-default. --cluster-dns is
+mode static without nodeLocalDNS, set --local-ip to the address of the Service dns-default. --cluster-dns is
 for the policies ClusterFirst and ClusterFirstWithHostNet.`
 
 // ResolvconfCommand makes `signpost resolvconf`.

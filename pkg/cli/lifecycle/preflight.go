@@ -15,7 +15,7 @@ import (
 
 const preflightHelp = `Checks whether Signpost can manage a cluster: whether the cluster answers, and whether the
 kubeconfig's user has each right that the cluster's uses need. It changes nothing. A failed check
-names the manifest that grants the right. A failed check makes the exit code 1.`
+names the manifest that grants the right, and makes the exit code 1.`
 
 // PreflightCommand makes `signpost preflight`.
 func PreflightCommand(p terminal.Program) *cobra.Command {

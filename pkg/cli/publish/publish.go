@@ -75,7 +75,7 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.StringSliceVar(&r.spec.Addresses, "address", nil, "in place of --service: fixed IP `ADDRESSES`")
 	flags.StringVar(&r.spec.CNAME, "cname", "", "in place of --service: a fixed host `NAME`")
 	flags.StringVar(&r.spec.Provider, "provider", "", "the `PROVIDER` of the project (default: the one that serves the name)")
-	flags.StringVar(&r.scope, "scope", "", "public (default): addresses of all clusters; cluster: those of each cluster, by a provider of that cluster")
+	flags.StringVar(&r.scope, "scope", "", "public (default): addresses of all clusters; cluster: those of each of --clusters, by a provider associated with it")
 	flags.Int64Var(&r.spec.TTL, "ttl", 0, "`SECONDS` for which answers may be kept (default: the DNS provider's)")
 	flags.StringSliceVar(&r.spec.RecordTypes, "type", nil, "the `TYPES` to publish, of A, AAAA, CNAME and SRV (default: all but SRV)")
 	flags.StringVar(&r.takeover, "takeover", "", "the deployment intent `GROUP` that publishes the host name now and gives it up, as app/version/group")

@@ -35,13 +35,13 @@ func keepsMarks(record Record) string {
 	r := understand(record)
 	switch {
 	case r.one("registry") != "txt":
-		return fmt.Sprintf("the record has registry %s, and marks are taken over with registry txt alone", r.one("registry"))
+		return fmt.Sprintf("the provider has registry %s, and marks are taken over with registry txt alone", r.one("registry"))
 	case r.on("txt-encrypt-enabled"):
-		return "the record encrypts its marks, so that it cannot be seen when the names are its own; leave txt-encrypt-enabled out until they are"
+		return "the provider encrypts its marks, so that it cannot be seen when the names are its own; leave txt-encrypt-enabled out until they are"
 	case r.one("policy") == "create-only":
-		return "the record has policy create-only, which changes no mark; give sync or upsert-only"
+		return "the provider has policy create-only, which changes no mark; give sync or upsert-only"
 	case r.on("dry-run"):
-		return "the record has dry-run, which changes nothing; leave it out"
+		return "the provider has dry-run, which changes nothing; leave it out"
 	}
 	return ""
 }

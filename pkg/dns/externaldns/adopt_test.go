@@ -40,7 +40,7 @@ func TestWhoCanAdopt(t *testing.T) {
 		{"a key for each", "coredns", nil, "cannot replace a mark"},
 		{"the former is deleted by the new value, which fails", "google", nil, "cannot replace a mark"},
 		{"nobody knows", "webhook", nil, "cannot replace a mark"},
-		{"Cloud Map", "aws", Parameters{"registry": "dynamodb"}, "the record has registry dynamodb"},
+		{"Cloud Map", "aws", Parameters{"registry": "dynamodb"}, "the provider has registry dynamodb"},
 		{"unreadable", "aws", Parameters{"txt-encrypt-enabled": true}, "encrypts its marks"},
 		{"no changes", "aws", Parameters{"policy": "create-only"}, "changes no mark"},
 		{"no changes", "aws", Parameters{"dry-run": true}, "changes nothing"},

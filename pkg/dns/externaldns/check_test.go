@@ -265,7 +265,7 @@ func TestWarningsOnParametersTogether(t *testing.T) {
 			[]string{`/coredns-prefix becomes "/skydns/": the keys need a slash on both sides`}},
 		{"filters that cancel each other",
 			coredns(Parameters{"exclude-domains": "lab.example"}),
-			[]string{"/exclude-domains excludes all that domain-filter includes: the record covers no name"}},
+			[]string{"/exclude-domains excludes all that domain-filter includes: the provider covers no name"}},
 		{"a regular expression replaces domains",
 			coredns(Parameters{"regex-domain-filter": "a"}),
 			[]string{"/domain-filter is replaced by regex-domain-filter; it is left out"}},

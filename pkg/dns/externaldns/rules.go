@@ -118,7 +118,7 @@ func ruleFilters(r *reading) {
 			return
 		}
 	}
-	r.warn(about(excluded.parameter, "excludes all that domain-filter includes: the record covers no name"))
+	r.warn(about(excluded.parameter, "excludes all that domain-filter includes: the provider covers no name"))
 }
 
 // ruleLoop comments on how often and how far external-dns acts.

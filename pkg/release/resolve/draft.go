@@ -275,7 +275,7 @@ func (s *Resolver) Unfit(name string, known bool, spec intent.Cluster, project s
 	case s.Inputs.DelegatedContexts == nil && InventoryOnly(spec):
 		return "/spec/kubeconfig", fmt.Sprintf("cluster %s is inventory only; give it a kubeconfig or a directory to deploy to it", name)
 	case len(spec.Projects) > 0 && !slices.Contains(spec.Projects, project):
-		return "/spec/projects", fmt.Sprintf("cluster %s does not admit project %q", name, project)
+		return "/spec/projects", fmt.Sprintf("cluster %s does not allow project %q", name, project)
 	}
 	return "", ""
 }
