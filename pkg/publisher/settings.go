@@ -3,6 +3,7 @@ package publisher
 import (
 	"context"
 	"net"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 )
@@ -20,6 +21,9 @@ type Settings struct {
 	// Files are the contents of the provider's credentials by their paths, for parameters and
 	// variables that name a file. Nothing is read from the disk.
 	Files map[string][]byte
+
+	// Now is the clock that requests are signed by. Without it, that is the machine's.
+	Now func() time.Time
 
 	// Dial connects to the provider's servers, and to nothing else: guard.Dialer.Dial.
 	Dial Dial

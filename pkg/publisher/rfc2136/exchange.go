@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/miekg/dns"
@@ -140,7 +141,7 @@ func (w *Writer) exchange(ctx context.Context, network, server, zone string, mes
 	}
 	client := &dns.Client{Net: network, TsigSecret: w.key.secrets, Timeout: publisher.WriteDeadline, UDPSize: udpSize}
 	if w.key.name != "" {
-		message.SetTsig(w.key.name, w.key.algorithm, clockSkew, time.Now().Unix())
+		message.SetTsig(w.key.name, w.key.algorithm, clockSkew, w.now().Unix())
 	}
 	reply, _, err := client.ExchangeWithConnContext(ctx, message, &dns.Conn{Conn: raw, UDPSize: udpSize, TsigSecret: w.key.secrets})
 	if err == nil && reply.Id != message.Id {
@@ -221,11 +222,25 @@ func (w *Writer) unsigned(server string, reply *dns.Msg, err error) *fault.Error
 	case signature.Error == dns.RcodeBadSig:
 		return fault.Errorf(fault.Refused, "server %s answers BADSIG: its secret of key %s is another one", server, w.key.name)
 	case signature.Error == dns.RcodeBadTime || errors.Is(err, dns.ErrTime):
-		return fault.Errorf(fault.Refused, "server %s answers BADTIME: its clock and Signpost's differ by more than %d seconds; set the clocks", server, clockSkew)
+		return fault.Errorf(fault.Refused, "server %s answers BADTIME: its clock is %s, and they may differ by %d seconds; set the clocks", server, w.apart(signature), clockSkew)
 	case errors.Is(err, dns.ErrSig) || errors.Is(err, dns.ErrSecret) || errors.Is(err, dns.ErrKeyAlg):
 		return fault.Errorf(fault.Refused, "the signature of server %s is wrong: %v", server, err)
 	}
 	return nil
+}
+
+// apart tells how far the clock of a server is from Signpost's, which the server's answer says.
+func (w *Writer) apart(signature *dns.TSIG) string {
+	const bits = 48
+	seconds, err := strconv.ParseInt(signature.OtherData, 16, bits+1)
+	if err != nil {
+		return "another one than Signpost's"
+	}
+	ahead := time.Unix(seconds, 0).Sub(w.now()).Round(time.Minute) // so that the text is the same at the next attempt
+	if ahead < 0 {
+		return fmt.Sprintf("%s behind Signpost's", -ahead)
+	}
+	return fmt.Sprintf("%s ahead of Signpost's", ahead)
 }
 
 // words are the extended errors (RFC 8914) of an answer.

@@ -29,6 +29,7 @@ type Writer struct {
 	key     key
 	tls     *tls.Config // nil: without TLS
 	dial    publisher.Dial
+	now     func() time.Time
 	current atomic.Int32 // the server that answered last
 }
 
@@ -48,7 +49,10 @@ func Open(s publisher.Settings) (*Writer, error) {
 	if on(values("rfc2136-gss-tsig")) {
 		return nil, fault.Errorf(publisher.Invalid, "rfc2136-gss-tsig needs a Deployment of external-dns; the built-in publisher signs by TSIG keys")
 	}
-	w := &Writer{marks: m, dial: s.Dial, servers: servers(s)}
+	w := &Writer{marks: m, dial: s.Dial, now: s.Now, servers: servers(s)}
+	if w.now == nil {
+		w.now = time.Now
+	}
 	if len(w.servers) == 0 {
 		return nil, fault.Errorf(publisher.Invalid, "rfc2136-host is missing: provider rfc2136 needs at least one")
 	}

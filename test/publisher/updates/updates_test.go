@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/stretchr/testify/assert"
@@ -469,7 +470,13 @@ func TestErrorsHaveTheServersWords(t *testing.T) {
 		"another secret": {func(s *publisher.Settings) {
 			s.Environment["EXTERNAL_DNS_RFC2136_TSIG_SECRET"] = "YW5vdGhlci1zZWNyZXQ="
 		}, "", fault.Refused, "BADSIG"},
-		"another key":       {func(s *publisher.Settings) { s.Parameters["rfc2136-tsig-keyname"] = "nobody" }, "", fault.Refused, "BADKEY"},
+		"another key": {func(s *publisher.Settings) { s.Parameters["rfc2136-tsig-keyname"] = "nobody" }, "", fault.Refused, "BADKEY"},
+		"a clock that is fast": {func(s *publisher.Settings) {
+			s.Now = func() time.Time { return time.Now().Add(time.Hour) }
+		}, "", fault.Refused, "answers BADTIME: its clock is 1h0m0s behind Signpost's, and they may differ by 300 seconds; set the clocks"},
+		"a clock that is slow": {func(s *publisher.Settings) {
+			s.Now = func() time.Time { return time.Now().Add(-10 * time.Minute) }
+		}, "", fault.Refused, "its clock is 10m0s ahead of Signpost's"},
 		"no signature":      {func(s *publisher.Settings) { s.Parameters["rfc2136-insecure"] = "true" }, "", fault.Refused, "REFUSED"},
 		"another zone":      {func(s *publisher.Settings) { s.Parameters["rfc2136-zone"] = "else.example" }, "www.else.example", fault.Refused, "REFUSED"},
 		"outside the zones": {func(*publisher.Settings) {}, "www.else.example", publisher.Invalid, "in none of the zones"},
