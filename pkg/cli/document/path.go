@@ -104,11 +104,20 @@ func OwnerPath(text string) (intent.Path, error) {
 	if err == nil && path == "" {
 		path, err = pathOf(text, GroupPattern)
 	}
+	if err == nil && path == "" && isName(text) {
+		err = terminal.Usagef("%q is a name; signpost whois, history, publish and unpublish are for names", text)
+	}
 	if err == nil && path == "" {
 		err = terminal.Usagef("%q is not a deployment intent group; write project/composite-app/version/group, or "+
 			"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
 	}
 	return path, err
+}
+
+// isName tells whether a text is a host name, or the path of a name.
+func isName(text string) bool {
+	path, err := CleanPath(text)
+	return err == nil && path.Segment("names") != "" || strings.Contains(text, ".") && !strings.Contains(text, "/")
 }
 
 // AnyPath is a path written out or in a short form that tables print. Deployment intent
