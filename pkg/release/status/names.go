@@ -213,5 +213,32 @@ func OfName(snap query.Snapshot) intent.NameReport {
 			out.Message = c.Message
 		}
 	}
+	if awaited := awaited(snap); awaited != "" {
+		out.Published, out.Verified = notYet(out.Published), notYet(out.Verified)
+		out.Message = cmp.Or(out.Message, awaited)
+	}
 	return out
+}
+
+// awaited says which Service of a name is about to be looked at; empty for none. An unreachable cluster
+// may take long, and is not waited for.
+func awaited(snap query.Snapshot) string {
+	for n, b := range snap.Group.Bindings {
+		for _, choice := range snap.Choices[n] {
+			for _, cluster := range choice.Unknown {
+				if report := snap.Clusters[cluster]; report.Abandoned == nil && !unreachable(report) {
+					return "the addresses of Service " + b.Namespace + "/" + b.Service + " on " + cluster + " are not known yet"
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// notYet is a truth about a name that lacks addresses.
+func notYet(truth string) string {
+	if truth == "True" {
+		return "Unknown"
+	}
+	return truth
 }

@@ -189,3 +189,19 @@ func TestVerifiedIsNoOlderThanWhatItSpeaksOf(t *testing.T) {
 	heard(snap)
 	assert.Equal(t, snap.Current, condition(t, status.Of(*snap), "Verified").LastTransitionTime, "nobody was asked since these are the targets")
 }
+
+// TestANameIsNotVerifiedBeforeAllOfItsClustersWereLookedAt: what the servers answer is right
+// and not all. A cluster that cannot be reached is not waited for.
+func TestANameIsNotVerifiedBeforeAllOfItsClustersWereLookedAt(t *testing.T) {
+	const paris = "edge+paris"
+	snap := running(t)
+	heard(snap, answered("A", "Matches", "203.0.113.10"))
+	require.Equal(t, "True", status.OfName(*snap).Verified)
+	snap.Choices[0][0].Unknown = []string{paris}
+	snap.Clusters[paris] = reachable()
+	of := status.OfName(*snap)
+	require.Equal(t, []string{"Unknown", "Unknown"}, []string{of.Published, of.Verified})
+	require.Equal(t, "the addresses of Service shop/web on edge+paris are not known yet", of.Message)
+	snap.Clusters[paris].Reachability.Reachable = false
+	require.Equal(t, "True", status.OfName(*snap).Verified)
+}
