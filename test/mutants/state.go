@@ -66,6 +66,12 @@ func inKeys() []bugs.Bug {
 			Replacement: `"<", c.NotAfter+2)`,
 		},
 		{
+			Name: "forgotten in between", File: "pkg/storage/observed/writer.go",
+			Breaks:      "an observation that a new context asks for is forgotten",
+			Text:        "	return w.apply(ctx, []kv.Compare{on}, ops...)",
+			Replacement: "	_ = on\n	return w.apply(ctx, nil, ops...)",
+		},
+		{
 			Name: "unfenced observation", File: "pkg/storage/observed/writer.go",
 			Breaks:      "a worker that has lost a cluster still writes what it saw",
 			Text:        "[]kv.Compare{w.fence}",
@@ -86,7 +92,7 @@ func inKeys() []bugs.Bug {
 		{
 			Name: "nothing is forgotten", File: "pkg/storage/recent/memory.go",
 			Breaks:      "the memory of recent values grows without an end",
-			Text:        "			delete(m.of, m.order[0])\n",
+			Text:        "		delete(m.of, m.order[0])\n",
 			Replacement: "",
 		},
 		{

@@ -185,8 +185,8 @@ func inSync() []Bug {
 		{
 			Name: "shrink by ignorance", File: "pkg/worker/observe/observe.go",
 			Breaks:      "unknown addresses are written down as absent",
-			Text:        "			if !known || !o.lookups.",
-			Replacement: "			known = true\n			if !known || !o.lookups.",
+			Text:        "		if !known || !o.lookups.",
+			Replacement: "		known = true\n		if !known || !o.lookups.",
 			Invariants:  []string{"I11"},
 		},
 		{
