@@ -30,6 +30,7 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 	all := map[string]operation.Handler{
 		"listDNSUpdateRecordUsers": providers.Users,
 		"getDNSUpdateRecordStatus": providers.Status,
+		"listUnmanaged":            providers.Unmanaged,
 
 		"planDocuments": planned.Plan,
 

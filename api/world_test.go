@@ -417,6 +417,10 @@ func (l *lifecycle) Users(ctx context.Context, record intent.Path, limit int, af
 	return reply[intent.UsePage](ctx, l, record, "useList", "users", fmt.Sprint(limit), after)
 }
 
+func (l *lifecycle) Unmanaged(ctx context.Context, record intent.Path, limit int, after string) (intent.UnmanagedPage, error) {
+	return reply[intent.UnmanagedPage](ctx, l, record, "unmanagedList", "unmanaged", fmt.Sprint(limit), after)
+}
+
 func (l *lifecycle) Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error) {
 	return reply[intent.Preflight](ctx, l, cluster, "preflight", "preflight")
 }

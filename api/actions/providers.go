@@ -49,6 +49,12 @@ func (p Providers) Users(ctx context.Context, c *operation.Call) (response.Answe
 	return response.Answer{Status: http.StatusOK, Body: page}, operation.ContinueError(err)
 }
 
+// Unmanaged lists what the zones of a provider have that nobody publishes.
+func (p Providers) Unmanaged(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	page, err := p.Lifecycle.Unmanaged(ctx, c.Owner(), c.Limit(), c.Query.Get("continue"))
+	return response.Answer{Status: http.StatusOK, Body: page}, operation.ContinueError(err)
+}
+
 // Status answers what is known of a provider's deployments, and what is odd about its
 // document.
 func (p Providers) Status(ctx context.Context, c *operation.Call) (response.Answer, error) {

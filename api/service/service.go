@@ -97,6 +97,9 @@ type Lifecycle interface {
 	NameWarnings(ctx context.Context, dnsIntent intent.Path) ([]intent.Warning, error)
 	// Users lists who publishes through a record.
 	Users(ctx context.Context, record intent.Path, limit int, after string) (intent.UsePage, error)
+	// Unmanaged lists what the zones of a provider have that nobody publishes. Conflict for zones
+	// that cannot be read.
+	Unmanaged(ctx context.Context, record intent.Path, limit int, after string) (intent.UnmanagedPage, error)
 }
 
 // Reads are what an answer followed from.

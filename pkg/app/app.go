@@ -21,6 +21,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	emcodocuments "github.com/signpost-dns/signpost/pkg/emco/documents"
 	"github.com/signpost-dns/signpost/pkg/publisher/guard"
+	"github.com/signpost-dns/signpost/pkg/publisher/open"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/controller"
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
@@ -123,7 +124,8 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	self := c.replica(sealer.Key())
 	registry := replicas.NewRegistry(stores.kv, self, log)
-	writers := publishers.New(c.publisherLimits(), stores.kv, documents.Values(values), metrics)
+	counted := open.NewMetrics(metrics)
+	writers := publishers.New(c.publisherLimits(), stores.kv, documents.Values(values), counted)
 	pool := connections.New(c.reaching(id, registry, writers), connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
 	rules := c.rules(pool, documents)
@@ -132,7 +134,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
 	memory := boundMemory()
 	releases := release.New(release.Options{
-		LookupExisting: verifier.Held, DelegatedContexts: handedBy(handed),
+		LookupExisting: verifier.Held, ListZone: publishers.Zones(c.publisherLimits(), documents.Values(values), counted), DelegatedContexts: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.ExternallyManaged,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,

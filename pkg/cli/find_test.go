@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -79,4 +81,37 @@ edge/hub  True       yes      10     1            1           1                2
 PUBLISHER OF  PROJECT  HOME      SCOPE   AVAILABLE  NAMES  UNPUBLISHED  UNVERIFIED
 lab           shop     edge/hub  public  True       10     1            1
 `, ""}, signpost(t, f.url, "fleet"))
+}
+
+// TestUnmanagedListsAllPages, as a table and as a zone file that becomes documents.
+func TestUnmanagedListsAllPages(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	const provider = "projects/shop/dns-update-records/lab"
+	first, second := `{"items":[{"name":"mail.lab.example","type":"A","values":["192.0.2.1","192.0.2.2"],"ttl":300,"owner":"legacy"}],"continue":"eA"}`,
+		`{"items":[{"name":"lab.example","type":"MX","values":["10 mail.lab.example."],"ttl":60}]}`
+	f.on("GET "+provider+"/unmanaged?limit=1000", 200, "UnmanagedList", first)
+	f.on("GET "+provider+"/unmanaged?continue=eA&limit=1000", 200, "UnmanagedList", second)
+	require.Equal(t, result{exitDone, `NAME              TYPE  TTL  OWNER   VALUES
+mail.lab.example  A     300  legacy  192.0.2.1, 192.0.2.2
+lab.example       MX    60   -       10 mail.lab.example.
+`, ""}, signpost(t, f.url, "unmanaged", provider))
+	require.Contains(t, signpost(t, f.url, "unmanaged", provider, "-o", "yaml").out, "- name: mail.lab.example")
+
+	zone := signpost(t, f.url, "unmanaged", provider, "--zone-file")
+	require.Equal(t, "mail.lab.example. 300 IN A 192.0.2.1\nmail.lab.example. 300 IN A 192.0.2.2\nlab.example. 60 IN MX 10 mail.lab.example.\n", zone.out)
+	file := filepath.Join(t.TempDir(), "zone")
+	require.NoError(t, os.WriteFile(file, []byte(zone.out), 0o600))
+	documents := signpost(t, "", "import", "zone", file, "--project", "shop", "--provider", "lab")
+	require.Equal(t, exitDone, documents.code, documents.err)
+	require.Contains(t, documents.out, "name: mail.lab.example")
+	require.Contains(t, documents.err, "2 names")
+
+	f.on("GET "+provider+"/unmanaged?limit=1", 200, "UnmanagedList", first)
+	require.Equal(t, "there are more than 1 record set; give a larger --limit\n", signpost(t, f.url, "unmanaged", provider, "--limit", "1").err)
+	f.on("GET projects/shop/dns-update-records/corp/unmanaged?limit=1000", 200, "UnmanagedList", `{"items":[]}`)
+	require.Equal(t, "The zones have no such records.\n", signpost(t, f.url, "unmanaged", "projects/shop/dns-update-records/corp").out)
+	for _, wrong := range [][]string{{"projects/shop"}, {provider, "--limit", "-1"}, {}} {
+		require.Equal(t, exitUsage, signpost(t, f.url, append([]string{"unmanaged"}, wrong...)...).code)
+	}
 }

@@ -64,7 +64,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.AsUsageError(flagFault(cmd, err)) })
 	root.AddCommand(
 		serve.Command(p, service), serve.BackupCommand(p), serve.RestoreCommand(p),
-		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p), publish.HistoryCommand(p), find.Command(p), show.WhoisCommand(p), find.FleetCommand(p),
+		publish.Command(p), publish.UnpublishCommand(p), publish.NamesCommand(p), publish.HistoryCommand(p), find.Command(p), show.WhoisCommand(p), find.FleetCommand(p), find.UnmanagedCommand(p),
 		apply.Command(p), show.GetCommand(p), apply.DeleteCommand(p), imports.Command(p),
 		lifecycle.PlanCommand(p), lifecycle.DeployCommand(p), lifecycle.InstantiateCommand(p), lifecycle.UpdateCommand(p), lifecycle.RollbackCommand(p), lifecycle.TerminateCommand(p), show.StatusCommand(p), show.EventsCommand(p),
 		onboard.Command(p), lifecycle.PreflightCommand(p), lifecycle.DrainCommand(p), lifecycle.UndrainCommand(p), lifecycle.AbandonCommand(p),

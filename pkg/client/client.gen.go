@@ -5245,6 +5245,43 @@ type UndeployedDocument struct {
 // UndeployedDocumentChange The difference from the release. removed: the document was deleted, or the deployment does not use it any more.
 type UndeployedDocumentChange string
 
+// UnmanagedList The records of a provider's zones that nobody publishes.
+type UnmanagedList struct {
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items Ordered by name and type.
+	Items []UnmanagedSet `json:"items"`
+}
+
+// UnmanagedSet The records of a name and type.
+type UnmanagedSet struct {
+	// Name The name, in lower case and without the final dot.
+	//
+	// Example: mail.shop.example
+	Name string `json:"name"`
+
+	// Owner The owner id of the external-dns that has marked the records; absent if none has.
+	//
+	// Example: default
+	Owner string `json:"owner,omitempty,omitzero"`
+
+	// TTL Seconds.
+	//
+	// Example: 300
+	TTL int64 `json:"ttl"`
+
+	// Type The type of the records.
+	//
+	// Example: A
+	Type string `json:"type"`
+
+	// Values The values as in a zone file, ordered. Names in them end with a dot.
+	Values []string `json:"values"`
+}
+
 // Upstream A resolver, or those of the node.
 type Upstream struct {
 	// Address With Network an IP address.
@@ -6221,6 +6258,15 @@ type GetDNSUpdateRecordStatusParams struct {
 
 	// IfNoneMatch The ETag of an earlier answer to this request: 304 if the answer is still the same.
 	IfNoneMatch *StatusNoneMatch `json:"If-None-Match,omitempty"`
+}
+
+// ListUnmanagedParams defines parameters for ListUnmanaged.
+type ListUnmanagedParams struct {
+	// Limit The most items that a page may hold. It ends earlier, with `continue`, where its documents have 4 MiB.
+	Limit *PageLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
 }
 
 // UpdateDNSUpdateRecordParams defines parameters for UpdateDNSUpdateRecord.
@@ -7962,6 +8008,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
 	GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName, record RecordName, params *GetDNSUpdateRecordStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListUnmanaged List the records of a provider's zones that nobody publishes
+	//
+	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each page reads the zones anew: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+	//
+	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/unmanaged (the `ListUnmanaged` operationId).
+	ListUnmanaged(ctx context.Context, project ProjectName, record RecordName, params *ListUnmanagedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateDNSUpdateRecord Roll out a provider
 	//
@@ -10496,6 +10549,23 @@ func (c *API) PlanDNSUpdateRecord(ctx context.Context, project ProjectName, reco
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
 func (c *API) GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName, record RecordName, params *GetDNSUpdateRecordStatusParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetDNSUpdateRecordStatusRequest(c.Server, project, record, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListUnmanaged List the records of a provider's zones that nobody publishes
+//
+// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each page reads the zones anew: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+//
+// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/unmanaged (the `ListUnmanaged` operationId).
+func (c *API) ListUnmanaged(ctx context.Context, project ProjectName, record RecordName, params *ListUnmanagedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListUnmanagedRequest(c.Server, project, record, params)
 	if err != nil {
 		return nil, err
 	}
@@ -18300,6 +18370,86 @@ func NewGetDNSUpdateRecordStatusRequest(server string, project ProjectName, reco
 	return req, nil
 }
 
+// NewListUnmanagedRequest constructs an http.Request for the ListUnmanaged method
+func NewListUnmanagedRequest(server string, project ProjectName, record RecordName, params *ListUnmanagedParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "record", record, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/dns-update-records/%s/unmanaged", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewUpdateDNSUpdateRecordRequest constructs an http.Request for the UpdateDNSUpdateRecord method
 func NewUpdateDNSUpdateRecordRequest(server string, project ProjectName, record RecordName, params *UpdateDNSUpdateRecordParams) (*http.Request, error) {
 	var err error
@@ -22860,6 +23010,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/status (the `GetDNSUpdateRecordStatus` operationId).
 	GetDNSUpdateRecordStatusWithResponse(ctx context.Context, project ProjectName, record RecordName, params *GetDNSUpdateRecordStatusParams, reqEditors ...RequestEditorFn) (*GetDNSUpdateRecordStatusResponse, error)
 
+	// ListUnmanagedWithResponse List the records of a provider's zones that nobody publishes
+	//
+	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each page reads the zones anew: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/unmanaged (the `ListUnmanaged` operationId).
+	ListUnmanagedWithResponse(ctx context.Context, project ProjectName, record RecordName, params *ListUnmanagedParams, reqEditors ...RequestEditorFn) (*ListUnmanagedResponse, error)
+
 	// UpdateDNSUpdateRecordWithResponse Roll out a provider
 	//
 	// Brings every deployment of the provider to its current document, credentials, version and home included. 409 with the errors of the plan, leaving everything as it was; 412 when `confirm` is no longer what the plan would say.
@@ -25817,6 +25976,29 @@ func (r GetDNSUpdateRecordStatusResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r GetDNSUpdateRecordStatusResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+type ListUnmanagedResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UnmanagedList
+}
+
+// Status returns HTTPResponse.Status
+func (r ListUnmanagedResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListUnmanagedResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -28862,6 +29044,21 @@ func (c *ClientWithResponses) GetDNSUpdateRecordStatusWithResponse(ctx context.C
 		return nil, err
 	}
 	return ParseGetDNSUpdateRecordStatusResponse(rsp)
+}
+
+// ListUnmanagedWithResponse List the records of a provider's zones that nobody publishes
+//
+// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each page reads the zones anew: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/unmanaged (the `ListUnmanaged` operationId).
+func (c *ClientWithResponses) ListUnmanagedWithResponse(ctx context.Context, project ProjectName, record RecordName, params *ListUnmanagedParams, reqEditors ...RequestEditorFn) (*ListUnmanagedResponse, error) {
+	rsp, err := c.ListUnmanaged(ctx, project, record, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListUnmanagedResponse(rsp)
 }
 
 // UpdateDNSUpdateRecordWithResponse Roll out a provider
@@ -32828,6 +33025,32 @@ func ParseGetDNSUpdateRecordStatusResponse(rsp *http.Response) (*GetDNSUpdateRec
 			headers.ETag = value
 		}
 		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListUnmanagedResponse parses an HTTP response from a ListUnmanagedWithResponse call
+func ParseListUnmanagedResponse(rsp *http.Response) (*ListUnmanagedResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListUnmanagedResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UnmanagedList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

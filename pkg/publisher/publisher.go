@@ -112,6 +112,14 @@ type Writer interface {
 	Close()
 }
 
+// Lister is a Writer that can read whole zones, too.
+type Lister interface {
+	// List returns all sets of the provider's zones, in no order, without what the zones' own servers keep:
+	// SOA, NS, delegations and DNSSEC. Targets are in presentation format, with absolute names. Marks are not
+	// among the sets; each set has its own. The error is Invalid if there are more than most records.
+	List(ctx context.Context, most int) ([]Set, error)
+}
+
 // SameRecords tells whether two sets have the same records. Marks are not compared.
 func SameRecords(a, b Set) bool {
 	return a.Name == b.Name && a.Type == b.Type && a.TTL == b.TTL &&

@@ -20,10 +20,12 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/grant"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/emco/handover"
+	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/controller"
@@ -78,6 +80,9 @@ type Options struct {
 
 	// Held tells what a name has at its authoritative servers; nil: they are not asked.
 	LookupExisting func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
+
+	// ListZone reads all sets that the zones of a provider have, ordered by name and type; nil: no zone can be read.
+	ListZone func(ctx context.Context, of bundle.Publisher) ([]publisher.Set, error)
 }
 
 // Service is the whole of a release's packages, put together. Each package has its own
@@ -143,7 +148,7 @@ func New(options Options) *Service {
 	return &Service{
 		options: options,
 		Store:   store, Planner: planner, Names: names, Updater: updater, Operator: operator, Mover: mover, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
-		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower},
+		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower, ListZone: options.ListZone},
 		worker: &controller.Worker{
 			Store: store, Inputs: reader, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
 			Clusters: operator, Failovers: mover, Sync: following, Watch: options.Watch, Metrics: options.Metrics, Orchestrates: orchestrates,
@@ -156,7 +161,7 @@ func New(options Options) *Service {
 // and these documents may be of callers who may write none.
 func (s *Service) Over(documents intent.Store) *Service {
 	options := s.options
-	options.Documents, options.Metrics, options.LookupExisting, options.Live = documents, nil, nil, nil
+	options.Documents, options.Metrics, options.LookupExisting, options.ListZone, options.Live = documents, nil, nil, nil, nil
 	over := New(options)
 	over.Room = s.Room
 	return over

@@ -117,7 +117,7 @@ type contents struct {
 // held transfers the zone.
 func (c *counted) held(bind *dns.BIND) contents {
 	c.Helper()
-	z, err := zone.Transfer(c.Context(), &net.Dialer{}, bind.Address, dns.BINDZone, &zone.Key{Algorithm: bind.Algorithm, Name: bind.KeyName, Secret: bind.Secret})
+	z, err := zone.Server{Address: bind.Address, Dial: (&net.Dialer{}).DialContext, Key: &zone.Key{Algorithm: bind.Algorithm, Name: bind.KeyName, Secret: bind.Secret}}.Transfer(c.Context(), dns.BINDZone)
 	c.must(err)
 	all := contents{addresses: map[string]string{}, marks: map[string]int{}}
 	for _, r := range z.Records {

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/publisher"
@@ -52,9 +50,8 @@ func Forbidden(limits Limits) func(context.Context, intent.Record) map[string]st
 }
 
 // New makes what reaches the built-in publishers of providers.
-func New(limits Limits, store kv.KV, values cluster.Values, metrics prometheus.Registerer) connections.Publishers {
+func New(limits Limits, store kv.KV, values cluster.Values, counted *open.Metrics) connections.Publishers {
 	dialer := limits.dialer()
-	counted := open.NewMetrics(metrics)
 	writer := func(ctx context.Context, of bundle.Publisher) (publisher.Writer, error) {
 		settings, err := settingsOf(ctx, of, values)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
@@ -68,5 +69,21 @@ func TestForbiddenServersAreToldByTheirFields(t *testing.T) {
 		}
 		assert.Len(t, got, 1, reason)
 		assert.Contains(t, got[c.field], c.says, reason)
+	}
+}
+
+// TestZonesAreReadWithinLimits: of providers that can be read, and from servers that may be dialled.
+func TestZonesAreReadWithinLimits(t *testing.T) {
+	zones := Zones(Limits{}, vault{}, nil)
+	_, err := zones(t.Context(), bundle.Publisher{Provider: "aws", OwnerID: "one"})
+	require.EqualError(t, err, "Signpost cannot read the zones of provider aws; it can with coredns and rfc2136")
+	for provider, of := range map[string]bundle.Publisher{
+		"rfc2136": {Parameters: externaldns.Parameters{"rfc2136-host": "127.0.0.1", "rfc2136-zone": "corp.example", "rfc2136-insecure": true}},
+		"coredns": {Environment: map[string]string{"ETCD_URLS": "http://127.0.0.1:2379"}},
+	} {
+		of.Provider, of.OwnerID = provider, "one"
+		_, err = zones(t.Context(), of)
+		require.Equal(t, publisher.Forbidden, fault.Of(err), "%s: %v", provider, err)
+		require.ErrorContains(t, err, "--publisher-servers")
 	}
 }

@@ -46,6 +46,11 @@ func (c *Connection) CompleteOwner(cmd *cobra.Command, args []string, typed stri
 		Form{pattern: document.GroupPattern}, Form{pattern: document.CloudPattern}, Form{pattern: document.ProviderPattern})(cmd, args, typed)
 }
 
+// CompleteProvider completes the path of one provider.
+func (c *Connection) CompleteProvider(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return c.Complete(Form{pattern: document.ProviderPattern})(cmd, args, typed)
+}
+
 // CompleteCluster completes a cluster.
 func (c *Connection) CompleteCluster(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	return c.Complete(Short(document.ClusterPattern), Form{pattern: document.ClusterPattern})(cmd, args, typed)

@@ -191,7 +191,8 @@ func (f *transferFlags) read(ctx context.Context, in io.Reader, source string) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	return zone.Transfer(ctx, &net.Dialer{}, server, name, key)
+	from := zone.Server{Address: server, Dial: (&net.Dialer{}).DialContext, Key: key}
+	return from.Transfer(ctx, name)
 }
 
 // key is that of --tsig-file; nil without it.

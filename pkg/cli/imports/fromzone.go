@@ -25,11 +25,11 @@ type recordSet struct {
 func FromZone(source string, z zone.Zone) Result {
 	result := Result{Source: source}
 	sets := collect(z, &result)
-	cuts := delegations(z, sets)
+	cuts := z.Cuts()
 	owners := map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(sets)) {
 		types := sets[name]
-		if cut := below(name, cuts); cut != "" {
+		if cut := cuts.Above(name); cut != "" {
 			for _, kind := range slices.Sorted(maps.Keys(types)) {
 				result.leave(name, kind, "lies in %s, which the zone delegates to other nameservers", cut)
 			}
@@ -88,52 +88,14 @@ func collect(z zone.Zone, result *Result) map[string]map[string]*recordSet {
 	return sets
 }
 
-// delegations are the names below the zone's own that it delegates.
-func delegations(z zone.Zone, sets map[string]map[string]*recordSet) map[string]bool {
-	cuts := map[string]bool{}
-	for name, types := range sets {
-		if types["NS"] != nil && name != z.Name {
-			cuts[name] = true
-		}
-	}
-	return cuts
-}
-
-// below is the delegated name above a name; empty if there is none.
-func below(name string, cuts map[string]bool) string {
-	for {
-		_, above, more := strings.Cut(name, ".")
-		if !more {
-			return ""
-		}
-		if cuts[above] {
-			return above
-		}
-		name = above
-	}
-}
-
-// signed are the types of DNSSEC, which servers make themselves.
-func signed() []string {
-	return []string{"RRSIG", "NSEC", "NSEC3", "NSEC3PARAM", "DNSKEY", "CDS", "CDNSKEY", "KEY", "SIG"}
-}
-
 // leaveOut reports the records that stay with the zone, and returns the others.
 func leaveOut(z zone.Zone, name string, types map[string]*recordSet, owners map[string]int, result *Result) map[string]*recordSet {
 	kept := map[string]*recordSet{}
 	for _, kind := range slices.Sorted(maps.Keys(types)) {
 		set := types[kind]
-		switch {
-		case kind == "SOA":
-			result.leave(name, kind, "stays with the zone, whose server keeps its serial number")
-		case kind == "NS" && name == z.Name:
-			result.leave(name, kind, "stays with the zone: these are its own nameservers")
-		case kind == "NS":
-			result.leave(name, kind, "delegates the name to other nameservers, and stays with the zone")
-		case slices.Contains(signed(), kind):
-			result.leave(name, kind, "belongs to DNSSEC; the server that signs the zone makes these records")
-		case kind == "DS":
-			result.leave(name, kind, "belongs to the delegation of the name, and stays with the zone")
+		switch reason := z.Stays(name, kind); {
+		case reason != "":
+			result.leave(name, kind, "%s", reason)
 		case kind == "TXT":
 			if rest := withoutMarks(name, set, owners, result); rest != nil {
 				kept[kind] = rest

@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -36,11 +37,18 @@ func algorithms() map[string]string {
 	}
 }
 
-// Transfer gets a zone from a server ("192.0.2.1:53") by AXFR, with a key unless it is
-// nil. The transfer ends with ctx.
-func Transfer(ctx context.Context, dialer *net.Dialer, server, name string, key *Key) (Zone, error) {
+// Server transfers zones.
+type Server struct {
+	Address string                                                               // as in "192.0.2.1:53"
+	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // connects to it
+	Key     *Key                                                                 // nil: requests are not signed
+	Most    int                                                                  // records that are taken of a zone; 0: MostRecords
+}
+
+// Transfer gets a zone by AXFR. The transfer ends with ctx.
+func (s Server) Transfer(ctx context.Context, name string) (Zone, error) {
 	question := new(dns.Msg).SetAxfr(dns.Fqdn(name))
-	connection, err := dialer.DialContext(ctx, "tcp", server)
+	connection, err := s.Dial(ctx, "tcp", s.Address)
 	if err != nil {
 		return Zone{}, fmt.Errorf("transfer of %s: %w", name, err)
 	}
@@ -49,16 +57,16 @@ func Transfer(ctx context.Context, dialer *net.Dialer, server, name string, key 
 	defer stop()
 
 	transfer := &dns.Transfer{Conn: &dns.Conn{Conn: connection}, ReadTimeout: silence, WriteTimeout: silence}
-	if key != nil {
+	if key := s.Key; key != nil {
 		const fudge = 300 // seconds that clocks may differ by
 		transfer.TsigSecret = map[string]string{dns.CanonicalName(key.Name): key.Secret}
 		question.SetTsig(dns.CanonicalName(key.Name), algorithms()[strings.ToLower(key.Algorithm)], fudge, time.Now().Unix())
 	}
-	envelopes, err := transfer.In(question, server)
+	envelopes, err := transfer.In(question, s.Address)
 	if err != nil {
 		return Zone{}, fmt.Errorf("transfer of %s: %w", name, err)
 	}
-	zone, err := gather(envelopes, name)
+	zone, err := gather(envelopes, name, cmp.Or(s.Most, MostRecords))
 	if err != nil {
 		_ = connection.Close() // which ends a transfer that goes on
 		for range envelopes {
@@ -67,9 +75,9 @@ func Transfer(ctx context.Context, dialer *net.Dialer, server, name string, key 
 	}
 	switch {
 	case ctx.Err() != nil:
-		return Zone{}, fmt.Errorf("transfer of %s from %s: %w", name, server, ctx.Err())
+		return Zone{}, fmt.Errorf("transfer of %s from %s: %w", name, s.Address, ctx.Err())
 	case err != nil:
-		return Zone{}, fmt.Errorf("transfer of %s from %s: %w; let the server transfer the zone to this host (allow-transfer in BIND), or give the key that it wants", name, server, err)
+		return Zone{}, fmt.Errorf("transfer of %s from %s: %w; let the server transfer the zone to this host (allow-transfer in BIND), or give the key that it wants", name, s.Address, err)
 	}
 	return zone, nil
 }
@@ -77,8 +85,8 @@ func Transfer(ctx context.Context, dialer *net.Dialer, server, name string, key 
 // silence is how long a server may say nothing during a transfer.
 const silence = 30 * time.Second
 
-// gather puts a zone together.
-func gather(envelopes <-chan *dns.Envelope, name string) (Zone, error) {
+// gather puts a zone of at most so many records together.
+func gather(envelopes <-chan *dns.Envelope, name string, most int) (Zone, error) {
 	zone := Zone{Name: plain(name)}
 	for envelope := range envelopes {
 		if envelope.Error != nil {
@@ -88,7 +96,7 @@ func gather(envelopes <-chan *dns.Envelope, name string) (Zone, error) {
 			if _, again := rr.(*dns.SOA); again && len(zone.Records) > 0 {
 				continue // a transfer ends with the SOA that it began with
 			}
-			if err := zone.add(rr); err != nil {
+			if err := zone.add(rr, most); err != nil {
 				return Zone{}, err
 			}
 		}

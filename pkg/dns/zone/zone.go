@@ -53,7 +53,7 @@ func Parse(r io.Reader, origin, file string) (Zone, error) {
 		if !more {
 			break
 		}
-		if err := zone.add(rr); err != nil {
+		if err := zone.add(rr, MostRecords); err != nil {
 			return Zone{}, fmt.Errorf("%s: %w", file, err)
 		}
 	}
@@ -71,14 +71,14 @@ func Parse(r io.Reader, origin, file string) (Zone, error) {
 // defaultTTL is that of records in files that say none.
 const defaultTTL = 3600
 
-// add adds a record of the zone.
-func (z *Zone) add(rr dns.RR) error {
+// add adds a record of the zone, which may have so many.
+func (z *Zone) add(rr dns.RR, most int) error {
 	header := rr.Header()
 	if header.Class != dns.ClassINET {
 		return fmt.Errorf("%s is of class %s; only zones of class IN are imported", header.Name, dns.Class(header.Class))
 	}
-	if len(z.Records) == MostRecords {
-		return fmt.Errorf("the zone has more than %d records; divide it, and import its parts", MostRecords)
+	if len(z.Records) == most {
+		return fmt.Errorf("the zone has more than %d records; divide it, and import its parts", most)
 	}
 	record := Record{
 		Name: plain(header.Name), Type: dns.Type(header.Rrtype).String(), TTL: int64(header.Ttl),

@@ -107,12 +107,17 @@ func TestTransferGetsTheWholeZone(t *testing.T) {
 		}()
 		_ = new(dns.Transfer).Out(w, q, parts)
 	})
-	z, err := Transfer(t.Context(), &net.Dialer{}, at, "A.example", &Key{"k", "hmac-sha256", "c2VjcmV0"})
+	from := Server{Address: at, Dial: (&net.Dialer{}).DialContext, Key: &Key{"k", "hmac-sha256", "c2VjcmV0"}}
+	z, err := from.Transfer(t.Context(), "A.example")
 	require.NoError(t, err)
 	require.Equal(t, "a.example", z.Name)
 	require.Len(t, z.Records, 1001)
 
-	_, err = Transfer(t.Context(), &net.Dialer{}, at, "a.example", nil)
+	from.Most = 1000
+	_, err = from.Transfer(t.Context(), "a.example")
+	require.ErrorContains(t, err, "the zone has more than 1000 records")
+
+	_, err = Server{Address: at, Dial: from.Dial}.Transfer(t.Context(), "a.example")
 	require.ErrorContains(t, err, "let the server transfer the zone to this host")
 }
 
@@ -123,7 +128,7 @@ func TestTransferEndsWithItsContext(t *testing.T) {
 	at := server(t, func(dns.ResponseWriter, *dns.Msg) { asked <- true })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	go func() { <-asked; cancel() }()
-	_, err := Transfer(ctx, &net.Dialer{}, at, "a.example", nil)
+	_, err := Server{Address: at, Dial: (&net.Dialer{}).DialContext}.Transfer(ctx, "a.example")
 	require.ErrorIs(t, err, context.Canceled)
 }
 

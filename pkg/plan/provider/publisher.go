@@ -25,27 +25,33 @@ func renderPublisher(p plan.Provider) ([]bundle.Object, []intent.Field, error) {
 	if len(fields) > 0 {
 		return nil, fields, nil
 	}
-	spec := bundle.Publisher{
-		Provider: p.Record.Spec.Provider, Parameters: p.Record.Spec.Parameters, Environment: p.Record.Spec.Environment,
-		Interval: externaldns.IntervalOf(arguments.args),
-		OwnerID:  OwnerID(p), Adopts: p.Adopts, Stopped: p.Record.Spec.Suspend || p.Waiting,
-	}
-	for _, c := range p.Record.Spec.Credentials {
-		if c.ValueRef == "" {
-			continue
-		}
-		if c.File != "" {
-			spec.Files = with(spec.Files, c.File, c.ValueRef)
-		} else {
-			spec.Values = with(spec.Values, c.Environment, c.ValueRef)
-		}
-	}
+	spec := PublisherOf(p)
+	spec.Interval = externaldns.IntervalOf(arguments.args)
 	r := renderer{Provider: p, name: DeploymentName(p.Record.Name, p.Scope)}
 	object, err := bundle.New(p.Cluster, App, &publisher{
 		TypeMeta:   metav1.TypeMeta{APIVersion: bundle.PublisherGroup + "/v1", Kind: bundle.PublisherKind},
 		ObjectMeta: r.meta(), Spec: spec,
 	})
 	return []bundle.Object{object}, nil, err
+}
+
+// PublisherOf says how the built-in publisher of a provider reaches its servers, and as whom. The provider is not checked.
+func PublisherOf(p plan.Provider) bundle.Publisher {
+	of := bundle.Publisher{
+		Provider: p.Record.Spec.Provider, Parameters: p.Record.Spec.Parameters, Environment: p.Record.Spec.Environment,
+		OwnerID: OwnerID(p), Adopts: p.Adopts, Stopped: p.Record.Spec.Suspend || p.Waiting,
+	}
+	for _, c := range p.Record.Spec.Credentials {
+		if c.ValueRef == "" {
+			continue
+		}
+		if c.File != "" {
+			of.Files = with(of.Files, c.File, c.ValueRef)
+		} else {
+			of.Values = with(of.Values, c.Environment, c.ValueRef)
+		}
+	}
+	return of
 }
 
 // with is a map with one more entry.

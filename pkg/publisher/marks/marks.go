@@ -33,6 +33,18 @@ func (m Marks) Owner() string { return m.shown.Owner }
 // Name is the name of the TXT record that marks a name and type.
 func (m Marks) Name(name, kind string) string { return m.shown.Mark(name, kind) }
 
+// Assign gives each of the sets of a zone its mark. found has the marks of the zone, by the names of their TXT
+// records. The name is as the provider has it, or as external-dns has it by default.
+func (m Marks) Assign(sets []publisher.Set, found map[string]publisher.Mark) {
+	for n, set := range sets {
+		mark, is := found[m.Name(set.Name, set.Type)]
+		if !is {
+			mark = found[externaldns.InDNS{}.Mark(set.Name, set.Type)]
+		}
+		sets[n].Mark = mark
+	}
+}
+
 // Text is the content of a mark, as external-dns writes it: with quotes.
 func Text(mark publisher.Mark) string {
 	text := "heritage=external-dns,external-dns/owner=" + mark.Owner

@@ -19,7 +19,7 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "signpost_publisher_requests_total",
-			Help: "Requests of the built-in publisher to DNS servers, by kind of provider, operation (read or write) and fault; an empty fault is success.",
+			Help: "Requests of the built-in publisher to DNS servers, by kind of provider, operation (read, write or list) and fault; an empty fault is success.",
 		}, []string{"kind", "operation", "fault"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "signpost_publisher_request_seconds",

@@ -70,6 +70,15 @@ func (all grants) below(name, project string) (domain string) {
 	return domain
 }
 
+// GrantedToOthers makes a function that tells whether a name lies in a domain that is granted to others than a project.
+func (s *Registry) GrantedToOthers(ctx context.Context, project string) (func(name string) bool, error) {
+	all, err := s.grants(ctx)
+	return func(name string) bool {
+		domain, projects := all.of(name)
+		return domain != "" && !slices.Contains(projects, project)
+	}, err
+}
+
 // checkDomains refuses names in domains that are granted to others, and, where
 // that is asked for, those in no domain that is granted.
 func (s *Registry) checkDomains(ctx context.Context, d *resolve.Draft) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/clusterdns"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/render"
@@ -101,6 +102,9 @@ type Reader struct {
 	Sharing  *sharing.Judge
 	Renderer *render.Renderer
 	Follower *follow.Follower
+
+	// ListZone reads all sets that the zones of a provider have, ordered by name and type; nil: no zone can be read.
+	ListZone func(ctx context.Context, of bundle.Publisher) ([]publisher.Set, error)
 }
 
 // Snapshot reads what is known of a group.

@@ -458,6 +458,33 @@ func TestRecordsOfOtherTypesAreWrittenAndTakenOver(t *testing.T) {
 	assert.Empty(t, got)
 }
 
+// TestAZoneIsListedAsBINDTransfersIt: own names, those of an external-dns, and those without a mark.
+func TestAZoneIsListedAsBINDTransfersIt(t *testing.T) {
+	w := begin(t)
+	s := w.settings(oracle.Marks{Owner: "one", Prefix: "own."})
+	require.NoError(t, w.write(w.open(s), "www.corp.example", set("www.corp.example", "A", 60, "192.0.2.1")))
+	require.NoError(t, w.bind.Update(t.Context(),
+		"update add legacy.corp.example. 300 A 192.0.2.7", `update add a-legacy.corp.example. 0 TXT "heritage=external-dns,external-dns/owner=legacy"`,
+		"update add mail.corp.example. 60 A 192.0.2.25", "update add corp.example. 60 MX 10 mail.corp.example.", `update add text.corp.example. 60 TXT "a b" "c"`))
+	const most = 1000
+	sets, err := open.List(t.Context(), s, most, nil)
+	require.NoError(t, err)
+	sets = slices.DeleteFunc(sets, func(s publisher.Set) bool { return s.Name == "ns.corp.example" || s.Name == "printer.corp.example" }) // of the zone file
+	require.Equal(t, []publisher.Set{
+		{Name: "corp.example", Type: "MX", Targets: []string{"10 mail.corp.example."}, TTL: 60},
+		{Name: "legacy.corp.example", Type: "A", Targets: []string{"192.0.2.7"}, TTL: 300, Mark: publisher.Mark{Owner: "legacy"}},
+		{Name: "mail.corp.example", Type: "A", Targets: []string{"192.0.2.25"}, TTL: 60},
+		{Name: "text.corp.example", Type: "TXT", Targets: []string{`"a b" "c"`}, TTL: 60},
+		{Name: "www.corp.example", Type: "A", Targets: []string{"192.0.2.1"}, TTL: 60, Mark: publisher.Mark{Owner: "one", Resource: publisher.Resource("shop", "www")}},
+	}, sets)
+
+	s.Environment = map[string]string{}
+	s.Parameters["rfc2136-insecure"] = true
+	_, err = open.List(t.Context(), s, most, nil)
+	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
+	require.ErrorContains(t, err, "allow-transfer in BIND")
+}
+
 // TestErrorsHaveTheServersWords asks BIND for what it does not do.
 func TestErrorsHaveTheServersWords(t *testing.T) {
 	w := begin(t)

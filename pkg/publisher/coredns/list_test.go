@@ -1,0 +1,61 @@
+package coredns
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+)
+
+// TestKeysAreListedAsNames: those of external-dns, those that people write, and no others.
+func TestKeysAreListedAsNames(t *testing.T) {
+	s := begin(t, nil)
+	require.NoError(t, s.write("own.lab.example", set("own.lab.example", "A", 60, "192.0.2.1", "192.0.2.2")))
+	for key, value := range map[string]string{
+		"/skydns/example/lab/www/1234":       `{"host":"192.0.2.3","ttl":30,"targetstrip":1}`,
+		"/skydns/example/lab/a-www/5678":     `{"text":"\"heritage=external-dns,external-dns/owner=legacy\"","targetstrip":1}`,
+		"/skydns/example/lab/hand":           `{"host":"2001:db8::1"}`,
+		"/skydns/example/lab/alias":          `{"host":"else.example"}`,
+		"/skydns/example/lab/text/1":         `{"text":"hello","targetstrip":1}`,
+		"/skydns/example/lab/text/2":         `{"text":"again","targetstrip":1}`,
+		"/skydns/example/lab/broken":         `{`,
+		"/skydns/example/lab/stripped/blank": `{"host":"192.0.2.9","targetstrip":9}`,
+		"/other/example/lab/www":             `{"host":"192.0.2.9"}`,
+	} {
+		s.put(key, value)
+	}
+	sets, err := s.w.List(t.Context(), 100)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []publisher.Set{
+		{Name: "own.lab.example", Type: "A", Targets: []string{"192.0.2.1", "192.0.2.2"}, TTL: 60, Mark: publisher.Mark{Owner: "signpost-1", Resource: "crd/shop/www"}},
+		{Name: "www.lab.example", Type: "A", Targets: []string{"192.0.2.3"}, TTL: 30, Mark: publisher.Mark{Owner: "legacy"}},
+		{Name: "hand.lab.example", Type: "AAAA", Targets: []string{"2001:db8::1"}, TTL: 300},
+		{Name: "alias.lab.example", Type: "CNAME", Targets: []string{"else.example."}, TTL: 300},
+		{Name: "text.lab.example", Type: "TXT", Targets: []string{`"hello"`, `"again"`}, TTL: 300},
+	}, sets)
+}
+
+// TestAListHasAllPagesOrIsRefused: more keys than one request has, and more than are read.
+func TestAListHasAllPagesOrIsRefused(t *testing.T) {
+	s := begin(t, nil)
+	const names = 2500
+	for n := 0; n < names; n += 100 {
+		var puts []clientv3.Op
+		for m := n; m < n+100; m++ {
+			puts = append(puts, clientv3.OpPut(fmt.Sprintf("/skydns/example/lab/n%d", m), `{"host":"192.0.2.1"}`))
+		}
+		_, err := s.etcd.Client.Txn(t.Context()).Then(puts...).Commit()
+		require.NoError(t, err)
+	}
+	sets, err := s.w.List(t.Context(), names)
+	require.NoError(t, err)
+	require.Len(t, sets, names)
+	_, err = s.w.List(t.Context(), names-1)
+	require.Equal(t, publisher.Invalid, fault.Of(err))
+	require.ErrorContains(t, err, "more than 2499 keys stand below /skydns/")
+}

@@ -1,0 +1,182 @@
+package query
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// claimsAtOnce is how many names are looked up together.
+const claimsAtOnce = 500
+
+// Unmanaged returns a page of the sets that the zones of a provider have, and that nobody publishes by Signpost. It reads
+// the zones anew for each page. A page has at most limit sets, and begins behind an earlier one. Conflict if the zones
+// cannot be read, Unavailable if their servers do not answer now, and Invalid for an after that no page had.
+func (s *Reader) Unmanaged(ctx context.Context, record intent.Path, limit int, after string) (intent.UnmanagedPage, error) {
+	page := intent.UnmanagedPage{Items: []intent.UnmanagedSet{}}
+	behind, err := placeOf(after)
+	if err != nil {
+		return page, err
+	}
+	frozen, err := s.frozen(ctx, record)
+	if err != nil {
+		return page, err
+	}
+	if s.ListZone == nil {
+		return page, &intent.Error{Code: intent.Conflict, Detail: "plans read no zones"}
+	}
+	of := provider.PublisherOf(plan.Provider{Record: frozen, Scope: intent.Public})
+	sets, err := s.ListZone(ctx, of)
+	if err != nil {
+		return page, unreadable(frozen, err)
+	}
+	judge, err := s.judgeOf(ctx, frozen, of.OwnerID)
+	if err != nil {
+		return page, err
+	}
+	sets = slices.DeleteFunc(sets, func(set publisher.Set) bool { return placed(set) <= behind || !judge.covers(set) })
+	for len(sets) > 0 && len(page.Items) <= limit {
+		part := sets[:min(claimsAtOnce, len(sets))]
+		sets = sets[len(part):]
+		found, err := judge.of(ctx, part)
+		if err != nil {
+			return page, err
+		}
+		page.Items = append(page.Items, found...)
+	}
+	if len(page.Items) > limit {
+		page.Items = page.Items[:limit]
+		last := page.Items[limit-1]
+		page.Continue = base64.RawURLEncoding.EncodeToString([]byte(last.Name + " " + last.Type))
+	}
+	return page, nil
+}
+
+// placed is where a set stands in the order of sets.
+func placed(set publisher.Set) string { return set.Name + " " + set.Type }
+
+// placeOf reads where a page ended; empty for the first page.
+func placeOf(after string) (string, error) {
+	place, err := base64.RawURLEncoding.DecodeString(after)
+	if name, kind, is := strings.Cut(string(place), " "); err != nil || after != "" && (!is || name == "" || kind == "") {
+		return "", &intent.Error{Code: intent.Invalid, Detail: "it is not the end of a page of records", Err: err}
+	}
+	return string(place), nil
+}
+
+// frozen is a provider as its document says now.
+func (s *Reader) frozen(ctx context.Context, record intent.Path) (plan.Record, error) {
+	doc, err := s.Documents.Get(ctx, record)
+	if err != nil {
+		return plan.Record{}, err
+	}
+	before, err := s.RecordLifecycle(ctx, record)
+	if err != nil {
+		return plan.Record{}, err
+	}
+	return s.Freeze(doc, plan.Project{Name: record.Segment("projects")}, before.Record.Home, before)
+}
+
+// unreadable says why the zones of a provider cannot be read, and what would allow it.
+func unreadable(record plan.Record, err error) error {
+	const soon = 5 * time.Second
+	detail := "the zones of provider " + record.Name + " cannot be read: " + err.Error()
+	failed, known := errors.AsType[*fault.Error](err)
+	switch {
+	case !known:
+		return err
+	case failed.Fault == fault.Unreachable:
+		return &intent.Error{Code: intent.Unavailable, Detail: detail, RetryAfter: soon, Err: err}
+	case failed.Fault == publisher.Invalid && len(inClusterSecrets(record.Spec)) > 0:
+		detail += "; give the value of " + strings.Join(inClusterSecrets(record.Spec), ", ") + " here, because Signpost does not read Secrets of clusters"
+	}
+	return &intent.Error{Code: intent.Conflict, Detail: detail, Err: err}
+}
+
+// inClusterSecrets are the credentials of a provider that stand in Secrets of clusters.
+func inClusterSecrets(spec intent.Record) []string {
+	var names []string
+	for _, c := range spec.Credentials {
+		if c.ValueRef == "" {
+			names = append(names, c.Environment+c.File)
+		}
+	}
+	return names
+}
+
+// unmanagedJudge tells which sets of a provider's zones nobody publishes.
+type unmanagedJudge struct {
+	*Reader
+
+	project  string
+	owner    string // the provider's own owner id
+	binding  plan.Binding
+	coverage externaldns.Coverage
+	isOthers func(name string) bool // whether it lies in a domain that is granted to others
+}
+
+func (s *Reader) judgeOf(ctx context.Context, record plan.Record, owner string) (unmanagedJudge, error) {
+	project := record.Path.Segment("projects")
+	isOthers, err := s.Tenancy.Ownership.GrantedToOthers(ctx, project)
+	return unmanagedJudge{
+		Reader: s, project: project, owner: owner, isOthers: isOthers,
+		binding:  plan.Binding{Scope: intent.Public, View: state.PrivateScopes(record.Spec), Prefix: state.KeyPrefix(record.Spec)},
+		coverage: externaldns.NewCoverage(record.Spec.Provider, record.Spec.Parameters),
+	}, err
+}
+
+// covers tells whether a set may be the provider's business. Reverse records with its own mark follow from its addresses.
+func (s unmanagedJudge) covers(set publisher.Set) bool {
+	return s.coverage.Covers(set.Name) && !s.isOthers(set.Name) && (set.Type != "PTR" || set.Mark.Owner != s.owner)
+}
+
+// of are those of the sets that nobody publishes.
+func (s unmanagedJudge) of(ctx context.Context, sets []publisher.Set) ([]intent.UnmanagedSet, error) {
+	var keys []nameclaim.Key
+	for _, set := range sets {
+		keys = append(keys, state.KeysIn(s.binding, set.Name)...)
+	}
+	slices.SortFunc(keys, func(a, b nameclaim.Key) int { return strings.Compare(a.View+" "+a.Name, b.View+" "+b.Name) })
+	claims, err := s.Tenancy.Ownership.Names().Read(ctx, slices.Compact(keys))
+	if err != nil {
+		return nil, err
+	}
+	var out []intent.UnmanagedSet
+	for _, set := range sets {
+		given := func(key nameclaim.Key) bool { return s.gives(claims[key], set) }
+		if !slices.ContainsFunc(state.KeysIn(s.binding, set.Name), given) {
+			out = append(out, intent.UnmanagedSet{Name: set.Name, Type: set.Type, Values: set.Targets, TTL: set.TTL, Owner: set.Mark.Owner})
+		}
+	}
+	return out, nil
+}
+
+// gives tells whether the holders of a claim publish a set. All sets of a name that another project has are that
+// project's. In this project, those are published that the provider has marked, and those of the types that the holders
+// give addresses by.
+func (s unmanagedJudge) gives(claim nameclaim.Claim, set publisher.Set) bool {
+	if len(claim.Entries) == 0 {
+		return false
+	}
+	if claim.Project != s.project || set.Mark.Owner == s.owner || strings.HasPrefix(set.Mark.Owner, plan.OwnerID(s.Installation, "")) {
+		return true
+	}
+	return slices.ContainsFunc(claim.Entries, func(e nameclaim.Entry) bool {
+		if len(e.Types) == 0 {
+			return slices.Contains(publisher.Managed(), set.Type)
+		}
+		return slices.Contains(e.Types, set.Type)
+	})
+}
