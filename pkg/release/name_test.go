@@ -333,17 +333,14 @@ func TestLabelsThatHaveJustChangedAreFollowed(t *testing.T) {
 	label := func(cluster string) {
 		w.put(intent.Join("cluster-providers/edge/clusters", cluster), `{"kubeconfigRef":"sealed","labels":{"region":"eu"}}`)
 	}
-	published := func(address string) func() bool {
-		return func() bool { return strings.Contains(strings.Join(w.published(bakery), " "), address) }
-	}
 	label("berlin")
 	require.NoError(t, w.publish(bakery, `{"service":"shop/front","clusters":{"selector":{"region":"eu"}},"provider":"lab"}`))
 	until(t, "the name is published", func() bool {
 		w.applyAll()
-		return w.state(bakery) == intent.Instantiated && published("203.0.113.11")()
+		return w.state(bakery) == intent.Instantiated && w.publishes(bakery, "203.0.113.11")
 	})
 	label("paris")
-	until(t, "the other cluster is chosen, too", published("203.0.113.21"))
+	until(t, "the other cluster is chosen, too", func() bool { return w.publishes(bakery, "203.0.113.21") })
 }
 
 // TestANameSaysWhatItCannotSee: labels that no cluster has, and clusters without live

@@ -57,9 +57,11 @@ func (c *Controller) sweep(ctx context.Context) {
 	}
 }
 
-// scan puts all owners into the queue. If the store does not answer, the next turn of the
+// scan puts all owners into the queue. Names choose by the labels that clusters have from now on:
+// nobody wakes them again for a change before. If the store does not answer, the next turn of the
 // round does so.
 func (c *Controller) scan(ctx context.Context) {
+	c.service.Inputs.ForgetClusters()
 	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
 	if err != nil {
 		c.resync.miss()

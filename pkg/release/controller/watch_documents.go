@@ -40,7 +40,6 @@ func (c *Controller) followDocuments(ctx context.Context, change intent.Changed)
 	}
 	if all {
 		c.failoverBegun()
-		c.service.Inputs.ForgetClusters() // else a name may choose by the labels of before, and is not woken again
 		c.scan(ctx)
 	}
 }

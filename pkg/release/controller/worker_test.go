@@ -6,6 +6,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/orchestration"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/render"
@@ -18,7 +19,7 @@ func newWorker(store *state.Store) *Worker {
 	store.Wakeups = &state.Wakeups{}
 	orchestrates := make(chan struct{})
 	return &Worker{
-		Store: store, Ownership: &ownership.Registry{Store: store}, Tenancy: &tenancy.Keeper{Store: store}, Renderer: &render.Renderer{Store: store}, Clusters: &clusters.Operator{Store: store}, Follower: &follow.Follower{Store: store, EMCO: emco.NewStore(store.KV, store.Now)},
+		Store: store, Inputs: &inputs.Reader{}, Ownership: &ownership.Registry{Store: store}, Tenancy: &tenancy.Keeper{Store: store}, Renderer: &render.Renderer{Store: store}, Clusters: &clusters.Operator{Store: store}, Follower: &follow.Follower{Store: store, EMCO: emco.NewStore(store.KV, store.Now)},
 		Sync: &orchestration.Sync{Store: store, NoteEMCO: sync.OnceFunc(func() { close(orchestrates) })}, Orchestrates: orchestrates,
 	}
 }
