@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -49,6 +50,7 @@ func TestAZoneIsTakenOverWithoutAGap(t *testing.T) {
 		},
 		"credentials": [{"environment": "EXTERNAL_DNS_RFC2136_TSIG_SECRET", "value": %q}]
 	}}`, bind.Address, bind.Port, bind.KeyName, bind.Algorithm, bind.Secret))
+	s.must(s.unmanaged(map[string]int{"": unmarked + ofTheZone, "legacy": marked()}))
 	never := s.watchAll(bind, "n0", "n77", "n149", "h0", "h49")
 
 	dir := t.TempDir()
@@ -61,6 +63,7 @@ func TestAZoneIsTakenOverWithoutAGap(t *testing.T) {
 		s.run(signpost(t), "apply", "-f", file)
 	}
 	s.unchanged(bind, was, map[string]int{"legacy": marked()})
+	s.eventually("the names to be those of documents", func() error { return s.unmanaged(map[string]int{"": ofTheZone}) })
 
 	s.adopts("legacy")
 	s.unchanged(bind, was, map[string]int{"legacy": 0, "sp-": marked()})
@@ -106,6 +109,26 @@ func (c *counted) fill(bind *dns.BIND) (file string) {
 	file = filepath.Join(c.TempDir(), "corp.example.zone")
 	c.must(os.WriteFile(file, []byte(text.String()), 0o600))
 	return file
+}
+
+// ofTheZone are the sets that BIND's zone has from the beginning, beside its SOA and NS.
+const ofTheZone = 3
+
+// unmanaged tells whether the sets that nobody publishes are so many, by the owner ids that mark them.
+func (c *counted) unmanaged(want map[string]int) error {
+	c.Helper()
+	var list struct {
+		Items []struct{ Name, Owner string }
+	}
+	c.must(json.Unmarshal([]byte(c.run(signpost(c.T), "unmanaged", "projects/"+c.project+"/dns-update-records/lab", "-o", "json")), &list))
+	got := map[string]int{}
+	for _, set := range list.Items {
+		got[set.Owner]++
+	}
+	if !maps.Equal(got, want) {
+		return fmt.Errorf("they are %v", got)
+	}
+	return nil
 }
 
 // contents are the addresses of a zone by name, and how many marks each owner has.
