@@ -8011,7 +8011,7 @@ type ClientInterface interface {
 
 	// ListUnmanaged List the records of a provider's zones that nobody publishes
 	//
-	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each page reads the zones anew: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/unmanaged (the `ListUnmanaged` operationId).
 	ListUnmanaged(ctx context.Context, project ProjectName, record RecordName, params *ListUnmanagedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10561,7 +10561,7 @@ func (c *API) GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName,
 
 // ListUnmanaged List the records of a provider's zones that nobody publishes
 //
-// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each page reads the zones anew: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
 //
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/unmanaged (the `ListUnmanaged` operationId).
 func (c *API) ListUnmanaged(ctx context.Context, project ProjectName, record RecordName, params *ListUnmanagedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -23012,7 +23012,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListUnmanagedWithResponse List the records of a provider's zones that nobody publishes
 	//
-	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each page reads the zones anew: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -29048,7 +29048,7 @@ func (c *ClientWithResponses) GetDNSUpdateRecordStatusWithResponse(ctx context.C
 
 // ListUnmanagedWithResponse List the records of a provider's zones that nobody publishes
 //
-// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each page reads the zones anew: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
 //
 // Returns a wrapper object for the known response body format(s).
 //

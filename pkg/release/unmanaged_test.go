@@ -17,7 +17,7 @@ import (
 
 // zoneHas has the zones of all providers of the world have these sets, ordered by name and type.
 func (w *world) zoneHas(sets func(of bundle.Publisher) ([]dnspublisher.Set, error)) {
-	w.options.ListZone = func(_ context.Context, of bundle.Publisher) ([]dnspublisher.Set, error) { return sets(of) }
+	w.options.ListZone = func(_ context.Context, of bundle.Publisher, _ bool) ([]dnspublisher.Set, error) { return sets(of) }
 	w.service = release.New(w.options)
 }
 

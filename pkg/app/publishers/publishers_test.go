@@ -3,8 +3,13 @@ package publishers
 import (
 	"context"
 	"errors"
+	"net"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/miekg/dns"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -75,15 +80,65 @@ func TestForbiddenServersAreToldByTheirFields(t *testing.T) {
 // TestZonesAreReadWithinLimits: of providers that can be read, and from servers that may be dialled.
 func TestZonesAreReadWithinLimits(t *testing.T) {
 	zones := Zones(Limits{}, vault{}, nil)
-	_, err := zones(t.Context(), bundle.Publisher{Provider: "aws", OwnerID: "one"})
+	_, err := zones(t.Context(), bundle.Publisher{Provider: "aws", OwnerID: "one"}, false)
 	require.EqualError(t, err, "Signpost cannot read the zones of provider aws; it can with coredns and rfc2136")
 	for provider, of := range map[string]bundle.Publisher{
 		"rfc2136": {Parameters: externaldns.Parameters{"rfc2136-host": "127.0.0.1", "rfc2136-zone": "corp.example", "rfc2136-insecure": true}},
 		"coredns": {Environment: map[string]string{"ETCD_URLS": "http://127.0.0.1:2379"}},
 	} {
 		of.Provider, of.OwnerID = provider, "one"
-		_, err = zones(t.Context(), of)
+		_, err = zones(t.Context(), of, true)
 		require.Equal(t, publisher.Forbidden, fault.Of(err), "%s: %v", provider, err)
 		require.ErrorContains(t, err, "--publisher-servers")
+	}
+}
+
+// TestAReadingServesFurtherPages for a minute. A first page reads anew.
+func TestAReadingServesFurtherPages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		kept := readings{sets: map[string][]publisher.Set{}}
+		for _, name := range []string{"a", "b"} {
+			kept.put(name, []publisher.Set{{Name: name}})
+		}
+		sets, known := kept.get("a")
+		require.True(t, known)
+		require.Equal(t, []publisher.Set{{Name: "a"}}, sets)
+		kept.put("c", nil)
+		require.Len(t, kept.sets, 1, "no more are kept than are read at once")
+		time.Sleep(listKept + time.Second)
+		_, known = kept.get("c")
+		require.False(t, known)
+	})
+
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var transfers atomic.Int64
+	started := make(chan struct{})
+	dnsServer := &dns.Server{Listener: server, NotifyStartedFunc: func() { close(started) }, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
+		transfers.Add(1)
+		soa, _ := dns.NewRR("corp.example. 60 IN SOA ns.corp.example. x.corp.example. 1 2 3 4 5")
+		address, _ := dns.NewRR("www.corp.example. 60 IN A 192.0.2.1")
+		reply := new(dns.Msg).SetReply(q)
+		reply.Answer = []dns.RR{soa, address, soa}
+		_ = w.WriteMsg(reply)
+	})}
+	ended := make(chan error, 1)
+	go func() { ended <- dnsServer.ActivateAndServe() }()
+	<-started
+	t.Cleanup(func() {
+		assert.NoError(t, dnsServer.Shutdown())
+		assert.NoError(t, <-ended)
+	})
+	_, port, err := net.SplitHostPort(server.Addr().String())
+	require.NoError(t, err)
+	zones := Zones(Limits{Servers: []string{"127.0.0.1:" + port}}, vault{}, nil)
+	of := bundle.Publisher{Provider: "rfc2136", OwnerID: "one", Parameters: externaldns.Parameters{
+		"rfc2136-host": "127.0.0.1", "rfc2136-port": port, "rfc2136-zone": "corp.example", "rfc2136-insecure": true,
+	}}
+	for n, further := range []bool{true, true, false, true} {
+		sets, err := zones(t.Context(), of, further)
+		require.NoError(t, err)
+		require.Equal(t, []publisher.Set{{Name: "www.corp.example", Type: "A", Targets: []string{"192.0.2.1"}, TTL: 60}}, sets)
+		require.Equal(t, []int64{1, 1, 2, 2}[n], transfers.Load())
 	}
 }

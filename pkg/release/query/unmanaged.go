@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -21,9 +22,9 @@ import (
 // claimsAtOnce is how many names are looked up together.
 const claimsAtOnce = 500
 
-// Unmanaged returns a page of the sets that the zones of a provider have, and that nobody publishes by Signpost. It reads
-// the zones anew for each page. A page has at most limit sets, and begins behind an earlier one. Conflict if the zones
-// cannot be read, Unavailable if their servers do not answer now, and Invalid for an after that no page had.
+// Unmanaged returns a page of the sets that the zones of a provider have, and that nobody publishes by Signpost. A page
+// has at most limit sets, and begins behind an earlier one. Conflict if the zones cannot be read, Unavailable if their
+// servers do not answer now, and Invalid for an after that no page had.
 func (s *Reader) Unmanaged(ctx context.Context, record intent.Path, limit int, after string) (intent.UnmanagedPage, error) {
 	page := intent.UnmanagedPage{Items: []intent.UnmanagedSet{}}
 	behind, err := placeOf(after)
@@ -38,7 +39,7 @@ func (s *Reader) Unmanaged(ctx context.Context, record intent.Path, limit int, a
 		return page, &intent.Error{Code: intent.Conflict, Detail: "plans read no zones"}
 	}
 	of := provider.PublisherOf(plan.Provider{Record: frozen, Scope: intent.Public})
-	sets, err := s.ListZone(ctx, of)
+	sets, err := s.ListZone(ctx, of, after != "")
 	if err != nil {
 		return page, unreadable(frozen, err)
 	}
@@ -46,7 +47,7 @@ func (s *Reader) Unmanaged(ctx context.Context, record intent.Path, limit int, a
 	if err != nil {
 		return page, err
 	}
-	sets = slices.DeleteFunc(sets, func(set publisher.Set) bool { return placed(set) <= behind || !judge.covers(set) })
+	sets = sets[sort.Search(len(sets), func(n int) bool { return placed(sets[n]) > behind }):]
 	for len(sets) > 0 && len(page.Items) <= limit {
 		part := sets[:min(claimsAtOnce, len(sets))]
 		sets = sets[len(part):]
@@ -146,7 +147,9 @@ func (s unmanagedJudge) covers(set publisher.Set) bool {
 func (s unmanagedJudge) of(ctx context.Context, sets []publisher.Set) ([]intent.UnmanagedSet, error) {
 	var keys []nameclaim.Key
 	for _, set := range sets {
-		keys = append(keys, state.KeysIn(s.binding, set.Name)...)
+		if s.covers(set) {
+			keys = append(keys, state.KeysIn(s.binding, set.Name)...)
+		}
 	}
 	slices.SortFunc(keys, func(a, b nameclaim.Key) int { return strings.Compare(a.View+" "+a.Name, b.View+" "+b.Name) })
 	claims, err := s.Tenancy.Ownership.Names().Read(ctx, slices.Compact(keys))
@@ -155,6 +158,9 @@ func (s unmanagedJudge) of(ctx context.Context, sets []publisher.Set) ([]intent.
 	}
 	var out []intent.UnmanagedSet
 	for _, set := range sets {
+		if !s.covers(set) {
+			continue
+		}
 		given := func(key nameclaim.Key) bool { return s.gives(claims[key], set) }
 		if !slices.ContainsFunc(state.KeysIn(s.binding, set.Name), given) {
 			out = append(out, intent.UnmanagedSet{Name: set.Name, Type: set.Type, Values: set.Targets, TTL: set.TTL, Owner: set.Mark.Owner})
