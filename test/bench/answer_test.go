@@ -1,209 +1,135 @@
 package bench
 
 import (
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"net/netip"
-	"slices"
-	"strconv"
+	"flag"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/signpost-dns/signpost/test/apiserver"
 	"github.com/signpost-dns/signpost/test/bench/compare"
-	"github.com/signpost-dns/signpost/test/e2e/dns"
-	"github.com/signpost-dns/signpost/test/e2e/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
-	"github.com/signpost-dns/signpost/test/e2e/process"
 )
 
-// BenchmarkTimeToAnswer changes the address of a load balancer and asks the authoritative
-// server until it answers the new one. Signpost is a process of its own, and writes the
-// names itself, by its built-in publisher. CoreDNS with its etcd, and BIND, are real. The
-// API server is one of this process. So many names are in each zone, and one of them changes.
-// An answer that is neither the old address nor the new one fails the benchmark.
+// changes are those of a row of BenchmarkTimeToAnswer. Rows that are slow have a part of them.
+var changes = flag.Int("changes", 20, "how many changed addresses BenchmarkTimeToAnswer measures on each server")
+
+// The goals for the 99th percentile.
+const (
+	builtInGoal  = time.Second
+	eventsGoal   = 6500 * time.Millisecond
+	failoverGoal = 2 * time.Second
+)
+
+// BenchmarkTimeToAnswer changes the address of a load balancer in a kube-apiserver and asks until the new address is answered.
+// Signpost is a process of its own; CoreDNS with its etcd, BIND, Unbound and external-dns are real. The built-in publisher writes zones of
+// 10 names, and then of 10,000. Beside it, Deployments of external-dns write names.
 func BenchmarkTimeToAnswer(b *testing.B) {
-	for _, names := range []int{10, 10_000} {
-		b.Run(fmt.Sprintf("names=%d", names), func(b *testing.B) {
-			w := newAnswerWorld(b, names)
-			times := compare.Run(b, time.Millisecond,
-				compare.Contender{Name: "CoreDNS", Before: pause, Turn: w.zones[0].follow},
-				compare.Contender{Name: "BIND", Before: pause, Turn: w.zones[1].follow})
-			b.ReportMetric(float64(len(times[0])), "changes")
-		})
-	}
-}
-
-// answerWorld is a Signpost that publishes a zone on each of the DNS servers.
-type answerWorld struct {
-	edge     *apiserver.Server
-	signpost *fixture.Signpost
-	zones    []*answerZone
-}
-
-// answerZone is a zone on a server. The name www in it follows the Service of the zone's name.
-type answerZone struct {
-	edge    *apiserver.Server
-	server  string // HOST:PORT
-	record  string // the DNS update record, and the Service
-	domain  string
-	address netip.Addr // that www has
-}
-
-// The Services of the names that stay as they are have so many names each.
-const namesOfAService = 1000
-
-func newAnswerWorld(b *testing.B, names int) *answerWorld {
-	b.Helper()
-	w := &answerWorld{edge: apiserver.Start(b, "paris", 0)}
-	var ports process.Ports
-	start := func(p *process.Process, err error) {
-		b.Helper()
-		require.NoError(b, err)
-		b.Cleanup(func() {
-			p.Kill()
-			if b.Failed() {
-				b.Logf("=== %s\n%s", p.Name, p.Tail(30))
-			}
-		})
-		require.NoError(b, p.Start(b.Context()))
-	}
-	store, err := etcd.NewServer(b.Context(), b.TempDir(), &ports)
-	start(store.Process, err)
-	coreDNS, err := dns.NewCoreDNS(b.Context(), b.TempDir(), store.URL, &ports)
-	start(coreDNS.Process, err)
-	bind, err := dns.NewBIND(b.Context(), b.TempDir(), &ports)
-	start(bind.Process, err)
-	program, err := fixture.Build(b.Context(), b.TempDir())
-	require.NoError(b, err)
-	w.signpost, err = fixture.NewSignpost(program, b.TempDir(), "--publisher-servers", "127.0.0.1")
-	start(w.signpost.Process, err)
-	w.zones = []*answerZone{
-		{edge: w.edge, server: coreDNS.Address, record: "lab", domain: dns.CoreDNSZone, address: netip.MustParseAddr("198.18.0.1")},
-		{edge: w.edge, server: bind.Address, record: "corp", domain: dns.BINDZone, address: netip.MustParseAddr("198.19.0.1")},
-	}
-	w.begin(b, map[string]any{
-		"provider": "coredns", "environment": map[string]any{"ETCD_URLS": store.URL},
-		"external-dns-parameters": map[string]any{"domain-filter": dns.CoreDNSZone, "coredns-prefix": dns.CoreDNSPath + "/"},
-	}, map[string]any{
-		"provider": "rfc2136", "external-dns-parameters": map[string]any{
-			"domain-filter": dns.BINDZone, "rfc2136-host": []string{bind.Host}, "rfc2136-port": strconv.Itoa(bind.Port),
-			"rfc2136-zone": []string{dns.BINDZone}, "rfc2136-tsig-keyname": bind.KeyName, "rfc2136-tsig-secret": bind.Secret,
-			"rfc2136-tsig-secret-alg": bind.Algorithm, "rfc2136-tsig-axfr": true,
-		},
+	w := newAnswerWorld(b)
+	p99 := builtInGoal
+	b.Run("built-in, 10 names", func(b *testing.B) { p99 = w.builtIn(b) })
+	b.Run("external-dns", w.externalDNS)
+	b.Run("last ready endpoint lost", w.failsOver)
+	b.Run("clients of a resolver", func(b *testing.B) { w.behindUnbound(b, p99) })
+	b.Run("built-in, 10,000 names", func(b *testing.B) {
+		w.grow(b, 10_000)
+		w.builtIn(b)
 	})
-	for _, zone := range w.zones {
-		zone.publish(b, w, names)
-	}
-	w.post(b, string(group)+"/instantiate", nil)
-	for _, zone := range w.zones {
-		zone.await(b, "www", zone.address)
-		zone.await(b, filler(names-2), unmoved)
-	}
-	return w
 }
 
-// begin writes the documents that have no names, with the records of the zones.
-func (w *answerWorld) begin(b *testing.B, records ...map[string]any) {
+// row reports a row of the table.
+func row(b *testing.B, name string, times compare.Samples, goal time.Duration) {
 	b.Helper()
-	kubeconfig, err := w.edge.Kubeconfig()
-	require.NoError(b, err)
-	document := func(path, name string, spec map[string]any) {
-		w.post(b, path, map[string]any{"metadata": map[string]any{"name": name}, "spec": spec})
+	name = metric(name)
+	times.Report(b, name, time.Millisecond)
+	b.ReportMetric(float64(len(times)), name+"-changes")
+	if goal > 0 {
+		b.ReportMetric(float64(goal)/float64(time.Millisecond), name+"-goal_for_p99,_ms")
 	}
-	document("cluster-providers", "edge", map[string]any{})
-	document("cluster-providers/edge/clusters", "paris", map[string]any{"kubeconfig": kubeconfig})
-	document("projects", "shop", map[string]any{"namespace": "shop-dns"})
-	document("projects/shop/logical-clouds", "eu", map[string]any{"namespace": appNamespace, "clusters": []string{"edge/paris"}})
-	for n, spec := range records {
-		spec["deployOn"], spec["logicalClouds"] = map[string]any{"publisher": "built-in"}, []string{"eu"}
-		document("projects/shop/dns-update-records", w.zones[n].record, spec)
-	}
-	document("projects/shop/composite-apps", "store", map[string]any{"compositeAppVersion": "v1"})
-	document("projects/shop/composite-apps/store/v1/deployment-intent-groups", "prod",
-		map[string]any{"logicalCloud": "eu", "apps": []any{map[string]any{"name": "web"}}})
+	b.ReportMetric(0, "ns/op")
 }
 
-// post posts a document or, if that is nil, an action.
-func (w *answerWorld) post(b *testing.B, path string, document any) {
+// metric is the name of a row in the names of metrics, which have no spaces.
+func metric(row string) string { return strings.ReplaceAll(row, " ", "_") }
+
+// builtIn changes a name on CoreDNS and one on BIND, in turns, and answers the p99 of CoreDNS. An answer that is
+// neither the old address nor the new one fails the benchmark.
+func (w *answerWorld) builtIn(b *testing.B) time.Duration {
 	b.Helper()
-	var body []byte
-	if document != nil {
-		var err error
-		body, err = json.Marshal(document)
-		require.NoError(b, err)
-	}
-	answer, err := w.signpost.Do(b.Context(), http.MethodPost, "/v2/"+path, string(body))
-	require.NoError(b, err)
-	require.Less(b, answer.Status, http.StatusMultipleChoices, "%s: %s", answer.Call, answer.Body)
-}
-
-// unmoved is the address of all names but www.
-var unmoved = netip.MustParseAddr("198.18.255.1")
-
-// filler is a label of a zone that stays as it is.
-func filler(n int) string { return fmt.Sprintf("name-%05d", n) }
-
-// publish has Signpost publish so many names of the zone.
-func (z *answerZone) publish(b *testing.B, w *answerWorld, names int) {
-	b.Helper()
-	intent := func(service string, labels []string) {
-		var hostnames []string
-		for _, label := range labels {
-			hostnames = append(hostnames, label+"."+z.domain)
-		}
-		w.post(b, string(group)+"/dns-intents", map[string]any{"metadata": map[string]any{"name": service},
-			"spec": map[string]any{"app": "web", "serviceName": service, "hostnames": hostnames, "ttl": 30, "records": []string{z.record}}})
-	}
-	z.edge.SetService(appNamespace, z.record, z.address.String())
-	intent(z.record, []string{"www"})
-	var labels []string
-	for n := range names - 1 {
-		labels = append(labels, filler(n))
-	}
-	n := 0
-	for some := range slices.Chunk(labels, namesOfAService) {
-		service := fmt.Sprintf("%s-%d", z.record, n)
-		z.edge.SetService(appNamespace, service, unmoved.String())
-		intent(service, some)
-		n++
-	}
-}
-
-// follow changes the address of www and tells how long the server took to answer it.
-func (z *answerZone) follow(b *testing.B) time.Duration {
-	b.Helper()
-	before := z.address
-	z.address = before.Next()
-	began := time.Now()
-	z.edge.SetService(appNamespace, z.record, z.address.String())
-	z.await(b, "www", z.address, before)
-	return time.Since(began)
-}
-
-// await asks until the server answers the address. If others are given, it has to have one
-// of those until then.
-func (z *answerZone) await(b *testing.B, label string, address netip.Addr, others ...netip.Addr) {
-	b.Helper()
-	const every, patience = time.Millisecond, 5 * time.Minute
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for tooLong := time.After(patience); ; {
-		got, err := dns.Query(b.Context(), z.server, label+"."+z.domain, "A")
-		require.NoError(b, err)
-		if len(got) == 1 && got[0] == address.String() {
-			return
-		}
-		if len(others) > 0 {
-			require.True(b, len(got) == 1 && slices.ContainsFunc(others, func(o netip.Addr) bool { return o.String() == got[0] }), "wrong answer: %v", got)
-		}
-		select {
-		case <-tick.C:
-		case <-tooLong:
-			b.Fatalf("%s.%s did not become %s within %s, but is %v", label, z.domain, address, patience, got)
+	names, times := []*answerName{w.lab, w.corp}, make([]compare.Samples, 2)
+	before := w.costs(b)
+	for b.Loop() {
+		for turn := range *changes {
+			for n := range names {
+				at := (turn + n) % len(names)
+				noBurst(b)
+				took, wrong, err := names[at].follow(b.Context(), time.Millisecond)
+				require.NoError(b, err)
+				require.Empty(b, wrong, names[at].host)
+				times[at] = append(times[at], took)
+			}
 		}
 	}
+	after := w.costs(b)
+	for n, server := range []string{"CoreDNS", "BIND"} {
+		row(b, server, times[n], builtInGoal)
+		b.ReportMetric(float64(after[n].writes-before[n].writes)/float64(len(times[n])), server+"-writes/change")
+		b.ReportMetric(float64(after[n].reads-before[n].reads)/float64(len(times[n])), server+"-reads/change")
+	}
+	return times[0][len(times[0])*99/100]
+}
+
+// noBurst waits until the next change is no part of a burst.
+func noBurst(b *testing.B) {
+	b.Helper()
+	const over = 300 * time.Millisecond
+	select {
+	case <-time.After(over):
+	case <-b.Context().Done():
+	}
+}
+
+// externalDNS changes names of two Deployments of external-dns at once: with --events one after the other, and without
+// at random instants of its loop. It counts answers that are neither the old address nor the new one.
+func (w *answerWorld) externalDNS(b *testing.B) {
+	const few, every = 10, 5 * time.Millisecond // a tenth of all changes
+	for b.Loop() {
+		var events, loop sideline
+		var group errgroup.Group
+		group.Go(func() error { return events.oneByOne(b, w.events, max(1, *changes/few), every) })
+		group.Go(func() error { return loop.atOnce(b, w.loop, every) })
+		require.NoError(b, group.Wait())
+		row(b, "with --events", events.times, eventsGoal)
+		row(b, "its loop of 60 s", loop.times, 0)
+		b.ReportMetric(float64(events.wrong), "with_--events-wrong_answers")
+		b.ReportMetric(float64(loop.wrong), "its_loop_of_60_s-wrong_answers")
+	}
+}
+
+// failsOver has the Service lose its last ready endpoint in Paris, until Berlin's address alone is answered, and get it back.
+func (w *answerWorld) failsOver(b *testing.B) {
+	const part = 4
+	var times compare.Samples
+	paris, berlin := w.Cluster(fixture.Paris), w.Cluster(fixture.Berlin)
+	ready := func(is bool) {
+		require.NoError(b, paris.SetPods(b.Context(), appNamespace, w.standby.service, is, "10.1.0.1"))
+	}
+	require.NoError(b, berlin.SetPods(b.Context(), appNamespace, w.standby.service, true, "10.1.0.2"))
+	for b.Loop() {
+		for range max(1, *changes/part) {
+			ready(true)
+			_, _, err := w.standby.await(b.Context(), parisAddress, berlinAddress, time.Now(), time.Millisecond)
+			require.NoError(b, err)
+			noBurst(b)
+			began := time.Now()
+			ready(false)
+			took, wrong, err := w.standby.await(b.Context(), berlinAddress, parisAddress, began, time.Millisecond)
+			require.NoError(b, err)
+			require.Empty(b, wrong)
+			times = append(times, took)
+		}
+	}
+	row(b, "failover", times, failoverGoal)
 }

@@ -39,6 +39,7 @@ func Parse(output string) ([]Figure, error) {
 			continue
 		}
 		_, of, _ := strings.Cut(processors.ReplaceAllString(fields[0], ""), "/")
+		of = strings.ReplaceAll(of, "_", " ")
 		size := 0
 		if found := sized.FindStringSubmatch(of); found != nil {
 			size, _ = strconv.Atoi(found[1])

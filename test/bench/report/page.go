@@ -23,8 +23,8 @@ type Region struct {
 	Args    []string `json:"args,omitempty"`   // further arguments of go test
 	Sources []string `json:"sources"`          // patterns of the files that the figures depend on, from the root
 	Rows    string   `json:"rows,omitempty"`   // a regular expression of the rows to show, of all that are measured
-	Chart   string   `json:"chart,omitempty"`  // a picture of the growth, beside the page
-	Series  []string `json:"series,omitempty"` // the rows in that picture
+	Chart   string   `json:"chart,omitempty"`  // a picture, beside the page: of the growth, or bars without series
+	Series  []string `json:"series,omitempty"` // the rows in a picture of the growth
 
 	Commit string `json:"commit"` // at which it was measured
 	Date   string `json:"date"`

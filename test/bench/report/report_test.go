@@ -65,4 +65,12 @@ func TestFiguresAreLaidOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "| | 100 names | 10,000 names | largest to smallest |\n|---|---:|---:|---:|\n| groups: idle: store reads, /minute | 20 | 30 | 1.5 |\n", Table(grown))
 	require.Contains(t, Chart(grown, []string{"groups: idle: store reads, /minute"}), "<polyline")
+
+	rows, err := Parse("BenchmarkTimeToAnswer/built-in,_10_names-2 1 0 ns/op 3 BIND-changes 1000 BIND-goal_for_p99,_ms 10 BIND-p50-ms 100 BIND-p99-ms 0 none-changes\n")
+	require.NoError(t, err)
+	require.Equal(t, "| | changes | goal for p99, ms | p50, ms | p99, ms |\n|---|---:|---:|---:|---:|\n| built-in, 10 names: BIND | 3 | 1,000 | 10 | 100 |\n| built-in, 10 names: none | 0 |  |  |  |\n", Table(rows))
+	bars := Bars(rows)
+	require.Contains(t, bars, ">built-in, 10 names: BIND</text>\n<rect x=\"300\" y=\"24\" width=\"0.0\"", "a median of the least value")
+	require.Contains(t, bars, "width=\"220.0\"", "a p99 in the middle, from 10 to 1,000 ms")
+	require.NotContains(t, bars, "none")
 }

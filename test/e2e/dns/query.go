@@ -22,12 +22,21 @@ const (
 // such record or name. Any code but NOERROR and NXDOMAIN, and no answer at all,
 // is an error.
 func Query(ctx context.Context, server, name, recordType string) ([]string, error) {
+	return query(ctx, server, name, recordType, false)
+}
+
+// Resolve is Query of a resolver, which may ask other servers.
+func Resolve(ctx context.Context, server, name, recordType string) ([]string, error) {
+	return query(ctx, server, name, recordType, true)
+}
+
+func query(ctx context.Context, server, name, recordType string, recursive bool) ([]string, error) {
 	kind, known := dns.StringToType[recordType]
 	if !known {
 		return nil, fmt.Errorf("query %s: no record type %q", name, recordType)
 	}
 	question := new(dns.Msg).SetQuestion(dns.Fqdn(name), kind)
-	question.RecursionDesired = false
+	question.RecursionDesired = recursive
 	reply, err := exchange(ctx, question, server)
 	if err != nil {
 		return nil, fmt.Errorf("query %s %s: %w", name, recordType, err)

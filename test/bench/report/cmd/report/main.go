@@ -24,9 +24,11 @@ func main() {
 	only := flag.String("only", "", "a regular expression of the benchmarks to run; ^$ for none, which marks old tables alone")
 	output := flag.String("output", "", "a file with the output of the benchmarks, which are then not run")
 	flag.Parse()
-	err := write(*root, *only, *output)
+	var err error
 	if flag.Arg(0) == "print" {
 		err = show(os.Stdin)
+	} else {
+		err = write(*root, *only, *output)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "report:", err)
@@ -105,10 +107,14 @@ func measure(root string, r report.Region, output string) (report.Region, string
 	content := report.Table(shown)
 	if r.Chart != "" {
 		picture := filepath.Join(root, filepath.Dir(report.Page), r.Chart)
-		if err := os.WriteFile(picture, []byte(report.Chart(figures, r.Series)), 0o644); err != nil { //nolint:gosec // a picture
+		drawing, shows := report.Chart(figures, r.Series), "How figures grow with the names, each beside itself at the smallest size"
+		if len(r.Series) == 0 {
+			drawing, shows = report.Bars(shown), "The median (dark), the 99th percentile (light) and its goal (line) of each row"
+		}
+		if err := os.WriteFile(picture, []byte(drawing), 0o644); err != nil { //nolint:gosec // a picture
 			return r, "", err
 		}
-		content += fmt.Sprintf("\n![How figures grow with the names, each beside itself at the smallest size](%s)\n", r.Chart)
+		content += fmt.Sprintf("\n![%s](%s)\n", shows, r.Chart)
 	}
 	content += "\n" + r.Caption(machine(printed), firstWord(string(load)), output != "") + "\n"
 	return r, content, nil
