@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -103,14 +102,18 @@ func parseAnswers(event kv.Event) (a Answers, ok bool) {
 const largestAnswers = 256 << 10 // bytes
 
 // SetAnswers makes the DNSEndpoints ("namespace/name") of which answers are kept
-// the ones of all. Answers that were handed over are not changed any more.
+// the ones of all. Callers change nothing of it any more.
 func (w *Writer) SetAnswers(ctx context.Context, all map[string]*Answers) error {
 	var ops []kv.Op
 	under := answerPrefix(w.cluster)
-	for _, endpoint := range slices.Sorted(maps.Keys(all)) {
-		if w.answers[endpoint] == all[endpoint] {
-			continue
+	var changed []string
+	for endpoint, now := range all {
+		if w.answers[endpoint] != now {
+			changed = append(changed, endpoint)
 		}
+	}
+	slices.Sort(changed)
+	for _, endpoint := range changed {
 		raw, err := json.Marshal(all[endpoint])
 		if err != nil {
 			return err
@@ -124,15 +127,13 @@ func (w *Writer) SetAnswers(ctx context.Context, all map[string]*Answers) error 
 			ops = append(ops, kv.Put(under+endpoint, raw))
 		}
 	}
-	for _, endpoint := range w.below(under) {
-		if all[endpoint] == nil {
-			ops = append(ops, kv.Delete(under+endpoint))
-		}
+	for _, endpoint := range w.belowBut(under, func(endpoint string) bool { return all[endpoint] != nil }) {
+		ops = append(ops, kv.Delete(under+endpoint))
 	}
 	if err := w.apply(ctx, nil, ops...); err != nil {
 		return err
 	}
-	w.answers = maps.Clone(all)
+	w.answers = all
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,12 +17,13 @@ import (
 // knows what it wrote, and writes nothing twice. It is not safe for concurrent
 // use.
 type Writer struct {
-	kv      kv.KV
-	cluster string
-	fence   kv.Compare
-	stored  map[string][]byte
-	answers map[string]*Answers // those of stored that were written here
-	held    map[string]hold     // by key of the Service
+	kv        kv.KV
+	cluster   string
+	fence     kv.Compare
+	stored    map[string][]byte
+	answers   map[string]*Answers  // those of stored that were written here
+	published map[string]Published // those of stored that were decoded, by DNSEndpoint
+	held      map[string]hold      // by key of the Service
 }
 
 // Writer reads what was observed of the cluster so far. fence is the compare
@@ -33,7 +33,7 @@ func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: map[string][]byte{}, held: map[string]hold{}}
+	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: map[string][]byte{}, published: map[string]Published{}, held: map[string]hold{}}
 	for _, item := range items {
 		w.stored[item.Key] = item.Value
 	}
@@ -74,12 +74,19 @@ func (w *Writer) Deployments() []string {
 
 // below lists what is stored below a prefix, in order.
 func (w *Writer) below(prefix string) []string {
+	return w.belowBut(prefix, func(string) bool { return false })
+}
+
+// belowBut lists what is stored below a prefix and is not to be left out, in order. Of very
+// many keys, it sorts none but those that it lists.
+func (w *Writer) belowBut(prefix string, leftOut func(name string) bool) []string {
 	var out []string
-	for _, key := range slices.Sorted(maps.Keys(w.stored)) {
-		if name, ok := strings.CutPrefix(key, prefix); ok {
+	for key := range w.stored {
+		if name, ok := strings.CutPrefix(key, prefix); ok && !leftOut(name) {
 			out = append(out, name)
 		}
 	}
+	slices.Sort(out)
 	return out
 }
 
@@ -123,32 +130,49 @@ func (w *Writer) RemoveDeployment(ctx context.Context, namespace, name string) e
 func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known map[string]Published) error {
 	var ops []kv.Op
 	under := publishedPrefix(w.cluster)
-	for _, endpoint := range slices.Sorted(maps.Keys(known)) {
-		key, p := under+endpoint, known[endpoint]
-		if last[Published](w, key).Of(p.UID, p.Generation) {
-			continue
+	var changed []string
+	for endpoint, p := range known {
+		if !w.lastPublished(endpoint).Of(p.UID, p.Generation) {
+			changed = append(changed, endpoint)
 		}
-		raw, err := json.Marshal(p)
+	}
+	slices.Sort(changed)
+	for _, endpoint := range changed {
+		raw, err := json.Marshal(known[endpoint])
 		if err != nil {
 			return err
 		}
-		ops = append(ops, kv.Put(key, raw))
+		ops = append(ops, kv.Put(under+endpoint, raw))
 	}
-	for _, endpoint := range w.below(under) {
-		if !wanted[endpoint] {
-			ops = append(ops, kv.Delete(under+endpoint))
-		}
+	for _, endpoint := range w.belowBut(under, func(endpoint string) bool { return wanted[endpoint] }) {
+		ops = append(ops, kv.Delete(under+endpoint))
 	}
 	return w.apply(ctx, nil, ops...)
 }
 
+// lastPublished is what was last written of a DNSEndpoint, the zero value for nothing. It is
+// decoded once: all that is published is compared each time that anything is observed.
+func (w *Writer) lastPublished(endpoint string) Published {
+	if p, known := w.published[endpoint]; known {
+		return p
+	}
+	key := publishedPrefix(w.cluster) + endpoint
+	p := last[Published](w, key)
+	if _, written := w.stored[key]; written {
+		w.published[endpoint] = p
+	}
+	return p
+}
+
 // apply writes on conditions beside the fence.
 func (w *Writer) apply(ctx context.Context, on []kv.Compare, ops ...kv.Op) error {
+	published := publishedPrefix(w.cluster)
 	for batch := range kv.Batches(slices.Values(ops)) {
 		if err := w.commit(ctx, on, batch...); err != nil {
 			return err
 		}
 		for _, op := range batch {
+			delete(w.published, strings.TrimPrefix(op.Key, published))
 			if op.Delete {
 				delete(w.stored, op.Key)
 				delete(w.held, op.Key)
