@@ -149,13 +149,10 @@ func (t *Applier) decide(actions []action, id bundle.ID, want *state.Wanted) []a
 	if a.operation == nothing && t.recheck[id] && want != nil {
 		a = a.do(create, "looked at again")
 	}
-	if t.Index.Suspended(ownersOf(want, entry)) {
-		a = a.do(nothing, "suspended")
-	}
-	if a.operation != nothing {
+	if a.operation != nothing && !t.Index.Suspended(ownersOf(want, entry)) {
 		return append(actions, a)
 	}
-	t.annotate(id, want)
+	t.annotate(entry, want)
 	return actions
 }
 
@@ -171,16 +168,18 @@ func ownersOf(want *state.Wanted, entry *ledger.Entry) []string {
 }
 
 // annotate notes who wants an object that needs nothing done.
-func (t *Applier) annotate(id bundle.ID, want *state.Wanted) {
-	e, ok := t.Ledger.Entries()[id]
-	if !ok || want == nil {
+func (t *Applier) annotate(entry *ledger.Entry, want *state.Wanted) {
+	if entry == nil || want == nil {
 		return
 	}
+	e := *entry
 	e.Owners, e.Losing, e.Going, e.Kept = want.Owners, want.Losing, false, false
 	if e.Status == ledger.Applied && e.CreatedByUs {
 		e.Message = want.Message
 	}
-	t.Ledger.Set(e)
+	if !e.Equal(*entry) {
+		t.Ledger.Set(e)
+	}
 }
 
 // recordPending writes down what is about to be done, before the first request.

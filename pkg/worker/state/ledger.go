@@ -19,6 +19,7 @@ type Ledger struct {
 	entries map[bundle.ID]ledger.Entry
 	dirty   map[bundle.ID]bool // entries that the store does not have yet, or still has
 	changes int64              // how often entries have changed
+	turns   int64              // how often entries came, went, or became or ceased to be others'
 }
 
 // NewLedger makes a Ledger without entries.
@@ -36,6 +37,7 @@ func (l *Ledger) Load(ctx context.Context) error {
 		l.entries[e.ID] = e
 	}
 	l.changes++
+	l.turns++
 	return nil
 }
 
@@ -54,6 +56,9 @@ func (l *Ledger) Set(e ledger.Entry) {
 	if !known || before.Status != e.Status || before.Digest != e.Digest {
 		e.Since = l.cluster.Clock.Now().UTC()
 	}
+	if !known || IsForeign(before) != IsForeign(e) {
+		l.turns++
+	}
 	l.entries[e.ID] = e
 	l.dirty[e.ID] = true
 	l.changes++
@@ -64,6 +69,7 @@ func (l *Ledger) Drop(id bundle.ID) {
 	delete(l.entries, id)
 	l.dirty[id] = true
 	l.changes++
+	l.turns++
 }
 
 // Flush stores what has changed. After an error, the next Flush tries again.
@@ -110,6 +116,7 @@ func (l *Ledger) Reset(ctx context.Context, uid string) error {
 	clear(l.entries)
 	clear(l.dirty)
 	l.changes++
+	l.turns++
 	return nil
 }
 

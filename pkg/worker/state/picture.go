@@ -22,19 +22,20 @@ type Picture struct {
 }
 
 // derived is what follows from the objects that are wanted and from the ledger alone. It
-// is not made again while these are as they were.
+// is not made again while what counts of these is as it was.
 type derived[T any] struct {
 	made            bool
 	desired, ledger int64 // how often these had changed
 	value           T
 }
 
-// of answers the value, and whether it was made again.
-func (d *derived[T]) of(p *Picture, derive func() T) (value T, again bool) {
-	if d.made && d.desired == p.Desired.changes && d.ledger == p.Ledger.changes {
+// of answers the value, and whether it was made again. ledger counts the changes of the
+// ledger that matter for it.
+func (d *derived[T]) of(p *Picture, ledger int64, derive func() T) (value T, again bool) {
+	if d.made && d.desired == p.Desired.changes && d.ledger == ledger {
 		return d.value, false
 	}
-	*d = derived[T]{true, p.Desired.changes, p.Ledger.changes, derive()}
+	*d = derived[T]{true, p.Desired.changes, ledger, derive()}
 	return d.value, true
 }
 
@@ -48,7 +49,7 @@ type Subjects struct {
 // Publish tells the observing goroutines which workloads are Signpost's, and what the
 // external-dns among them are to publish.
 func (p *Picture) Publish() {
-	subjects, _ := p.subjects.of(p, func() *Subjects {
+	subjects, _ := p.subjects.of(p, p.Ledger.changes, func() *Subjects {
 		return &Subjects{
 			Deployments: append(p.Ledger.ours(deploymentKind()), p.Ledger.ours(publisherKind())...), DaemonSets: p.Ledger.ours(daemonSetKind()),
 			Publishers: p.publishers(), Nameservers: p.nameservers(),
@@ -61,7 +62,7 @@ func (p *Picture) Publish() {
 // and the namespaces whose Services matter. It names the pods beside external-dns or
 // nameservers, too. The nodes are watched if a placement is held against them.
 func (p *Picture) Follow() {
-	interest, _ := p.interest.of(p, p.ours)
+	interest, _ := p.interest.of(p, p.Ledger.turns, p.ours)
 	namespaces := map[string]bool{}
 	for service := range p.Index.Services(p.Name) {
 		namespaces[NamespaceOf(service)] = true

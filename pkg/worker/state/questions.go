@@ -20,7 +20,7 @@ type Questions struct {
 // wanted and not applied yet are asked for, too: whether they are answered is
 // then seen all the same.
 func (p *Picture) UpdateQuestions() {
-	if q, again := p.questions.of(p, p.ask); again {
+	if q, again := p.questions.of(p, p.Ledger.turns, p.ask); again {
 		p.SetQuestions(q)
 	}
 }

@@ -213,8 +213,8 @@ func inSync() []Bug {
 		{
 			Name: "suspension unheeded", File: "pkg/worker/apply/applier.go",
 			Breaks:      "the mark of a suspended group is not read",
-			Text:        "	if t.Index.Suspended(ownersOf(want, entry)) {",
-			Replacement: "	if t.Index.Suspended(nil) {",
+			Text:        "	if a.operation != nothing && !t.Index.Suspended(ownersOf(want, entry)) {",
+			Replacement: "	if a.operation != nothing && !t.Index.Suspended(nil) {",
 			Invariants:  []string{"I3"},
 		},
 	}
