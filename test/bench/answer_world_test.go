@@ -30,14 +30,14 @@ type answerWorld struct {
 	coreDNS  *dns.Server  // that answers from them
 
 	lab, corp *answerName   // by the built-in publisher, on CoreDNS and on BIND
-	standby   *answerName   // has a failover
+	standby   []*answerName // have a failover, in a zone of their own
 	cached    *answerName   // clients ask a resolver for it
 	events    *answerName   // by external-dns with --events
 	loop      []*answerName // by external-dns without it
 }
 
 const (
-	parisAddress, berlinAddress = "198.18.200.1", "198.18.200.2" // of the name with a failover
+	parisAddress, berlinAddress = "198.18.200.1", "198.18.200.2" // of the names with a failover
 	unmoved                     = "198.18.255.1"                 // the address of all names that stay as they are
 	cachedTTL                   = 2 * time.Second
 	namesOfAService             = 1000 // that stay as they are
@@ -85,7 +85,12 @@ func (w *answerWorld) name() {
 	}
 	w.lab = add("lab", "lab", "www.fast."+dns.CoreDNSZone, w.coreDNS.Address)
 	w.corp = add("corp", "corp", "www."+dns.BINDZone, w.BIND.Address)
-	w.standby = add("lab", "standby", "standby.fast."+dns.CoreDNSZone, w.coreDNS.Address)
+	const part = 4 // of all changes
+	for n := range max(1, *changes/part) {
+		name := &answerName{edge: paris, provider: "standby", service: fmt.Sprintf("standby-%d", n), host: fmt.Sprintf("www-%d.standby.%s", n, dns.CoreDNSZone), server: w.coreDNS.Address}
+		name.address = netip.MustParseAddr(parisAddress)
+		w.standby = append(w.standby, name)
+	}
 	w.cached = add("lab", "cached", "cached.fast."+dns.CoreDNSZone, w.coreDNS.Address)
 	w.events = add("events", "events", "www.events."+dns.CoreDNSZone, w.CoreDNS.Address)
 	const some = 10
@@ -121,6 +126,7 @@ func (w *answerWorld) providers(b *testing.B) {
 		w.document(b, "projects/shop/dns-update-records", name, spec)
 	}
 	provider("lab", "coredns", builtIn, w.keys.URL, map[string]any{"domain-filter": "fast." + dns.CoreDNSZone, "coredns-prefix": dns.CoreDNSPath + "/"})
+	provider("standby", "coredns", builtIn, w.keys.URL, map[string]any{"domain-filter": "standby." + dns.CoreDNSZone, "coredns-prefix": dns.CoreDNSPath + "/"})
 	provider("corp", "rfc2136", builtIn, "", map[string]any{
 		"domain-filter": dns.BINDZone, "rfc2136-host": []string{w.BIND.Host}, "rfc2136-port": strconv.Itoa(w.BIND.Port), "rfc2136-zone": []string{dns.BINDZone},
 		"rfc2136-tsig-keyname": w.BIND.KeyName, "rfc2136-tsig-secret": w.BIND.Secret, "rfc2136-tsig-secret-alg": w.BIND.Algorithm, "rfc2136-tsig-axfr": true,
@@ -142,17 +148,26 @@ func (w *answerWorld) publish(b *testing.B) {
 		}
 		w.intent(b, first, name.provider, name.service, []string{name.host}, more)
 	}
-	w.standby.address = netip.MustParseAddr(parisAddress)
-	require.NoError(b, w.Cluster(fixture.Paris).LoadBalancer(b.Context(), appNamespace, w.standby.service, parisAddress))
-	require.NoError(b, w.Cluster(fixture.Berlin).LoadBalancer(b.Context(), appNamespace, w.standby.service, berlinAddress))
-	w.intent(b, first, w.standby.provider, w.standby.service, []string{w.standby.host},
-		map[string]any{"routing": map[string]any{"policy": "failover", "order": []string{"edge+paris", "edge+berlin"}}})
-	w.fill(b, first, 3, smallest) // beside www, standby and cached
+	for _, name := range w.standby {
+		w.failover(b, first, name)
+	}
+	w.fill(b, first, 2, smallest) // beside www and cached
 	w.post(b, groupsPath+"/"+first+"/instantiate", nil)
-	for _, name := range slices.Concat([]*answerName{w.lab, w.corp, w.standby, w.cached, w.events}, w.loop) {
+	for _, name := range slices.Concat([]*answerName{w.lab, w.corp, w.cached, w.events}, w.loop, w.standby) {
 		_, _, err := name.await(b.Context(), name.address.String(), "", time.Now(), time.Millisecond)
 		require.NoError(b, err)
 	}
+}
+
+// failover publishes a name whose Service is ready in Paris, the first choice, and in Berlin.
+func (w *answerWorld) failover(b *testing.B, group string, name *answerName) {
+	b.Helper()
+	for cluster, address := range map[string]string{fixture.Paris: parisAddress, fixture.Berlin: berlinAddress} {
+		require.NoError(b, w.Cluster(cluster).LoadBalancer(b.Context(), appNamespace, name.service, address))
+		require.NoError(b, w.Cluster(cluster).SetPods(b.Context(), appNamespace, name.service, true, "10.1.0.1"))
+	}
+	w.intent(b, group, name.provider, name.service, []string{name.host},
+		map[string]any{"routing": map[string]any{"policy": "failover", "order": []string{"edge+paris", "edge+berlin"}}})
 }
 
 // grow has so many names in each of the built-in zones.
