@@ -120,6 +120,19 @@ type Lister interface {
 	List(ctx context.Context, most int) ([]Set, error)
 }
 
+// Owning is a Writer that can tell all that its owner has.
+type Owning interface {
+	// Owned lists the sets with the mark of the Writer's owner. It fails by Unlisted if the provider's settings, or its
+	// protocol, do not let it.
+	Owned(ctx context.Context) ([]Set, error)
+}
+
+// ListDeadline is how long Owned may take, and MostListed how many records it reads.
+const (
+	ListDeadline = time.Minute
+	MostListed   = 1 << 20
+)
+
 // SameRecords tells whether two sets have the same records. Marks are not compared.
 func SameRecords(a, b Set) bool {
 	return a.Name == b.Name && a.Type == b.Type && a.TTL == b.TTL &&

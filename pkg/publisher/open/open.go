@@ -32,7 +32,7 @@ func Writer(s publisher.Settings, metrics *Metrics) (publisher.Writer, error) {
 	}
 	return &limited{
 		Writer: inner, provider: s.Provider, owner: s.Owner, policy: first(s.Parameters, "policy", "sync"), ttl: int64(minimum.Seconds()),
-		places: make(chan struct{}, atOnce), metrics: metrics,
+		places: make(chan struct{}, atOnce), metrics: metrics, settings: s,
 	}, nil
 }
 
@@ -79,6 +79,7 @@ type limited struct {
 	ttl      int64  // of sets that name none
 	places   chan struct{}
 	metrics  *Metrics
+	settings publisher.Settings
 }
 
 func (l *limited) Read(ctx context.Context, names []string, types ...string) (states map[string]publisher.State, err error) {

@@ -180,7 +180,7 @@ func health(p query.ProviderReport, out *intent.ProviderStatus) []string {
 		if !sync.Last.IsZero() {
 			out.LastSync = &sync.Last
 		}
-		messages = append(messages, sync.Failing)
+		messages = append(messages, sync.Failing, sync.Zone)
 		if p.Observed.Message == "" { // else that says why
 			messages = append(messages, sync.Unread)
 		}

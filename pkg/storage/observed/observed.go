@@ -59,6 +59,7 @@ type Sync struct {
 	Last    time.Time `json:"last,omitzero"`     // UTC by its own clock: the end of the last one that succeeded; zero: none was seen
 	Names   int       `json:"names,omitempty"`   // that it read from the DNS provider then; zero: not known
 	Failing string    `json:"failing,omitempty"` // what is wrong with them
+	Zone    string    `json:"zone,omitempty"`    // what Signpost's own publisher has found in the whole zone
 	Unread  string    `json:"unread,omitempty"`  // why its metrics could not be read when last tried
 	Version string    `json:"version,omitempty"` // of the Signpost that writes; empty: an external-dns does
 	Adopted string    `json:"adopted,omitempty"` // the owner id whose marks Signpost's own publisher has replaced; empty: nobody's

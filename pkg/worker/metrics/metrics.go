@@ -25,6 +25,7 @@ type Worker struct {
 	available  *prometheus.GaugeVec
 	lastSync   *prometheus.GaugeVec
 	waiting    *prometheus.GaugeVec
+	strays     *prometheus.GaugeVec
 	duration   *prometheus.HistogramVec
 	stages     *prometheus.HistogramVec
 	lag        *prometheus.HistogramVec
@@ -57,6 +58,7 @@ func New(registerer prometheus.Registerer) *Worker {
 	external := []string{"cluster", "project", "record", "scope"}
 	m.available = gauge("signpost_external_dns_available", "Whether the external-dns of a record is available.", external...)
 	m.lastSync = gauge("signpost_external_dns_last_sync_timestamp_seconds", "When external-dns last synchronized successfully, by its own clock.", external...)
+	m.strays = gauge("signpost_publisher_stray_names", "Names in a zone with the mark of the provider that nobody gives, as the built-in publisher saw them last.", external...)
 	m.waiting = gauge("signpost_external_dns_unpublished_endpoints", "DNSEndpoints that were not yet seen to be published as they are.", external...)
 	m.stages = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "signpost_time_to_answer_seconds",
@@ -72,11 +74,11 @@ func New(registerer prometheus.Registerer) *Worker {
 	m.lost = prometheus.NewCounter(prometheus.CounterOpts{Name: "signpost_leases_lost_total", Help: "Leases that this worker has lost."})
 	m.everything = []*prometheus.MetricVec{
 		m.depth.MetricVec, m.oldest.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec,
-		m.available.MetricVec, m.lastSync.MetricVec, m.waiting.MetricVec,
+		m.available.MetricVec, m.lastSync.MetricVec, m.waiting.MetricVec, m.strays.MetricVec,
 		m.lag.MetricVec, m.conflicts.MetricVec,
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.depth, m.oldest, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.stages, m.lag, m.conflicts, m.owned, m.lost)
+		registerer.MustRegister(m.depth, m.oldest, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.strays, m.stages, m.lag, m.conflicts, m.owned, m.lost)
 	}
 	return m
 }
@@ -176,6 +178,7 @@ type Health struct {
 	Available   *bool     // nil: not known
 	Unpublished *int      // DNSEndpoints that were not yet seen to be published; nil: not known
 	LastSync    time.Time // zero: not known
+	Strays      *int      // marks in the zone for names that nobody gives; nil: not known
 }
 
 // Probed tells how an external-dns does. Its availability and its last synchronization
@@ -190,6 +193,11 @@ func (m *Cluster) Probed(of ExternalDNS, health Health) {
 	} else {
 		m.all.waiting.Delete(labels)
 	}
+	if health.Strays != nil {
+		m.all.strays.With(labels).Set(float64(*health.Strays))
+	} else {
+		m.all.strays.Delete(labels)
+	}
 	if !health.LastSync.IsZero() {
 		m.all.lastSync.With(labels).Set(time.Duration(health.LastSync.UnixNano()).Seconds())
 	}
@@ -197,7 +205,7 @@ func (m *Cluster) Probed(of ExternalDNS, health Health) {
 
 // Forget drops the metrics of an external-dns that is gone.
 func (m *Cluster) Forget(gone ExternalDNS) {
-	for _, vector := range []*prometheus.GaugeVec{m.all.available, m.all.waiting, m.all.lastSync} {
+	for _, vector := range []*prometheus.GaugeVec{m.all.available, m.all.waiting, m.all.lastSync, m.all.strays} {
 		vector.Delete(m.labels(gone))
 	}
 	m.all.stages.DeletePartialMatch(prometheus.Labels{"project": gone.Project, "provider": gone.Record, "publisher": m.publisher()})

@@ -36,6 +36,8 @@ type externalDNSProbe struct {
 	since  time.Time          // when it was first found to have synchronized as last it had
 	sync   *observed.Sync     // nil: nothing is known yet
 
+	strays *int // marks of names that nobody gives; nil: not known
+
 	builtIn bool   // it is the built-in publisher of its provider
 	logged  string // what the log says of it
 }
@@ -84,7 +86,8 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 func (c *externalDNSProbe) hearBuiltIn(told cluster.Publishing) {
 	c.builtIn, c.watched, c.judged, c.available = true, true, true, told.Waiting == ""
 	c.trouble = told.Waiting
-	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Version: told.Version, Adopted: told.Adopted}
+	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Zone: told.Zone, Version: told.Version, Adopted: told.Adopted}
+	c.strays = told.Strays
 	c.through = map[bundle.ID]observed.Published{}
 	for id, p := range told.Published {
 		c.through[id] = observed.Published{UID: p.UID, Generation: p.Generation, At: p.At}
@@ -228,6 +231,7 @@ func (c *externalDNSProbe) told() metrics.Health {
 	if c.sync != nil {
 		health.LastSync = c.sync.Last
 	}
+	health.Strays = c.strays
 	return health
 }
 

@@ -236,3 +236,18 @@ func TestAKilledPublisherLeavesNothingHalfDone(t *testing.T) {
 		},
 	})
 }
+
+// TestTheNamesOfAnOwnerAreListed, and those of no other.
+func TestTheNamesOfAnOwnerAreListed(t *testing.T) {
+	w := begin(t)
+	one := publisher.Set{Name: "a.lab.example", Type: "A", TTL: 60, Targets: []string{"192.0.2.1"}, Mark: publisher.Mark{Resource: publisher.Resource("shop", "www")}}
+	two := one
+	two.Name = "b.lab.example"
+	writer := w.writer("/skydns/", oracle.Marks{Owner: "one", Suffix: "-own"})
+	oracle.Publish(t, writer, []string{one.Name}, []publisher.Set{one})
+	oracle.Publish(t, w.writer("/skydns/", oracle.Marks{Owner: "two"}), []string{two.Name}, []publisher.Set{two})
+	listed, err := writer.(publisher.Owning).Owned(t.Context())
+	require.NoError(t, err)
+	one.Mark.Owner = "one"
+	assert.Equal(t, []publisher.Set{one}, listed)
+}

@@ -556,3 +556,33 @@ func TestAKilledPublisherLeavesNothingHalfDone(t *testing.T) {
 		},
 	})
 }
+
+// TestTheNamesOfAnOwnerAreListed by a transfer, and those of no other.
+func TestTheNamesOfAnOwnerAreListed(t *testing.T) {
+	w := begin(t)
+	s := w.settings(oracle.Marks{Owner: "one", Prefix: "%{record_type}.own-"})
+	s.Parameters["rfc2136-tsig-axfr"] = true
+	owned := func() ([]publisher.Set, error) { return w.open(s).(publisher.Owning).Owned(t.Context()) }
+	for name, owner := range map[string]string{"www.corp.example": "one", "other.corp.example": "two"} {
+		of := s
+		of.Owner = owner
+		require.NoError(t, w.write(w.open(of), name, set(name, "A", 60, "192.0.2.1")))
+	}
+	listed, err := owned()
+	require.NoError(t, err)
+	want := set("www.corp.example", "A", 60, "192.0.2.1")
+	want.Mark.Owner = "one"
+	assert.Equal(t, []publisher.Set{want}, listed)
+
+	s.Parameters["rfc2136-insecure"] = "true"
+	_, err = owned()
+	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
+	require.ErrorContains(t, err, "allow-transfer")
+	for parameter, value := range map[string]any{"policy": "upsert-only", "rfc2136-tsig-axfr": false} {
+		before := s.Parameters[parameter]
+		s.Parameters[parameter] = value
+		_, err = owned()
+		require.Equal(t, publisher.Unlisted, fault.Of(err), "%s: %v", parameter, err)
+		s.Parameters[parameter] = before
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -36,6 +37,7 @@ type zone struct {
 	takes   time.Duration            // a read
 	others  map[string]bool          // names of another owner
 	hold    func(c publisher.Change) // is called before each write; nil: nothing
+	lists   func() error             // is called by Owned; nil: the zone cannot be listed
 }
 
 func newZone() *zone { return &zone{names: map[string][]publisher.Set{}, others: map[string]bool{}} }
@@ -93,6 +95,18 @@ func (z *zone) Write(_ context.Context, c publisher.Change) error {
 }
 
 func (z *zone) Close() {}
+
+func (z *zone) Owned(context.Context) ([]publisher.Set, error) {
+	if z.lists == nil {
+		return nil, fault.Errorf(publisher.Unlisted, "it cannot be listed")
+	}
+	if err := z.lists(); err != nil {
+		return nil, err
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return slices.Concat(slices.Collect(maps.Values(z.names))...), nil
+}
 
 // is has a name have an address by somebody else's hand.
 func (z *zone) is(name, address string) {
@@ -562,4 +576,77 @@ func TestWishesFollowTheDNSEndpointsThatChange(t *testing.T) {
 	require.ElementsMatch(t, []string{"www.lab.example", "a.lab.example"}, w.take(nil))
 	require.Empty(t, w.sets)
 	require.Empty(t, w.given)
+}
+
+// TestTheWholeZoneIsLookedThrough for names that nobody gives, which are told, and stay.
+func TestTheWholeZoneIsLookedThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		z.lists = func() error { return nil }
+		for n := range 5 {
+			z.is(fmt.Sprintf("old%d.lab.example", n), "203.0.113.9")
+		}
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		require.Empty(t, p.told().Zone, "it is not looked through at once")
+		time.Sleep(shortestZoneCheck + time.Minute)
+		synctest.Wait()
+		require.Equal(t, "the DNS server has names of this provider that nobody gives: old0.lab.example, old1.lab.example, old2.lab.example and 2 more; "+
+			"publish them and remove them, or remove their records and marks by hand", p.told().Zone)
+		require.Equal(t, 5, *p.told().Strays)
+		require.Empty(t, p.told().Failing)
+		require.Equal(t, []string{"203.0.113.9"}, z.has("old0.lab.example"), "it stays")
+
+		var hosts = map[string][]string{}
+		for n := range 5 {
+			hosts[fmt.Sprintf("old%d.lab.example", n)] = []string{"203.0.113.1"}
+		}
+		p.apply(t, endpoint(t, "old", hosts))
+		time.Sleep(2 * shortestZoneCheck)
+		synctest.Wait()
+		require.Empty(t, p.told().Zone)
+		require.Zero(t, *p.told().Strays)
+		p.end()
+	})
+}
+
+// TestAZoneThatCannotBeLookedThroughFailsNoName: a refusal is told, and names are published while the server takes its time.
+func TestAZoneThatCannotBeLookedThroughFailsNoName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, listing, goOn := newZone(), false, make(chan struct{})
+		z.lists = func() error {
+			listing = true
+			<-goOn
+			return fault.Errorf(fault.Refused, "it refuses")
+		}
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		time.Sleep(shortestZoneCheck + time.Minute)
+		synctest.Wait()
+		require.True(t, listing)
+		p.apply(t, www(t, "203.0.113.2"))
+		synctest.Wait()
+		require.Equal(t, []string{"203.0.113.2"}, z.has("www.lab.example"))
+		close(goOn)
+		synctest.Wait()
+		told := p.told()
+		require.Equal(t, "the zone was not looked through for names that nobody gives: it refuses", told.Zone)
+		require.Nil(t, told.Strays)
+		require.Empty(t, told.Failing)
+		require.Len(t, told.Published, 1)
+		p.end()
+	})
+}
+
+// TestAZoneThatCannotBeListedSaysNothing, because its provider is so.
+func TestAZoneThatCannotBeListedSaysNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t, kvtest.NewFake(), newZone())
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		time.Sleep(3 * shortestZoneCheck)
+		synctest.Wait()
+		require.Empty(t, p.told().Zone)
+		require.Nil(t, p.told().Strays)
+		p.end()
+	})
 }

@@ -29,7 +29,7 @@ const (
 )
 
 // loop brings the names of a publisher's DNSEndpoints to the DNS servers. Its goroutine is
-// the only one that uses what stands before mu.
+// the only one that uses what is not shared.
 type loop struct {
 	target *Target
 	notify cluster.Notify
@@ -50,7 +50,13 @@ type loop struct {
 	skipped  map[string]string          // names that are left alone, with the reasons
 	check    time.Time                  // when the next look at all names begins; zero: now
 	synced   time.Time                  // when nothing was left to do last
+	zone     zoneCheck
 
+	shared
+}
+
+// shared is what other goroutines read.
+type shared struct {
 	mu   sync.Mutex
 	told cluster.Publishing
 }
@@ -120,6 +126,7 @@ func (l *loop) close() {
 		l.writer.Close()
 	}
 	l.writer, l.recorded, l.unread, l.check, l.synced = nil, nil, nil, time.Time{}, time.Time{}
+	l.zone.drop()
 	clear(l.done)
 	clear(l.urgent)
 	clear(l.failures)
@@ -164,6 +171,7 @@ func (l *loop) step(ctx context.Context) time.Duration {
 		return l.due()
 	}
 	l.publish(ctx, objects)
+	l.checkZone(ctx)
 	l.tell(objects, "")
 	return l.due()
 }
@@ -403,7 +411,7 @@ func (l *loop) due() time.Duration {
 
 // tell says what was done: a DNSEndpoint is published once all of its names are.
 func (l *loop) tell(objects []held, waiting string) {
-	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Published: map[bundle.ID]cluster.Published{}}
+	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Zone: l.zone.message, Strays: l.zone.strays, Published: map[bundle.ID]cluster.Published{}}
 	if !l.synced.IsZero() { // with these settings
 		told.Adopted = l.spec.Adopts
 	}
@@ -427,7 +435,7 @@ func (l *loop) tell(objects []held, waiting string) {
 }
 
 func equal(a, b cluster.Publishing) bool {
-	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
+	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.Zone == b.Zone && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
 }
 
 // has tells whether names are written.
