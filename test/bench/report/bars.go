@@ -14,14 +14,14 @@ func Bars(all []Figure) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	const wide, each, names, edge = 760, 34, 300, 20
+	const wide, each, names, edge, right = 760, 34, 300, 20, 40
 	lowest, highest := math.Inf(1), 0.0
 	for _, v := range values {
 		lowest, highest = min(lowest, v), max(highest, v)
 	}
 	lowest, highest = math.Pow(10, math.Floor(math.Log10(lowest))), math.Pow(10, math.Ceil(math.Log10(highest)))
 	x := func(value float64) float64 {
-		return names + (wide-names-edge)*math.Log(value/lowest)/math.Log(highest/lowest)
+		return names + (wide-names-right)*math.Log(value/lowest)/math.Log(highest/lowest)
 	}
 	high := len(rows)*each + 2*edge
 	var svg strings.Builder

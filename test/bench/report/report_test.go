@@ -71,6 +71,6 @@ func TestFiguresAreLaidOut(t *testing.T) {
 	require.Equal(t, "| | changes | goal for p99, ms | p50, ms | p99, ms |\n|---|---:|---:|---:|---:|\n| built-in, 10 names: BIND | 3 | 1,000 | 10 | 100 |\n| built-in, 10 names: none | 0 |  |  |  |\n", Table(rows))
 	bars := Bars(rows)
 	require.Contains(t, bars, ">built-in, 10 names: BIND</text>\n<rect x=\"300\" y=\"24\" width=\"0.0\"", "a median of the least value")
-	require.Contains(t, bars, "width=\"220.0\"", "a p99 in the middle, from 10 to 1,000 ms")
+	require.Contains(t, bars, "width=\"210.0\"", "a p99 in the middle, from 10 to 1,000 ms")
 	require.NotContains(t, bars, "none")
 }
