@@ -71,6 +71,7 @@ func TestExitCodesOfTheCommandLine(t *testing.T) {
 		{"a field of the API as a flag", []string{"publish", "www.shop.example", "--addresses", "192.0.2.7"}, exitUsage, "unknown flag: --addresses; did you mean --address?"},
 		{"a name has no releases", []string{"rollback", "projects/shop/names/www.shop.example"}, exitUsage, "names/HOST/events -o json"},
 		{"a name has no status of a group", []string{"status", "www.shop.example"}, exitUsage, "is a name; signpost whois"},
+		{"nor is it a document", []string{"delete", "www.shop.example"}, exitUsage, "is a name; signpost whois"},
 		{"nor has its path", []string{"terminate", "projects/shop/names/www.shop.example"}, exitUsage, "is a name; signpost whois"},
 		{"an unknown format", []string{"get", "projects", "-o", "xml"}, exitUsage, "table, wide, json, yaml"},
 		{"too few arguments", []string{"get"}, exitUsage, "takes one path"},

@@ -40,6 +40,30 @@ A     203.0.113.7  unchanged
 `, ""}, got)
 }
 
+// TestPublishKeepsWhatNoFlagSpeaksOf: of a name that is published already.
+func TestPublishKeepsWhatNoFlagSpeaksOf(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	require.Equal(t, exitDone, signpost(t, f.url, "apply", "-f", write(t, "name.yaml", `resource: projects/shop/names
+metadata: {name: www.lab.example, description: the bakery}
+spec: {addresses: [192.0.2.7], provider: lab, ttl: 30, recordTypes: [A], health: {whenAllUnhealthy: keep}}
+`)).code)
+	stored := func() string {
+		return signpost(t, f.url, "get", "projects/shop/names/www.lab.example", "-o", "yaml").out
+	}
+	got := signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--address", "192.0.2.8")
+	require.Equal(t, exitDone, got.code, got.err)
+	for _, kept := range []string{"the bakery", "ttl: 30", "whenAllUnhealthy: keep", "- A", "- 192.0.2.8"} {
+		require.Contains(t, stored(), kept)
+	}
+	require.NotContains(t, stored(), "192.0.2.7")
+	require.Equal(t, exitDone, signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--ttl", "60").code)
+	require.Contains(t, stored(), "ttl: 60")
+	require.Contains(t, stored(), "- 192.0.2.8")
+	require.Equal(t, exitDone, signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--address", "192.0.2.9", "--replace").code)
+	require.NotContains(t, stored(), "ttl: 60")
+}
+
 // TestTheDefaultProjectStaysOnlyIfItIsNeeded publishes and applies on an empty server.
 func TestTheDefaultProjectStaysOnlyIfItIsNeeded(t *testing.T) {
 	t.Parallel()

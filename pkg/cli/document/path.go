@@ -105,13 +105,17 @@ func OwnerPath(text string) (intent.Path, error) {
 		path, err = pathOf(text, GroupPattern)
 	}
 	if err == nil && path == "" && isName(text) {
-		err = terminal.Usagef("%q is a name; signpost whois, history, publish and unpublish are for names", text)
+		err = errIsName(text)
 	}
 	if err == nil && path == "" {
 		err = terminal.Usagef("%q is not a deployment intent group; write project/composite-app/version/group, or "+
 			"projects/…/composite-apps/…/…/deployment-intent-groups/…; a logical cloud is project/logical-cloud, or projects/…/logical-clouds/…", text)
 	}
 	return path, err
+}
+
+func errIsName(text string) error {
+	return terminal.Usagef("%q is a name; signpost whois, history, publish and unpublish are for names", text)
 }
 
 // isName tells whether a text is a host name, or the path of a name.
@@ -129,6 +133,9 @@ func AnyPath(text string) (intent.Path, error) {
 	path, err := CleanPath(text)
 	if err != nil {
 		return "", terminal.AsUsageError(err)
+	}
+	if isName(text) && path.Segment("names") == "" {
+		return "", errIsName(text)
 	}
 	first, _, below := strings.Cut(string(path), "/")
 	if !below || slices.Contains([]string{"projects", "cluster-providers", "names"}, first) {

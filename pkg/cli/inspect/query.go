@@ -9,6 +9,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 )
 
 const queryHelp = `Asks a nameserver for the records of a name, and prints them in the form of zone files. It needs no
@@ -38,7 +39,11 @@ func QueryCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := verify.Query(cmd.Context(), server, args[0], kind)
+			name := args[0]
+			if canonical, err := hostname.CanonicalUnderscored(name); err == nil {
+				name = canonical // of an international name
+			}
+			found, err := verify.Query(cmd.Context(), server, name, kind)
 			if err != nil {
 				return err
 			}

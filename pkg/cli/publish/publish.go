@@ -27,6 +27,7 @@ import (
 
 const publishHelp = `Publishes a host name, or changes it. The name leads to a Service in one or several
 clusters, to fixed addresses, or to another host name. Repeating the command changes nothing.
+Fields of a published name that no flag gives stay as they are; --replace drops them.
 
 With --wait the command returns once the name is seen to be published, or answered by the
 authoritative servers of its provider.`
@@ -41,6 +42,7 @@ type publication struct {
 	clusters []string
 	selector map[string]string
 	scope    string
+	replace  bool
 	takeover string
 	confirm  string
 	dryRun   bool
@@ -63,7 +65,7 @@ func Command(p terminal.Program) *cobra.Command {
 			if err := r.read(args[0]); err != nil {
 				return err
 			}
-			return r.publish(cmd.Context(), p)
+			return r.publish(cmd.Context(), p, cmd.Flags().Changed)
 		},
 	}
 	const longest = 5 * time.Minute
@@ -78,6 +80,7 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.StringVar(&r.scope, "scope", "", "public (default): addresses of all clusters; cluster: those of each of --clusters, by a provider associated with it")
 	flags.Int64Var(&r.spec.TTL, "ttl", 0, "`SECONDS` for which answers may be kept (default: the DNS provider's)")
 	flags.StringSliceVar(&r.spec.RecordTypes, "type", nil, "the `TYPES` to publish, of A, AAAA, CNAME and SRV (default: all but SRV)")
+	flags.BoolVar(&r.replace, "replace", false, "drop what the name has and no flag gives")
 	flags.StringVar(&r.takeover, "takeover", "", "the deployment intent `GROUP` that publishes the host name now and gives it up, as app/version/group")
 	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")
@@ -116,18 +119,23 @@ func namePath(project, host string) string {
 	return "projects/" + project + "/names/" + url.PathEscape(host)
 }
 
-func (r *publication) publish(ctx context.Context, p terminal.Program) error {
+// publish sends the name; given tells which flags there are.
+func (r *publication) publish(ctx context.Context, p terminal.Program, given func(flag string) bool) error {
 	api, err := r.server.Dial()
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(intent.Resource[intent.Name]{Metadata: intent.Metadata{Name: r.host}, Spec: r.spec})
+	path := namePath(r.project, r.host)
+	name, asRead, err := r.wanted(ctx, api, path, given)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(name)
 	if err != nil {
 		return err
 	}
 	query := connect.Query{"takeover": r.takeover, "confirm": r.confirm, "dryRun": connect.If(r.dryRun)}
-	path := namePath(r.project, r.host)
-	response, err := r.put(ctx, p, api, query.Of(path), body)
+	response, err := r.put(ctx, p, api, query.Of(path), body, asRead)
 	if err != nil {
 		return err
 	}
@@ -143,9 +151,56 @@ func (r *publication) publish(ctx context.Context, p terminal.Program) error {
 	return r.output.Print(p.Out, answer, func(w io.Writer, _ bool) error { return printName(w, response.Body, answer) })
 }
 
+// wanted is the document of the name with what the flags give, and the condition that the one it
+// follows from is still the same.
+func (r *publication) wanted(ctx context.Context, api *client.Client, path string, given func(flag string) bool) (intent.Resource[intent.Name], http.Header, error) {
+	next := intent.Resource[intent.Name]{Metadata: intent.Metadata{Name: r.host}, Spec: r.spec}
+	if r.replace {
+		return next, nil, nil
+	}
+	stored, err := api.Do(ctx, http.MethodGet, path, nil, nil)
+	if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusNotFound {
+		return next, nil, nil
+	}
+	if err != nil {
+		return next, nil, err
+	}
+	var now intent.Resource[intent.Name]
+	if err := json.Unmarshal(stored.Body, &now); err != nil {
+		return now, nil, err
+	}
+	r.change(&now.Spec, given)
+	return now, http.Header{"If-Match": stored.Header["Etag"]}, nil
+}
+
+// change gives a name what the flags give.
+func (r *publication) change(name *intent.Name, given func(flag string) bool) {
+	if given("service") || given("address") || given("cname") {
+		name.Service, name.Addresses, name.CNAME = r.spec.Service, r.spec.Addresses, r.spec.CNAME
+		if !given("service") {
+			name.Clusters = nil
+		}
+	}
+	if given("clusters") || given("selector") {
+		name.Clusters = r.spec.Clusters
+	}
+	if given("provider") {
+		name.Provider = r.spec.Provider
+	}
+	if given("scope") {
+		name.Scope = r.spec.Scope
+	}
+	if given("ttl") {
+		name.TTL = r.spec.TTL
+	}
+	if given("type") {
+		name.RecordTypes = r.spec.RecordTypes
+	}
+}
+
 // put sends the name. If its project is the default one and does not exist, it is made. It does not stay without the name.
-func (r *publication) put(ctx context.Context, p terminal.Program, api *client.Client, path string, body []byte) (*client.Response, error) {
-	response, err := api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), nil)
+func (r *publication) put(ctx context.Context, p terminal.Program, api *client.Client, path string, body []byte, asRead http.Header) (*client.Response, error) {
+	response, err := api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), asRead)
 	var refused *client.Error
 	if r.project != connect.DefaultProject || !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
 		return response, err
@@ -173,7 +228,7 @@ func printName(w io.Writer, accepted, now []byte) error {
 		return err
 	}
 	terminal.Printf(w, "%s %s: published %s, verified %s\n", terminal.Plain(name.Metadata.Name), name.Status.State, name.Status.Published, name.Status.Verified)
-	for _, warning := range name.Status.Warnings {
+	for _, warning := range changed.Status.Warnings {
 		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
 	}
 	if len(name.Status.Records)+len(changed.Status.Changes) == 0 {
