@@ -302,7 +302,7 @@ func TestDeletingARecordWhoseExternalDNSIsStillThereIs409AndNamesIt(t *testing.T
 	})
 	require.NoError(t, err)
 	require.Contains(t, w.send("DELETE", "/v2/"+string(record), nil).want(http.StatusConflict).problem(),
-		"its external-dns is in clusters, which its status names")
+		"it still publishes names, or removes the last ones, as its status tells")
 }
 
 func TestAReferenceToWhatDoesNotExistIs409AndNamesIt(t *testing.T) {

@@ -85,7 +85,7 @@ func (h *Handlers) reason(ctx context.Context, path intent.Path, u user) (string
 	case u.path == path && state == intent.Terminating:
 		return "it is terminating; wait until it is Terminated, and try again", nil
 	case u.path == path && isRecord(path):
-		return "its external-dns is in clusters, which its status names. Terminate its users, or update them without it; it goes when the last names are removed", nil
+		return "it still publishes names, or removes the last ones, as its status tells. Terminate its users, or update them without it; it goes when the last names are removed", nil
 	case u.path == path:
 		return "it is instantiated; terminate it first", nil
 	case u.path.Parent() == path:

@@ -51,7 +51,7 @@ type world struct {
 	program  string // signpost
 }
 
-func begin(t *testing.T) *world {
+func begin(t *testing.T, arguments ...string) *world {
 	w := &world{T: t, clusters: map[string]*apiserver.Server{}}
 	for _, cluster := range []string{"hub", "berlin", "paris"} {
 		w.clusters[cluster] = apiserver.Start(t, cluster, 0)
@@ -67,7 +67,7 @@ func begin(t *testing.T) *world {
 	require.NoError(t, err)
 	w.signpost, err = fixture.NewSignpost(w.program, t.TempDir())
 	require.NoError(t, err)
-	w.signpost.Args = append(w.signpost.Args, "--publisher-servers", "127.0.0.1")
+	w.signpost.Args = append(append(w.signpost.Args, "--publisher-servers", "127.0.0.1"), arguments...)
 	w.start(w.signpost.Process)
 	return w
 }

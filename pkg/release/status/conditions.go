@@ -164,7 +164,7 @@ func allGone(snap query.Snapshot, s intent.Status) intent.StatusCondition {
 		}
 	}
 	for _, p := range snap.Providers {
-		return condition(snap, "Synced", "False", "Draining", "external-dns of provider "+p.Record.Name+": "+outlives(p))
+		return condition(snap, "Synced", "False", "Draining", publisherOf(p)+" of provider "+p.Record.Name+": "+outlives(p))
 	}
 	if left := snap.Lifecycle.RemovedClusters; len(left) > 0 {
 		return condition(snap, "Synced", "False", "Deleting", "objects of an earlier revision are still on "+strings.Join(left, ", "))

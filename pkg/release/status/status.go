@@ -202,6 +202,14 @@ func outlives(p query.ProviderReport) string {
 	return fmt.Sprintf("%s: until no authoritative server answers them, at the latest until %s (releaseTimeout)", why, p.Until.UTC().Format(time.RFC3339))
 }
 
+// publisherOf says what publishes the names of a provider.
+func publisherOf(p query.ProviderReport) string {
+	if intent.IsPublisher(p.Use.Cluster) {
+		return "the built-in publisher"
+	}
+	return "external-dns"
+}
+
 // lacking describes the objects of an external-dns that are not applied: the
 // first one, and how many more there are.
 func lacking(p query.ProviderReport) []string {

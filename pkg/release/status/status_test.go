@@ -323,6 +323,10 @@ func TestTerminatingTellsWhatIsStillThere(t *testing.T) {
 	}{
 		{"an object is left", func(*query.Snapshot) {}, intent.Terminating, "Synced=False/Deleting", "ConfigMap c is still on edge+berlin"},
 		{"external-dns drains", func(s *query.Snapshot) { forget(s.Clusters[berlin], "ConfigMap") }, intent.Terminating, "Synced=False/Draining", "external-dns of provider lab: it stays until its names are removed"},
+		{"a built-in publisher drains", func(s *query.Snapshot) {
+			forget(s.Clusters[berlin], "ConfigMap")
+			s.Providers[0].Use.Cluster = "_publisher.shop+lab"
+		}, intent.Terminating, "Synced=False/Draining", "the built-in publisher of provider lab: it stays until its names are removed"},
 		{"a cluster that an update dropped holds objects", func(s *query.Snapshot) {
 			forget(s.Clusters[berlin], "ConfigMap")
 			s.Providers, s.Lifecycle.RemovedClusters = nil, []string{"edge+old"}

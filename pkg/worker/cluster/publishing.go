@@ -10,6 +10,9 @@ import (
 // tells what was written, as the metrics of an external-dns do.
 type BuiltIn interface {
 	Publishing() Publishing
+	// Removed tells whether a DNSEndpoint was deleted, and the publisher, which knows it, has nothing of these
+	// names any more but what other DNSEndpoints give. False also means that this is not known.
+	Removed(endpoint bundle.ID, names []string) bool
 }
 
 // Publishing is what a built-in publisher has done.

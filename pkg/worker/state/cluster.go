@@ -30,8 +30,9 @@ type Cluster struct {
 
 	Signals Signals
 
-	mu  sync.Mutex
-	now Snapshot
+	mu    sync.Mutex
+	now   Snapshot
+	taken *Questions // those that the verifier took last
 }
 
 // Snapshot is what the parts have told last. Nothing in it is changed any more.
@@ -137,6 +138,9 @@ func (c *Cluster) SetQuestions(q *Questions) {
 	c.mu.Lock()
 	same := c.now.Questions != nil && c.now.Questions.equal(q)
 	if !same {
+		if missed := c.now.Questions; missed != nil && missed != c.taken {
+			q.after(missed)
+		}
 		c.now.Questions = q
 	}
 	c.mu.Unlock()
@@ -144,6 +148,15 @@ func (c *Cluster) SetQuestions(q *Questions) {
 		c.Signals.Verify.Wake()
 		c.Signals.Addresses.Wake()
 	}
+}
+
+// TakeQuestions answers which names are to be verified, to the verifier alone: DNSEndpoints that it has not seen are not
+// forgotten when they go.
+func (c *Cluster) TakeQuestions() *Questions {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.taken = c.now.Questions
+	return c.taken
 }
 
 // SetProbes tells what probes of addresses have found.

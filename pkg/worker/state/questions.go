@@ -1,6 +1,7 @@
 package state
 
 import (
+	"cmp"
 	"maps"
 	"net/netip"
 
@@ -11,6 +12,7 @@ import (
 // cluster left them. They are not changed any more.
 type Questions struct {
 	Endpoints map[string]*Wanted          // by "namespace/name"
+	Passed    map[string]*Wanted          // those that came and went since the verifier looked last
 	Going     map[string]bool             // those that are being deleted
 	How       map[Mark]*appcontext.Verify // of each external-dns
 	Servers   map[Mark][]netip.AddrPort   // that its record gives
@@ -48,9 +50,22 @@ func (p *Picture) ask() *Questions {
 	return q
 }
 
-// Mark is that of one of the Endpoints; the zero one for none.
+// after keeps the DNSEndpoints of questions that nobody has taken up, unless they are among these. Their names are to go
+// all the same.
+func (q *Questions) after(missed *Questions) {
+	q.Passed = map[string]*Wanted{}
+	for key, want := range missed.Passed {
+		q.Passed[key] = want
+	}
+	for key, want := range missed.Endpoints {
+		q.Passed[key] = want
+	}
+	maps.DeleteFunc(q.Passed, func(key string, _ *Wanted) bool { return q.Endpoints[key] != nil })
+}
+
+// Mark is that of one of the Endpoints, or of those that have passed; the zero one for none.
 func (q *Questions) Mark(endpoint string) Mark {
-	if want := q.Endpoints[endpoint]; want != nil {
+	if want := cmp.Or(q.Endpoints[endpoint], q.Passed[endpoint]); want != nil {
 		return MarkOf(want.Object.ID, want)
 	}
 	return Mark{}

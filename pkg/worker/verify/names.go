@@ -8,13 +8,16 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
@@ -77,8 +80,7 @@ func (p *Names) Run(ctx context.Context) {
 
 // step asks what is due, and answers when something is again.
 func (p *Names) step(ctx context.Context) time.Duration {
-	questions := p.cluster.Snapshot().Questions
-	if questions == nil {
+	if p.cluster.Snapshot().Questions == nil {
 		return verifyRarely // it is called when there is something
 	}
 	if p.proofs == nil {
@@ -87,12 +89,13 @@ func (p *Names) step(ctx context.Context) time.Duration {
 			return pace.RetryLongest
 		}
 	}
-	now := p.cluster.Clock.Now()
+	now, questions := p.cluster.Clock.Now(), p.cluster.TakeQuestions()
 	if questions != p.seen {
 		p.follow(questions, now)
 		p.seen = questions
 	}
 	p.forget(now)
+	p.confirm()
 	p.hand()
 	due := p.due(now)
 	p.ask(ctx, due)
@@ -133,16 +136,10 @@ func (p *Names) recall(ctx context.Context) error {
 // follow takes up what is to be verified now. A DNSEndpoint that has gone is leaving.
 // While it goes, and while it has no external-dns, nothing is asked.
 func (p *Names) follow(now *state.Questions, at time.Time) {
-	for key, want := range now.Endpoints {
-		one := p.proofs[key]
-		if one == nil {
-			one = &proof{}
-			p.proofs[key] = one
+	for _, all := range []map[string]*state.Wanted{now.Passed, now.Endpoints} {
+		for key, want := range all {
+			p.wanted(key, want, now.Mark(key))
 		}
-		if one.digest != want.Digest {
-			one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Stages.Observed
-		}
-		one.mark = now.Mark(key)
 	}
 	published := map[state.Mark]map[nameKey]sets{}
 	for key := range now.Endpoints {
@@ -164,6 +161,19 @@ func (p *Names) follow(now *state.Questions, at time.Time) {
 	}
 }
 
+// wanted takes up a DNSEndpoint as it is, or was last.
+func (p *Names) wanted(key string, want *state.Wanted, mark state.Mark) {
+	one := p.proofs[key]
+	if one == nil {
+		one = &proof{}
+		p.proofs[key] = one
+	}
+	if one.digest != want.Digest {
+		one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Stages.Observed
+	}
+	one.mark = mark
+}
+
 // join adds what a DNSEndpoint gives to its names to what others give to them.
 func join(all, more map[nameKey]sets) {
 	for key, given := range more {
@@ -181,6 +191,20 @@ func (p *Names) forget(now time.Time) {
 	for key, one := range p.proofs {
 		if one.orphan || one.leaving && one.over(now) {
 			delete(p.proofs, key)
+		}
+	}
+}
+
+// confirm has the built-in publisher say of which DNSEndpoints it has removed the names.
+func (p *Names) confirm() {
+	own, is := p.cluster.Watches().(cluster.BuiltIn)
+	if !is {
+		return
+	}
+	for key, one := range p.proofs {
+		if one.leaving && !one.paused && !one.removed {
+			namespace, name, _ := strings.Cut(key, "/")
+			one.removed = own.Removed(bundle.EndpointID(p.cluster.Name, namespace, name), one.hosts())
 		}
 	}
 }

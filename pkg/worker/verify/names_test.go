@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,6 +58,84 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 	one.ask(t.Context(), z, stopped{now})
 	require.Equal(t, "Gone", one.answers.Names[0].Verdict)
 	require.True(t, one.answers.Gone.IsZero(), "these servers were never seen to answer it, so it may still come")
+}
+
+// TestANameThatTheBuiltInPublisherHasRemovedIsGone although no server was seen to answer it, and only when the servers
+// do not.
+func TestANameThatTheBuiltInPublisherHasRemovedIsGone(t *testing.T) {
+	t.Parallel()
+	now := time.Now().UTC()
+	key, m := "shop/web", state.Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}
+	how := &appcontext.Verify{Servers: []string{authoritative}}
+	there := state.Questions{
+		Endpoints: map[string]*state.Wanted{key: {Object: giving(t, "203.0.113.10"), Digest: "1", Marks: cluster.Marks{Labels: m.Labels()}}},
+		How:       map[state.Mark]*appcontext.Verify{m: how}, Servers: map[state.Mark][]netip.AddrPort{m: state.ServersOf(how)},
+	}
+	gone := there
+	gone.Endpoints = nil
+	publisher, z := &removing{}, zone{}
+	of := &state.Cluster{Name: "_publisher.shop+lab"}
+	of.SetWatches(publisher, nil)
+	p := &Names{cluster: of, proofs: map[string]*proof{}}
+	look := func(q *state.Questions) *proof {
+		p.follow(q, now)
+		p.confirm()
+		one := p.proofs[key]
+		one.ask(t.Context(), z, stopped{now})
+		return one
+	}
+	look(&there)
+	require.True(t, look(&gone).answers.Gone.IsZero(), "it may still come")
+	require.Equal(t, bundle.EndpointID(of.Name, "shop", "web"), publisher.asked)
+
+	publisher.names = []string{"www.lab.example"}
+	require.Equal(t, now, look(&gone).answers.Gone)
+
+	publisher.names = nil
+	look(&there)
+	require.True(t, look(&gone).answers.Gone.IsZero(), "what is published anew is to be removed anew")
+
+	publisher.names = []string{"www.lab.example"}
+	z["www.lab.example A"] = []string{"203.0.113.10"}
+	require.True(t, look(&gone).answers.Gone.IsZero(), "a server still answers it")
+}
+
+// TestNamesOfADNSEndpointThatWasNotSeenAreAskedFor when it has come and gone between two looks.
+func TestNamesOfADNSEndpointThatWasNotSeenAreAskedFor(t *testing.T) {
+	t.Parallel()
+	m := state.Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}
+	how := map[state.Mark]*appcontext.Verify{m: {Servers: []string{authoritative}}}
+	want := &state.Wanted{Object: giving(t, "203.0.113.10"), Digest: "1", Marks: cluster.Marks{Labels: m.Labels()}}
+	of := &state.Cluster{Name: "_publisher.shop+lab", Clock: stopped{time.Now()}}
+	p := &Names{cluster: of, proofs: map[string]*proof{}}
+	of.SetQuestions(&state.Questions{How: how})
+	p.step(t.Context())
+	of.SetQuestions(&state.Questions{How: how, Endpoints: map[string]*state.Wanted{"shop/web": want}})
+	of.SetQuestions(&state.Questions{How: how, Going: map[string]bool{"shop/web": true}})
+	of.SetQuestions(&state.Questions{How: how})
+	p.step(t.Context())
+	require.Contains(t, p.proofs, "shop/web")
+	require.True(t, p.proofs["shop/web"].leaving)
+	require.Equal(t, []string{"www.lab.example"}, p.proofs["shop/web"].hosts())
+
+	delete(p.proofs, "shop/web")
+	of.SetQuestions(&state.Questions{How: how, Going: map[string]bool{"shop/other": true}})
+	p.step(t.Context())
+	require.Empty(t, p.proofs, "what was taken up is not told again")
+}
+
+// removing is a built-in publisher that has removed some names.
+type removing struct {
+	cluster.Watches
+	names []string
+	asked bundle.ID
+}
+
+func (r *removing) Publishing() cluster.Publishing { return cluster.Publishing{} }
+
+func (r *removing) Removed(endpoint bundle.ID, names []string) bool {
+	r.asked = endpoint
+	return slices.Equal(r.names, names)
 }
 
 const authoritative = "192.0.2.53:53"

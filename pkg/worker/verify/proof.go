@@ -26,6 +26,7 @@ type proof struct {
 	names   map[nameKey]sets // that the DNSEndpoint gives, or gave last
 	cause   time.Time        // when the observation was made that names follow from; zero: not known, or told
 	leaving bool             // it has gone: its names are to go
+	removed bool             // what has gone was removed from DNS by the built-in publisher, so it does not come any more
 	paused  bool             // nothing is to be asked now
 	orphan  bool             // it has gone, and so has the external-dns that published it
 
@@ -80,6 +81,7 @@ func (p *proof) updateQuestions(leaving bool, published map[nameKey]sets, now ti
 	}
 	p.renew(questions)
 	p.leaving, p.questions, p.began, p.asked, p.done, p.gone = leaving, questions, now, time.Time{}, false, time.Time{}
+	p.removed = false
 	if p.answers != nil && !p.answers.Gone.IsZero() {
 		again := *p.answers
 		again.Gone = time.Time{}
@@ -125,6 +127,15 @@ func (p *proof) restart(now time.Time) {
 	p.answers = none
 }
 
+// hosts are the names, each once.
+func (p *proof) hosts() []string {
+	var out []string
+	for _, key := range slices.SortedFunc(maps.Keys(p.names), compareNames) {
+		out = append(out, key.name)
+	}
+	return slices.Compact(out)
+}
+
 func compareNames(a, b nameKey) int {
 	return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 }
@@ -134,6 +145,8 @@ func (p *proof) due(now time.Time) time.Duration {
 	switch {
 	case p.paused, p.leaving && p.done:
 		return verifyRarely
+	case p.asked.IsZero() && p.removed:
+		return 0
 	case p.asked.IsZero():
 		return max(0, p.began.Add(verifySoonest).Sub(now))
 	case p.done:
@@ -159,7 +172,7 @@ func (p *proof) ask(ctx context.Context, verifier Verifier, clock pace.Clock) {
 		n := p.nameAnswer(q, f, clock.Now().UTC())
 		found.Names, seen = append(found.Names, n), seen && n.Seen
 	}
-	p.asked, p.done = clock.Now(), done && (seen || !p.leaving)
+	p.asked, p.done = clock.Now(), done && (seen || p.removed || !p.leaving)
 	if p.leaving {
 		p.gone = since(p.gone, done, p.asked)
 	}

@@ -227,9 +227,54 @@ func (p served) remove(t *testing.T, id bundle.ID) {
 	synctest.Wait()
 }
 
+func (p served) removed(o bundle.Object, names ...string) bool {
+	return p.watches.(cluster.BuiltIn).Removed(o.ID, names)
+}
+
 func www(t *testing.T, addresses ...string) bundle.Object {
 	t.Helper()
 	return endpoint(t, "web", map[string][]string{"www.lab.example": addresses})
+}
+
+// TestNamesOfADeletedDNSEndpointAreToldToBeRemovedWhenTheyAre: not while the DNSEndpoint is there, not while the server
+// fails, and not by what was told of an earlier DNSEndpoint of the name.
+func TestNamesOfADeletedDNSEndpointAreToldToBeRemovedWhenTheyAre(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		const name = "www.lab.example"
+		object := www(t, "203.0.113.1")
+		p.apply(t, settings(t, false))
+		require.False(t, p.removed(object, name), "of what was never there nothing is known")
+		p.apply(t, object)
+		require.False(t, p.removed(object, name), "it is there")
+		p.remove(t, object.ID)
+		require.Empty(t, z.has(name))
+		require.True(t, p.removed(object, name))
+
+		p.apply(t, object)
+		require.False(t, p.removed(object, name), "it is there again")
+		z.fail(errors.New("away"))
+		p.remove(t, object.ID)
+		require.False(t, p.removed(object, name), "the server is away")
+		z.fail(nil)
+		time.Sleep(retryLongest)
+		synctest.Wait()
+		require.Empty(t, z.has(name))
+		require.True(t, p.removed(object, name))
+
+		p.apply(t, object)
+		z.hold = func(publisher.Change) { time.Sleep(time.Second) }
+		p.remove(t, object.ID)
+		require.False(t, p.removed(object, name), "it is being removed")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.True(t, p.removed(object, name))
+
+		p.apply(t, settings(t, true))
+		require.False(t, p.removed(object, name), "a stopped publisher knows nothing")
+		p.end()
+	})
 }
 
 func TestADNSEndpointIsPublishedAtOnceByOneWriteForEachName(t *testing.T) {

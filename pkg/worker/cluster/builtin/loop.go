@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -29,7 +28,7 @@ const (
 )
 
 // loop brings the names of a publisher's DNSEndpoints to the DNS servers. Its goroutine is
-// the only one that uses what is not shared.
+// the only one that uses what stands before said.
 type loop struct {
 	target *Target
 	notify cluster.Notify
@@ -52,13 +51,7 @@ type loop struct {
 	synced   time.Time                  // when nothing was left to do last
 	zone     zoneCheck
 
-	shared
-}
-
-// shared is what other goroutines read.
-type shared struct {
-	mu   sync.Mutex
-	told cluster.Publishing
+	said said
 }
 
 // failure is that a name, or the zone, could not be written or read.
@@ -81,13 +74,6 @@ func (l *loop) wake() {
 	case l.woken <- struct{}{}:
 	default:
 	}
-}
-
-// report answers what was done so far.
-func (l *loop) report() cluster.Publishing {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.told
 }
 
 // run publishes until ctx ends.
@@ -127,6 +113,7 @@ func (l *loop) close() {
 	}
 	l.writer, l.recorded, l.unread, l.check, l.synced = nil, nil, nil, time.Time{}, time.Time{}
 	l.zone.drop()
+	l.said.come(progress{})
 	clear(l.done)
 	clear(l.urgent)
 	clear(l.failures)
@@ -138,7 +125,7 @@ const idle = time.Minute
 
 // step does what is to be done now, and answers when the next step is due at the latest.
 func (l *loop) step(ctx context.Context) time.Duration {
-	objects, known := l.target.view.list()
+	objects, turn, known := l.target.view.list()
 	at := slices.IndexFunc(objects, func(h held) bool { return h.object.IsPublisher() })
 	if !known || at < 0 {
 		l.close()
@@ -171,6 +158,7 @@ func (l *loop) step(ctx context.Context) time.Duration {
 		return l.due()
 	}
 	l.publish(ctx, objects)
+	l.reach(turn)
 	l.checkZone(ctx)
 	l.tell(objects, "")
 	return l.due()
@@ -245,6 +233,21 @@ func (l *loop) publish(ctx context.Context, objects []held) {
 	if len(l.failures) == 0 {
 		l.synced = l.target.Now()
 	}
+}
+
+// reach notes how far it has come. Until all names were read again after another publisher, a message of
+// that one may still arrive.
+func (l *loop) reach(turn int64) {
+	now := progress{known: l.recorded != nil && !l.taken && !l.fence.again && l.failures[""] == nil, turn: turn, left: map[string]bool{}}
+	for name := range l.recorded {
+		if l.wishes.sets[name] == nil {
+			now.left[name] = true
+		}
+	}
+	for name := range l.failures {
+		now.left[name] = true
+	}
+	l.said.come(now)
 }
 
 // begin begins to look at all names, if it is time and the last look has ended.
@@ -415,7 +418,7 @@ func (l *loop) tell(objects []held, waiting string) {
 	if !l.synced.IsZero() { // with these settings
 		told.Adopted = l.spec.Adopts
 	}
-	before := l.report()
+	before := l.said.report()
 	for _, o := range objects {
 		if o.object.Published == nil || !l.has(o.object.Published.Names) {
 			continue
@@ -426,9 +429,7 @@ func (l *loop) tell(objects []held, waiting string) {
 		}
 		told.Published[o.object.ID] = now
 	}
-	l.mu.Lock()
-	l.told = told
-	l.mu.Unlock()
+	l.said.tell(told)
 	if !equal(before, told) {
 		l.notify.Pods()
 	}

@@ -27,13 +27,15 @@ type view struct {
 	mu      sync.Mutex
 	objects map[bundle.ID]held
 	gone    map[bundle.ID]int64 // the revisions that removed objects
+	turn    int64               // counts the changes of objects
+	dropped map[bundle.ID]int64 // the turns at which objects went
 	synced  bool
 	trouble error
 	loop    *loop // nil: no goroutine publishes
 }
 
 func newView(t *Target) *view {
-	return &view{target: t, objects: map[bundle.ID]held{}, gone: map[bundle.ID]int64{}}
+	return &view{target: t, objects: map[bundle.ID]held{}, gone: map[bundle.ID]int64{}, dropped: map[bundle.ID]int64{}}
 }
 
 // set takes up an object, unless a newer state of it is known.
@@ -54,7 +56,8 @@ func (v *view) drop(id bundle.ID, revision int64) {
 	if before, known := v.objects[id]; known && before.revision < revision {
 		delete(v.objects, id)
 	}
-	v.gone[id] = max(v.gone[id], revision)
+	v.turn++
+	v.gone[id], v.dropped[id] = max(v.gone[id], revision), v.turn
 	v.wake()
 }
 
@@ -65,14 +68,24 @@ func (v *view) wake() {
 	}
 }
 
-// list answers the objects, ordered by id; known is false before all were read.
-func (v *view) list() (objects []held, known bool) {
+// list answers the objects, ordered by id, and the turn that they are of; known is false before
+// all were read.
+func (v *view) list() (objects []held, turn int64, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, id := range slices.SortedFunc(maps.Keys(v.objects), bundle.Compare) {
 		objects = append(objects, v.objects[id])
 	}
-	return objects, v.synced
+	return objects, v.turn, v.synced
+}
+
+// droppedBy tells whether an object has gone, and was gone at a turn.
+func (v *view) droppedBy(id bundle.ID, turn int64) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_, there := v.objects[id]
+	at, dropped := v.dropped[id]
+	return v.synced && !there && dropped && at <= turn
 }
 
 // load reads all objects, and answers the revision that they were read at.
@@ -92,6 +105,7 @@ func (v *view) load(ctx context.Context) (int64, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.objects, v.gone, v.synced, v.trouble = objects, map[bundle.ID]int64{}, true, nil
+	clear(v.dropped) // what has come and gone meanwhile was not seen
 	v.wake()
 	return revision, nil
 }
@@ -227,7 +241,13 @@ func (w *watches) Trouble() error {
 func (w *watches) Stop() { w.stop() }
 
 // Publishing implements cluster.BuiltIn.
-func (w *watches) Publishing() cluster.Publishing { return w.loop.report() }
+func (w *watches) Publishing() cluster.Publishing { return w.loop.said.report() }
+
+// Removed implements cluster.BuiltIn.
+func (w *watches) Removed(endpoint bundle.ID, names []string) bool {
+	done := w.loop.said.progress()
+	return done.known && w.droppedBy(endpoint, done.turn) && !slices.ContainsFunc(names, func(name string) bool { return done.left[name] })
+}
 
 // Metrics implements cluster.Target: a publisher has no pods to ask.
 func (t *Target) Metrics(context.Context, string, string, int32) (cluster.Metrics, error) {
