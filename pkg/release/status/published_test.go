@@ -105,6 +105,9 @@ func TestProvidersTellHowTheySynchronize(t *testing.T) {
 	require.Equal(t, &at, p.LastSync)
 	require.Equal(t, "its last 4 synchronizations have failed", p.Message)
 
+	report.Observed.Sync = &observed.Sync{Failing: "www.lab.example keeps changing", Zone: "the DNS server has names of this provider that nobody gives: old.lab.example"}
+	require.Equal(t, "www.lab.example keeps changing; the DNS server has names of this provider that nobody gives: old.lab.example", status.Provider(report).Message)
+
 	report.Observed.Sync = &observed.Sync{Unread: "its metrics cannot be read: forbidden"}
 	p = status.Provider(report)
 	require.Nil(t, p.LastSync, "what was not observed is not said (I6)")

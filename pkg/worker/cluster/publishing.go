@@ -22,8 +22,8 @@ type Publishing struct {
 	Names     int                     // that are wanted
 	Adopted   string                  // the owner id whose marks were replaced by then, as the settings say; empty: nobody's
 	Failing   string                  // what went wrong since, in the words of the DNS server; empty: nothing
-	Zone      string                  // what the last look through the whole zone has found; empty: nothing wrong
-	Strays    *int                    // names with the mark of the provider that nobody gives; nil: not known
+	Zone      string                  // what looks through the whole zone have found, and why the last one failed; empty: nothing wrong
+	Strays    *int                    // names with the mark of the provider that nobody gives, by the last look that succeeded; nil: not known
 	Waiting   string                  // why it does not write yet; empty: it does
 	Published map[bundle.ID]Published // DNSEndpoints whose names are all written
 }

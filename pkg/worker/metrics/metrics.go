@@ -178,7 +178,7 @@ type Health struct {
 	Available   *bool     // nil: not known
 	Unpublished *int      // DNSEndpoints that were not yet seen to be published; nil: not known
 	LastSync    time.Time // zero: not known
-	Strays      *int      // marks in the zone for names that nobody gives; nil: not known
+	Strays      *int      // names in the zone with the mark of the provider that nobody gives; nil: not known
 }
 
 // Probed tells how an external-dns does. Its availability and its last synchronization

@@ -23,3 +23,30 @@ func TestCountsOfAClusterBeginAtZero(t *testing.T) {
 		require.Zero(t, begun[name])
 	}
 }
+
+// TestStrayNamesAreCountedWhereTheyAreKnown, and not for a provider that is gone.
+func TestStrayNamesAreCountedWhereTheyAreKnown(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	m, of, three := New(registry).Of("_publisher.shop+lab"), ExternalDNS{Project: "shop", Record: "lab", Scope: "public"}, 3
+	counted := func() []float64 {
+		families, err := registry.Gather()
+		require.NoError(t, err)
+		var values []float64
+		for _, family := range families {
+			for _, each := range family.GetMetric() {
+				if family.GetName() == "signpost_publisher_stray_names" {
+					values = append(values, each.GetGauge().GetValue())
+				}
+			}
+		}
+		return values
+	}
+	m.Probed(of, Health{Strays: &three})
+	require.Equal(t, []float64{3}, counted())
+	m.Probed(of, Health{})
+	require.Empty(t, counted(), "it is not known")
+	m.Probed(of, Health{Strays: &three})
+	m.Forget(of)
+	require.Empty(t, counted())
+}

@@ -36,7 +36,7 @@ type externalDNSProbe struct {
 	since  time.Time          // when it was first found to have synchronized as last it had
 	sync   *observed.Sync     // nil: nothing is known yet
 
-	strays *int // marks of names that nobody gives; nil: not known
+	strays *int // names in the zone with the mark of the provider that nobody gives; nil: not known
 
 	builtIn bool   // it is the built-in publisher of its provider
 	logged  string // what the log says of it

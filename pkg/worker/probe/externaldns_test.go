@@ -106,6 +106,18 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 	assert.Empty(t, gathered())
 }
 
+// TestWhatTheBuiltInPublisherFindsInTheZoneIsTold to the status and to the metrics.
+func TestWhatTheBuiltInPublisherFindsInTheZoneIsTold(t *testing.T) {
+	t.Parallel()
+	c, strays := &externalDNSProbe{}, 3
+	c.hearBuiltIn(cluster.Publishing{Zone: "the DNS server has names", Strays: &strays})
+	assert.Equal(t, "the DNS server has names", c.sync.Zone)
+	assert.Equal(t, &strays, c.told().Strays)
+	c.hearBuiltIn(cluster.Publishing{})
+	assert.Empty(t, c.sync.Zone)
+	assert.Nil(t, c.told().Strays)
+}
+
 func healthAt(synced time.Time) externaldns.Health {
 	return externaldns.Health{Began: synced.Add(-time.Second), Synced: synced}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -694,4 +695,88 @@ func TestAZoneThatCannotBeListedSaysNothing(t *testing.T) {
 		require.Nil(t, p.told().Strays)
 		p.end()
 	})
+}
+
+// TestWhatWasFoundStaysWhenTheNextLookFails, with why it has failed.
+func TestWhatWasFoundStaysWhenTheNextLookFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		var refusal error
+		z.lists = func() error { return refusal }
+		z.is("old.lab.example", "203.0.113.9")
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		time.Sleep(shortestZoneCheck + time.Minute)
+		synctest.Wait()
+		found := p.told().Zone
+		require.Contains(t, found, "that nobody gives: old.lab.example;")
+
+		refusal = fault.Errorf(fault.Refused, "it refuses")
+		time.Sleep(2 * shortestZoneCheck)
+		synctest.Wait()
+		failed := found + "; the zone was not looked through for names that nobody gives: it refuses"
+		require.Equal(t, failed, p.told().Zone)
+		require.Equal(t, 1, *p.told().Strays)
+		time.Sleep(2 * shortestZoneCheck)
+		synctest.Wait()
+		require.Equal(t, failed, p.told().Zone, "the reason is told once")
+
+		refusal = nil
+		time.Sleep(2 * shortestZoneCheck)
+		synctest.Wait()
+		require.Equal(t, found, p.told().Zone)
+		p.end()
+	})
+}
+
+// TestANameThatFailsDoesNotKeepTheZoneFromBeingLookedThrough: the check begins once all names were looked at.
+func TestANameThatFailsDoesNotKeepTheZoneFromBeingLookedThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, writes := newZone(), 0
+		z.lists = func() error { return nil }
+		z.hold = func(c publisher.Change) { // somebody else writes the name each time
+			writes++
+			z.is(c.Before.Name, fmt.Sprintf("198.51.100.%d", writes%250))
+		}
+		z.is("old.lab.example", "203.0.113.9")
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		time.Sleep(shortestZoneCheck + time.Minute)
+		synctest.Wait()
+		require.Contains(t, p.told().Failing, "www.lab.example keeps changing")
+		require.Zero(t, p.told().Synced)
+		require.NotNil(t, p.told().Strays)
+		require.Equal(t, 1, *p.told().Strays)
+		p.end()
+	})
+}
+
+// TestTheFirstLookAtAllNamesGoesBeforeTheZone: neither an unknown record nor an unread name sets the time of the check.
+func TestTheFirstLookAtAllNamesGoesBeforeTheZone(t *testing.T) {
+	l := newLoop(New(publisherName, Settings{}), cluster.Notify{})
+	l.writer = newZone()
+	l.checkZone(t.Context())
+	require.Zero(t, l.zone.next, "what was written before is not known")
+	l.recorded, l.unread = map[string][]publisher.Set{}, []string{"www.lab.example"}
+	l.checkZone(t.Context())
+	require.Zero(t, l.zone.next, "a name was not looked at")
+	l.unread = nil
+	l.checkZone(t.Context())
+	require.NotZero(t, l.zone.next)
+}
+
+// TestAnotherCountOfStrayNamesIsTold, though no text changes.
+func TestAnotherCountOfStrayNamesIsTold(t *testing.T) {
+	one, same, two := 1, 1, 2
+	require.True(t, equal(cluster.Publishing{Strays: &one}, cluster.Publishing{Strays: &same}))
+	require.False(t, equal(cluster.Publishing{Strays: &one}, cluster.Publishing{Strays: &two}))
+	require.False(t, equal(cluster.Publishing{}, cluster.Publishing{Strays: &one}))
+	require.False(t, equal(cluster.Publishing{Strays: &one}, cluster.Publishing{}))
+}
+
+// TestWhatTheZoneSaysIsClipped: anybody who may write there may write anything.
+func TestWhatTheZoneSaysIsClipped(t *testing.T) {
+	told := strayNames(map[string]string{"old\n.lab.example": "crd/\x1b[31m\xff" + strings.Repeat("ä", 200)})
+	require.Contains(t, told, ": old\ufffd.lab.example (crd/\ufffd[31m\ufffd"+strings.Repeat("ä", 90)+"…); publish")
+	require.Contains(t, strayNames(map[string]string{strings.Repeat("a", 1<<20): ""}), ": "+strings.Repeat("a", 253)+"…; publish")
 }

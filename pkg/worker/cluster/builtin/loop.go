@@ -414,7 +414,7 @@ func (l *loop) due() time.Duration {
 
 // tell says what was done: a DNSEndpoint is published once all of its names are.
 func (l *loop) tell(objects []held, waiting string) {
-	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Zone: l.zone.message, Strays: l.zone.strays, Published: map[bundle.ID]cluster.Published{}}
+	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Zone: l.zone.message(), Strays: l.zone.strays, Published: map[bundle.ID]cluster.Published{}}
 	if !l.synced.IsZero() { // with these settings
 		told.Adopted = l.spec.Adopts
 	}
@@ -436,7 +436,12 @@ func (l *loop) tell(objects []held, waiting string) {
 }
 
 func equal(a, b cluster.Publishing) bool {
-	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.Zone == b.Zone && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
+	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.Zone == b.Zone && sameCount(a.Strays, b.Strays) && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
+}
+
+// sameCount compares counts; nil is one that is not known.
+func sameCount(a, b *int) bool {
+	return a == b || a != nil && b != nil && *a == *b
 }
 
 // has tells whether names are written.

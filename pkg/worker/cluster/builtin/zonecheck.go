@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
@@ -17,7 +18,9 @@ import (
 const (
 	intervalsOfCheck  = 10
 	shortestZoneCheck = 10 * time.Minute
-	mostNamed         = 3 // stray names in a message
+	mostNamed         = 3   // stray names in a message
+	longestName       = 253 // characters of one in a message
+	longestLabel      = 100 // characters of the label of its mark
 )
 
 // zoneCheck looks through the whole zone for names with the mark of the provider that nobody gives. Names that somebody
@@ -28,8 +31,9 @@ type zoneCheck struct {
 	listing chan listing    // nil: none is under way
 	stop    context.CancelFunc
 
-	message string
-	strays  *int // nil: not known
+	found  string // what the last listing that succeeded has found; empty: nothing wrong
+	strays *int   // as many names; nil: not known
+	failed string // why the last listing has failed; empty: it has not
 }
 
 // listing is what a Writer has answered.
@@ -41,7 +45,7 @@ type listing struct {
 // checkZone begins a listing when it is time, and takes up the one that has ended.
 func (l *loop) checkZone(ctx context.Context) {
 	owning, can := l.writer.(publisher.Owning)
-	if !can || l.synced.IsZero() {
+	if !can {
 		return
 	}
 	now, every := l.target.Now(), max(intervalsOfCheck*l.spec.Interval, shortestZoneCheck)
@@ -55,6 +59,9 @@ func (l *loop) checkZone(ctx context.Context) {
 		default:
 		}
 	case l.zone.next.IsZero():
+		if l.recorded == nil || len(l.unread) > 0 {
+			return // the first look at all names goes before
+		}
 		l.zone.next = now.Add(rand.N(every)) //nolint:gosec // so that the publishers of a server do not begin together
 	case !now.Before(l.zone.next):
 		l.list(ctx, owning)
@@ -85,14 +92,15 @@ func (l *loop) names() map[string]bool {
 	return names
 }
 
-// judge compares a listing with the names that are known by now, or were when it began.
+// judge compares a listing with the names that are known by now, or were when it began. After a listing that has failed,
+// what was found before is still the last that is known.
 func (l *loop) judge(found listing) {
-	l.zone.message, l.zone.strays = "", nil
+	l.zone.failed = ""
 	if fault.Of(found.err) == publisher.Unlisted {
 		return
 	}
 	if found.err != nil {
-		l.zone.message = "the zone was not looked through for names that nobody gives: " + found.err.Error()
+		l.zone.failed = "the zone was not looked through for names that nobody gives: " + found.err.Error()
 		return
 	}
 	now := l.names()
@@ -103,19 +111,43 @@ func (l *loop) judge(found listing) {
 		}
 	}
 	count := len(left)
-	l.zone.strays = &count
-	if count == 0 {
-		return
+	l.zone.strays, l.zone.found = &count, strayNames(left)
+}
+
+// strayNames says which names are left, by the labels of their marks; empty: none is.
+func strayNames(left map[string]string) string {
+	if len(left) == 0 {
+		return ""
 	}
 	var texts []string
-	for _, name := range slices.Sorted(maps.Keys(left)) {
-		texts = append(texts, strings.TrimSuffix(name+" ("+left[name]+")", " ()"))
+	for _, name := range slices.Sorted(maps.Keys(left))[:min(mostNamed, len(left))] {
+		texts = append(texts, strings.TrimSuffix(clip(name, longestName)+" ("+clip(left[name], longestLabel)+")", " ()"))
 	}
-	named := strings.Join(texts[:min(mostNamed, count)], ", ")
-	if count > mostNamed {
-		named += fmt.Sprintf(" and %d more", count-mostNamed)
+	named := strings.Join(texts, ", ")
+	if more := len(left) - len(texts); more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
 	}
-	l.zone.message = fmt.Sprintf("the DNS server has names of this provider that nobody gives: %s; publish them and remove them, or remove their records and marks by hand", named)
+	return fmt.Sprintf("the DNS server has names of this provider that nobody gives: %s; publish them and remove them, or remove their records and marks by hand", named)
+}
+
+// clip shortens a text that anybody may have written into the zone, and replaces what cannot be printed.
+func clip(text string, longest int) string {
+	runes := []rune(text)
+	shown := runes[:min(longest, len(runes))]
+	for n, r := range shown {
+		if !unicode.IsPrint(r) {
+			shown[n] = unicode.ReplacementChar
+		}
+	}
+	if len(runes) > longest {
+		return string(shown) + "…"
+	}
+	return string(shown)
+}
+
+// message says what was found last, and why nothing was since.
+func (z *zoneCheck) message() string {
+	return strings.Join(slices.DeleteFunc([]string{z.found, z.failed}, func(text string) bool { return text == "" }), "; ")
 }
 
 // drop forgets what is known, and ends a listing.
