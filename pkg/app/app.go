@@ -124,8 +124,8 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	self := c.replica(sealer.Key())
 	registry := replicas.NewRegistry(stores.kv, self, log)
-	counted := open.NewMetrics(metrics)
-	writers := publishers.New(c.publisherLimits(), stores.kv, documents.Values(values), counted)
+	counted, places := open.NewMetrics(metrics), publishers.NewPlaces()
+	writers := publishers.New(c.publisherLimits(), stores.kv, documents.Values(values), counted, places)
 	pool := connections.New(c.reaching(id, registry, writers), connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))
 	rules := c.rules(pool, documents)
@@ -134,7 +134,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
 	memory := boundMemory()
 	releases := release.New(release.Options{
-		LookupExisting: verifier.Held, ListZone: publishers.Zones(c.publisherLimits(), documents.Values(values), counted), DelegatedContexts: handedBy(handed),
+		LookupExisting: verifier.Held, ListZone: publishers.Zones(c.publisherLimits(), documents.Values(values), counted, places), DelegatedContexts: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.ExternallyManaged,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,

@@ -116,7 +116,8 @@ type Writer interface {
 type Lister interface {
 	// List returns all sets of the provider's zones, in no order, without what the zones' own servers keep:
 	// SOA, NS, delegations and DNSSEC. Targets are in presentation format, with absolute names. Marks are not
-	// among the sets; each set has its own. The error is Invalid if there are more than most records.
+	// among the sets; each set has its own. The error is Invalid if there are more than most records, or if their names and
+	// values have more than MostListedBytes.
 	List(ctx context.Context, most int) ([]Set, error)
 }
 
@@ -127,10 +128,16 @@ type Owning interface {
 	Owned(ctx context.Context) ([]Set, error)
 }
 
-// ListDeadline is how long Owned may take, and MostListed how many records it reads.
+// ListDeadline is how long Owned may take, and MostListed how many records it reads. Each costs memory beside its own bytes.
 const (
 	ListDeadline = time.Minute
-	MostListed   = 1 << 20
+	MostListed   = 250_000
+)
+
+// The names and values that are listed may have MostListedMiB, which are MostListedBytes.
+const (
+	MostListedMiB   = 64
+	MostListedBytes = MostListedMiB << 20
 )
 
 // SameRecords tells whether two sets have the same records. Marks are not compared.

@@ -50,7 +50,7 @@ func Forbidden(limits Limits) func(context.Context, intent.Record) map[string]st
 }
 
 // New makes what reaches the built-in publishers of providers.
-func New(limits Limits, store kv.KV, values cluster.Values, counted *open.Metrics) connections.Publishers {
+func New(limits Limits, store kv.KV, values cluster.Values, counted *open.Metrics, places *Places) connections.Publishers {
 	dialer := limits.dialer()
 	writer := func(ctx context.Context, of bundle.Publisher) (publisher.Writer, error) {
 		settings, err := settingsOf(ctx, of, values)
@@ -58,7 +58,11 @@ func New(limits Limits, store kv.KV, values cluster.Values, counted *open.Metric
 			return nil, err
 		}
 		settings.Dial = dialer.Dial
-		return open.Writer(settings, counted)
+		opened, err := open.Writer(settings, counted)
+		if err != nil {
+			return nil, err
+		}
+		return checked{Writer: opened, of: of, places: places}, nil
 	}
 	return func(name string, options cluster.Options) cluster.Target {
 		return builtin.New(name, builtin.Settings{KV: store, Options: options, Open: writer})

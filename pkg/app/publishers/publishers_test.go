@@ -79,7 +79,7 @@ func TestForbiddenServersAreToldByTheirFields(t *testing.T) {
 
 // TestZonesAreReadWithinLimits: of providers that can be read, and from servers that may be dialled.
 func TestZonesAreReadWithinLimits(t *testing.T) {
-	zones := Zones(Limits{}, vault{}, nil)
+	zones := Zones(Limits{}, vault{}, nil, NewPlaces())
 	_, err := zones(t.Context(), bundle.Publisher{Provider: "aws", OwnerID: "one"}, false)
 	require.EqualError(t, err, "Signpost cannot read the zones of provider aws; it can with coredns and rfc2136")
 	for provider, of := range map[string]bundle.Publisher{
@@ -96,15 +96,25 @@ func TestZonesAreReadWithinLimits(t *testing.T) {
 // TestAReadingServesFurtherPages for a minute. A first page reads anew.
 func TestAReadingServesFurtherPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		kept := readings{sets: map[string][]publisher.Set{}}
+		kept := readings{kept: map[string]*reading{}}
 		for _, name := range []string{"a", "b"} {
 			kept.put(name, []publisher.Set{{Name: name}})
 		}
 		sets, known := kept.get("a")
 		require.True(t, known)
 		require.Equal(t, []publisher.Set{{Name: "a"}}, sets)
+		time.Sleep(listKept / 2)
+		kept.put("b", []publisher.Set{{Name: "newer"}})
+		require.Len(t, kept.kept, 2, "a newer reading drops no other")
+		time.Sleep(listKept/2 + time.Second)
+		_, known = kept.get("a")
+		require.False(t, known)
+		sets, known = kept.get("b")
+		require.True(t, known, "the end of the older reading is not that of the newer one")
+		require.Equal(t, []publisher.Set{{Name: "newer"}}, sets)
+		kept.put("d", nil)
 		kept.put("c", nil)
-		require.Len(t, kept.sets, 1, "no more are kept than are read at once")
+		require.Len(t, kept.kept, 1, "only so many are kept")
 		time.Sleep(listKept + time.Second)
 		_, known = kept.get("c")
 		require.False(t, known)
@@ -131,7 +141,7 @@ func TestAReadingServesFurtherPages(t *testing.T) {
 	})
 	_, port, err := net.SplitHostPort(server.Addr().String())
 	require.NoError(t, err)
-	zones := Zones(Limits{Servers: []string{"127.0.0.1:" + port}}, vault{}, nil)
+	zones := Zones(Limits{Servers: []string{"127.0.0.1:" + port}}, vault{}, nil, NewPlaces())
 	of := bundle.Publisher{Provider: "rfc2136", OwnerID: "one", Parameters: externaldns.Parameters{
 		"rfc2136-host": "127.0.0.1", "rfc2136-port": port, "rfc2136-zone": "corp.example", "rfc2136-insecure": true,
 	}}

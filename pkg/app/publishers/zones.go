@@ -2,7 +2,6 @@ package publishers
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 // The limits of reading whole zones.
 const (
-	listAtOnce  = 2                // zones, over all callers
+	listsKept   = 2                // readings, over all providers
 	listWithin  = 20 * time.Second // for a provider, with the wait for a place
 	listRecords = 100_000          // of a provider
 	listKept    = time.Minute      // that a reading serves further pages
@@ -23,20 +22,20 @@ const (
 
 // Zones makes a function that reads all that the zones of a provider have, within limits. If a caller asks for a
 // further page, the function may answer what it read a short while ago. Callers do not change the sets.
-func Zones(limits Limits, values cluster.Values, counted *open.Metrics) func(ctx context.Context, of bundle.Publisher, further bool) ([]publisher.Set, error) {
-	read := readAnew(limits, values, counted)
-	kept := readings{sets: map[string][]publisher.Set{}}
+func Zones(limits Limits, values cluster.Values, counted *open.Metrics, places *Places) func(ctx context.Context, of bundle.Publisher, further bool) ([]publisher.Set, error) {
+	read := readAnew(limits, values, counted, places)
+	kept := readings{kept: map[string]*reading{}}
 	return func(ctx context.Context, of bundle.Publisher, further bool) ([]publisher.Set, error) {
-		key, err := json.Marshal(of)
+		key, err := keyOf(of)
 		if err != nil {
 			return nil, err
 		}
-		if sets, known := kept.get(string(key)); known && further {
+		if sets, known := kept.get(key); known && further {
 			return sets, nil
 		}
 		sets, err := read(ctx, of)
 		if err == nil {
-			kept.put(string(key), sets)
+			kept.put(key, sets)
 		}
 		return sets, err
 	}
@@ -45,47 +44,53 @@ func Zones(limits Limits, values cluster.Values, counted *open.Metrics) func(ctx
 // readings are the sets that were read of providers, by their settings. A reading is dropped after a while.
 type readings struct {
 	mu   sync.Mutex
-	sets map[string][]publisher.Set
+	kept map[string]*reading
 }
 
-func (r *readings) get(key string) (sets []publisher.Set, known bool) {
+type reading struct{ sets []publisher.Set }
+
+func (r *readings) get(key string) ([]publisher.Set, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	sets, known = r.sets[key]
-	return sets, known
+	of, known := r.kept[key]
+	if !known {
+		return nil, false
+	}
+	return of.sets, true
 }
 
 // put keeps a reading in place of others, if they are too many.
 func (r *readings) put(key string, sets []publisher.Set) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.sets) >= listAtOnce {
-		clear(r.sets)
+	if _, again := r.kept[key]; !again && len(r.kept) >= listsKept {
+		clear(r.kept)
 	}
-	r.sets[key] = sets
+	of := &reading{sets}
+	r.kept[key] = of
 	time.AfterFunc(listKept, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.sets, key)
+		if r.kept[key] == of { // and no newer one
+			delete(r.kept, key)
+		}
 	})
 }
 
 // readAnew makes a function that reads zones from their servers.
-func readAnew(limits Limits, values cluster.Values, counted *open.Metrics) func(context.Context, bundle.Publisher) ([]publisher.Set, error) {
+func readAnew(limits Limits, values cluster.Values, counted *open.Metrics, places *Places) func(context.Context, bundle.Publisher) ([]publisher.Set, error) {
 	dialer := limits.dialer()
-	places := make(chan struct{}, listAtOnce)
 	return func(ctx context.Context, of bundle.Publisher) ([]publisher.Set, error) {
 		if why := open.Unlistable(of.Provider); why != "" {
 			return nil, fault.Errorf(publisher.Invalid, "%s", why)
 		}
 		ctx, cancel := context.WithTimeout(ctx, listWithin)
 		defer cancel()
-		select {
-		case places <- struct{}{}:
-		case <-ctx.Done():
-			return nil, &fault.Error{Fault: fault.Unreachable, Message: "other zones are being read; try again soon", Err: ctx.Err()}
+		leave, err := places.enter(ctx, of)
+		if err != nil {
+			return nil, err
 		}
-		defer func() { <-places }()
+		defer leave()
 		settings, err := settingsOf(ctx, of, values)
 		if err != nil {
 			return nil, err

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
@@ -43,6 +45,7 @@ type Server struct {
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error) // connects to it
 	Key     *Key                                                                 // nil: requests are not signed
 	Most    int                                                                  // records that are taken of a zone; 0: MostRecords
+	Bytes   int                                                                  // that their names and values may have; 0: MostBytes
 }
 
 // Transfer gets a zone by AXFR. The transfer ends with ctx.
@@ -66,7 +69,7 @@ func (s Server) Transfer(ctx context.Context, name string) (Zone, error) {
 	if err != nil {
 		return Zone{}, fmt.Errorf("transfer of %s: %w", name, err)
 	}
-	zone, err := gather(envelopes, name, cmp.Or(s.Most, MostRecords))
+	zone, err := s.gather(envelopes, name)
 	if err != nil {
 		_ = connection.Close() // which ends a transfer that goes on
 		for range envelopes {
@@ -76,6 +79,8 @@ func (s Server) Transfer(ctx context.Context, name string) (Zone, error) {
 	switch {
 	case ctx.Err() != nil:
 		return Zone{}, fmt.Errorf("transfer of %s from %s: %w", name, s.Address, ctx.Err())
+	case errors.Is(err, ErrTooLarge) || Interrupted(err):
+		return Zone{}, fmt.Errorf("transfer of %s from %s: %w", name, s.Address, err)
 	case err != nil:
 		return Zone{}, fmt.Errorf("transfer of %s from %s: %w; let the server transfer the zone to this host (allow-transfer in BIND), or give the key that it wants", name, s.Address, err)
 	}
@@ -85,19 +90,23 @@ func (s Server) Transfer(ctx context.Context, name string) (Zone, error) {
 // silence is how long a server may say nothing during a transfer.
 const silence = 30 * time.Second
 
-// gather puts a zone of at most so many records together.
-func gather(envelopes <-chan *dns.Envelope, name string, most int) (Zone, error) {
-	zone := Zone{Name: plain(name)}
+// gather puts a zone together, within the limits of records and bytes.
+func (s Server) gather(envelopes <-chan *dns.Envelope, name string) (Zone, error) {
+	zone, most := Zone{Name: plain(name)}, cmp.Or(s.Bytes, MostBytes)
+	size := 0
 	for envelope := range envelopes {
 		if envelope.Error != nil {
-			return Zone{}, envelope.Error
+			return Zone{}, answered(envelope.Error)
 		}
 		for _, rr := range envelope.RR {
 			if _, again := rr.(*dns.SOA); again && len(zone.Records) > 0 {
 				continue // a transfer ends with the SOA that it began with
 			}
-			if err := zone.add(rr, most); err != nil {
+			if err := zone.add(rr, cmp.Or(s.Most, MostRecords)); err != nil {
 				return Zone{}, err
+			}
+			if size += zone.Records[len(zone.Records)-1].Size(); size > most {
+				return Zone{}, fmt.Errorf("the zone has more than %d bytes; %w", most, ErrTooLarge)
 			}
 		}
 	}
@@ -105,4 +114,27 @@ func gather(envelopes <-chan *dns.Envelope, name string, most int) (Zone, error)
 		return Zone{}, fmt.Errorf("the server sent no record")
 	}
 	return zone, nil
+}
+
+// code is the code of a server's answer that is no zone.
+type code int
+
+func (c code) Error() string { return "the server answers " + dns.RcodeToString[int(c)] }
+
+// answered tells the code of an answer, which the library has in a text alone.
+func answered(err error) error {
+	var c code
+	if _, other := fmt.Sscanf(err.Error(), "dns: bad xfr rcode: %d", &c); other != nil || dns.RcodeToString[int(c)] == "" {
+		return err
+	}
+	return c
+}
+
+// Interrupted tells whether a transfer failed by what may pass: the server fails, or the connection ended too early.
+func Interrupted(err error) bool {
+	if c, is := errors.AsType[code](err); is {
+		return c == dns.RcodeServerFailure
+	}
+	_, connection := errors.AsType[net.Error](err)
+	return connection || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -21,6 +21,9 @@ const (
 	MostBytes = MostMiB << 20
 )
 
+// ErrTooLarge is the error of a zone that has more than is read of it.
+var ErrTooLarge = errors.New("divide it, and import its parts")
+
 // Record is one record of a zone.
 type Record struct {
 	Name  string // as the zone writes the name, in lower case and without the final dot
@@ -28,6 +31,9 @@ type Record struct {
 	TTL   int64  // seconds
 	Value string // in presentation format; names in it are absolute, and a TXT has its quotes
 }
+
+// Size is how many bytes its name and value have.
+func (r Record) Size() int { return len(r.Name) + len(r.Value) }
 
 // Zone is the content of a zone.
 type Zone struct {
@@ -78,7 +84,7 @@ func (z *Zone) add(rr dns.RR, most int) error {
 		return fmt.Errorf("%s is of class %s; only zones of class IN are imported", header.Name, dns.Class(header.Class))
 	}
 	if len(z.Records) == most {
-		return fmt.Errorf("the zone has more than %d records; divide it, and import its parts", most)
+		return fmt.Errorf("the zone has more than %d records; %w", most, ErrTooLarge)
 	}
 	record := Record{
 		Name: plain(header.Name), Type: dns.Type(header.Rrtype).String(), TTL: int64(header.Ttl),

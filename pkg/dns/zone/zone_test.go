@@ -115,10 +115,24 @@ func TestTransferGetsTheWholeZone(t *testing.T) {
 
 	from.Most = 1000
 	_, err = from.Transfer(t.Context(), "a.example")
+	require.ErrorIs(t, err, ErrTooLarge)
 	require.ErrorContains(t, err, "the zone has more than 1000 records")
+	require.NotContains(t, err.Error(), "allow-transfer")
+
+	from.Most, from.Bytes = 0, 0
+	for _, r := range z.Records {
+		from.Bytes += r.Size()
+	}
+	_, err = from.Transfer(t.Context(), "a.example")
+	require.NoError(t, err)
+	from.Bytes--
+	_, err = from.Transfer(t.Context(), "a.example")
+	require.ErrorIs(t, err, ErrTooLarge)
+	require.ErrorContains(t, err, fmt.Sprintf("the zone has more than %d bytes", from.Bytes))
 
 	_, err = Server{Address: at, Dial: from.Dial}.Transfer(t.Context(), "a.example")
-	require.ErrorContains(t, err, "let the server transfer the zone to this host")
+	require.ErrorContains(t, err, "the server answers REFUSED; let the server transfer the zone to this host")
+	require.False(t, Interrupted(err))
 }
 
 // TestTransferEndsWithItsContext, although the server says nothing.

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/signpost-dns/signpost/pkg/dns/zone"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
@@ -21,7 +23,7 @@ func (w *Writer) List(ctx context.Context, most int) ([]publisher.Set, error) {
 	names := map[string][]entry{}
 	found := map[string]publisher.Mark{}
 	texts := map[string]publisher.Set{}
-	read, err := w.each(ctx, most, func(e entry) {
+	err := w.each(ctx, most, func(e entry) {
 		name := e.name(w.prefix)
 		if name == "" {
 			return
@@ -39,9 +41,6 @@ func (w *Writer) List(ctx context.Context, most int) ([]publisher.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	if read > most {
-		return nil, fault.Errorf(publisher.Invalid, "more than %d keys stand below %s, which is the most that are read; give a longer coredns-prefix", most, w.prefix)
-	}
 	all := slices.Collect(maps.Values(texts))
 	for name, entries := range names {
 		all = append(all, absolute(sets(name, entries))...)
@@ -50,30 +49,39 @@ func (w *Writer) List(ctx context.Context, most int) ([]publisher.Set, error) {
 	return all, nil
 }
 
-// each visits all keys below the prefix, and returns how many there are. It ends behind the first key that is more than most.
-func (w *Writer) each(ctx context.Context, most int, visit func(entry)) (read int, err error) {
-	const many = 1000 // keys of one request
+// each visits all keys below the prefix, of which there may be so many.
+func (w *Writer) each(ctx context.Context, most int, visit func(entry)) error {
+	const keys = 1000 // of one request, if they are small
 	from, revision := w.prefix, int64(0)
-	for read <= most {
+	many, read, size := int64(keys), 0, 0
+	for {
 		page, err := w.client.Get(ctx, from, clientv3.WithRange(clientv3.GetPrefixRangeEnd(w.prefix)), clientv3.WithLimit(many), clientv3.WithRev(revision))
+		if many > 1 && status.Code(err) == codes.ResourceExhausted { // the page is larger than longestAnswer
+			many /= 10
+			continue
+		}
 		if err != nil {
-			return read, w.failed("read", err)
+			return w.failed("read", err)
 		}
 		if revision == 0 {
 			revision = page.Header.Revision
 		}
 		for _, pair := range page.Kvs {
+			read, size = read+1, size+len(pair.Key)+len(pair.Value)
+			if read > most || size > publisher.MostListedBytes {
+				return fault.Errorf(publisher.Invalid, "more than %d keys, or more than %d MiB, stand below %s, which is the most that is read; give a longer coredns-prefix",
+					most, publisher.MostListedMiB, w.prefix)
+			}
 			e := entry{key: string(pair.Key), revision: pair.ModRevision}
 			if json.Unmarshal(pair.Value, &e.service) == nil { // CoreDNS does not answer from others either
 				visit(e)
 			}
 			from = e.key + "\x00"
 		}
-		if read += len(page.Kvs); !page.More {
-			return read, nil
+		if !page.More || len(page.Kvs) == 0 {
+			return nil
 		}
 	}
-	return read, nil
 }
 
 // name is the name that an entry is of; empty if its key has fewer labels than it strips.

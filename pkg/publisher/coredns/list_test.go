@@ -2,6 +2,7 @@ package coredns
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -57,5 +58,26 @@ func TestAListHasAllPagesOrIsRefused(t *testing.T) {
 	require.Len(t, sets, names)
 	_, err = s.w.List(t.Context(), names-1)
 	require.Equal(t, publisher.Invalid, fault.Of(err))
-	require.ErrorContains(t, err, "more than 2499 keys stand below /skydns/")
+	require.ErrorContains(t, err, "more than 2499 keys, or more than 64 MiB, stand below /skydns/")
+}
+
+// TestLargeValuesAreReadInSmallPages, and no more of them than their limit in bytes.
+func TestLargeValuesAreReadInSmallPages(t *testing.T) {
+	s := begin(t, nil)
+	value := `{"host":"192.0.2.1","group":"` + strings.Repeat("x", 1<<20) + `"}`
+	put := func(from, to int) {
+		for n := from; n < to; n++ {
+			s.put(fmt.Sprintf("/skydns/example/lab/n%d", n), value)
+		}
+	}
+	const fit = publisher.MostListedMiB - 1 // as each has some bytes more than a MiB
+	put(0, fit)
+	sets, err := s.w.List(t.Context(), 1000)
+	require.NoError(t, err)
+	require.Len(t, sets, fit)
+	require.Greater(t, s.count.gets.Load(), int64(fit), "no answer has more than one of them and longestAnswer")
+	put(fit, fit+1)
+	_, err = s.w.List(t.Context(), 1000)
+	require.Equal(t, publisher.Invalid, fault.Of(err), "%v", err)
+	require.ErrorContains(t, err, "or more than 64 MiB, stand below /skydns/")
 }

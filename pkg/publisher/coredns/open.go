@@ -27,6 +27,9 @@ import (
 // defaultPrefix is external-dns' own.
 const defaultPrefix = "/skydns/"
 
+// longestAnswer is how many bytes an answer of the etcd may have. Its own values have 1.5 MiB at most by default.
+const longestAnswer = 4 << 20
+
 // Open makes a Writer of a provider's settings. It connects when it is first used.
 func Open(s publisher.Settings) (*Writer, error) {
 	m, err := marks.For(s)
@@ -41,7 +44,7 @@ func Open(s publisher.Settings) (*Writer, error) {
 	dialed := &lastError{}
 	config := clientv3.Config{
 		Endpoints: endpoints, Username: s.Environment["ETCD_USERNAME"], Password: s.Environment["ETCD_PASSWORD"], Logger: zap.NewNop(),
-		DialTimeout: publisher.WriteDeadline,
+		DialTimeout: publisher.WriteDeadline, MaxCallRecvMsgSize: longestAnswer,
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 			conn, err := s.Dial(ctx, "tcp", address, prefix)
 			dialed.set(err)

@@ -19,10 +19,13 @@ import (
 func (w *Writer) List(ctx context.Context, most int) ([]publisher.Set, error) {
 	all := newContents()
 	for _, name := range w.zones {
-		if all.records == most {
-			return nil, fault.Errorf(publisher.Invalid, "the zones have more than %d records, which is the most that are read; name fewer zones in rfc2136-zone", most)
+		if all.records == most || all.bytes == publisher.MostListedBytes {
+			return nil, tooLarge(most)
 		}
-		z, err := w.transfer(ctx, name, most-all.records)
+		z, err := w.transfer(ctx, name, most-all.records, publisher.MostListedBytes-all.bytes)
+		if errors.Is(err, zone.ErrTooLarge) {
+			return nil, tooLarge(most)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -32,13 +35,19 @@ func (w *Writer) List(ctx context.Context, most int) ([]publisher.Set, error) {
 	return all.sets, nil
 }
 
-// transfer gets a zone from the servers in turn, beginning with the one that answered last, until one sends it.
-func (w *Writer) transfer(ctx context.Context, name string, most int) (zone.Zone, error) {
+func tooLarge(most int) *fault.Error {
+	return fault.Errorf(publisher.Invalid, "the zones have more than %d records, or more than %d MiB, which is the most that is read; name fewer or smaller zones in rfc2136-zone",
+		most, publisher.MostListedMiB)
+}
+
+// transfer gets a zone from the servers in turn, beginning with the one that answered last, until one sends it. The others
+// are not asked for a zone that is too large.
+func (w *Writer) transfer(ctx context.Context, name string, most, bytes int) (zone.Zone, error) {
 	var failed error
 	begin := int(w.current.Load())
 	for n := range w.servers {
 		address := w.servers[(begin+n)%len(w.servers)]
-		from := zone.Server{Address: address, Most: most, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		from := zone.Server{Address: address, Most: most, Bytes: bytes, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return w.secure(ctx, network, address, name)
 		}}
 		if w.key.name != "" {
@@ -52,7 +61,7 @@ func (w *Writer) transfer(ctx context.Context, name string, most int) (zone.Zone
 			return z, nil
 		}
 		failed = untransferred(address, name, err)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, zone.ErrTooLarge) {
 			break
 		}
 	}
@@ -86,12 +95,16 @@ func untransferred(server, name string, err error) *fault.Error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return &fault.Error{Fault: fault.Unreachable, Message: fmt.Sprintf("server %s does not send zone %s in time", server, name), Err: err}
 	}
+	if zone.Interrupted(err) {
+		return &fault.Error{Fault: fault.Unreachable, Message: err.Error() + "; see the log of the server", Err: err}
+	}
 	return &fault.Error{Fault: fault.Refused, Message: err.Error(), Err: err}
 }
 
 // contents are the sets and marks of zones.
 type contents struct {
 	records int
+	bytes   int // of the records
 	sets    []publisher.Set
 	at      map[[2]string]int // where in sets a name and type are
 	marks   map[string]publisher.Mark
@@ -106,6 +119,7 @@ func (c *contents) add(z zone.Zone) {
 	cuts := z.Cuts()
 	c.records += len(z.Records)
 	for _, r := range z.Records {
+		c.bytes += r.Size()
 		if z.Stays(r.Name, r.Type) != "" || cuts[r.Name] || cuts.Above(r.Name) != "" || c.isMark(r) {
 			continue
 		}

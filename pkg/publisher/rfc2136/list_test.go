@@ -81,8 +81,47 @@ func TestAZoneIsListedWithItsMarks(t *testing.T) {
 	}, sets)
 
 	_, err = w.List(t.Context(), 5)
-	require.Equal(t, fault.Refused, fault.Of(err), "%v", err)
-	require.ErrorContains(t, err, "the zone has more than 5 records")
+	require.Equal(t, publisher.Invalid, fault.Of(err), "%v", err)
+	require.ErrorContains(t, err, "the zones have more than 5 records, or more than 64 MiB")
+	require.NotContains(t, err.Error(), "allow-transfer")
+}
+
+// TestALargeZoneIsAskedForOnce: a further server would send the same. The limits are those of all zones together.
+func TestALargeZoneIsAskedForOnce(t *testing.T) {
+	long := strings.Repeat(`"`+strings.Repeat("x", 250)+`" `, 200)
+	s := begin(t, sends(func(n int) string {
+		if n == 0 {
+			return soa
+		}
+		return "text.corp.example. 60 TXT " + long
+	}))
+	w := s.writer(t, externaldns.Parameters{"rfc2136-host": []any{"127.0.0.1", "127.0.0.1"}})
+	_, err := w.List(t.Context(), 100_000)
+	require.Equal(t, publisher.Invalid, fault.Of(err), "%v", err)
+	require.EqualError(t, err, "the zones have more than 100000 records, or more than 64 MiB, which is the most that is read; name fewer or smaller zones in rfc2136-zone")
+	require.EqualValues(t, 1, s.tcp.Load())
+
+	s = begin(t, sends(func(n int) string { return []string{soa, "a.corp.example. 60 A 192.0.2.1", soa, ""}[n] }))
+	w = s.writer(t, externaldns.Parameters{"rfc2136-zone": []any{"corp.example", "b.corp.example"}})
+	_, err = w.List(t.Context(), 3)
+	require.ErrorContains(t, err, "more than 3 records")
+	_, err = w.List(t.Context(), 4)
+	require.NoError(t, err)
+}
+
+// TestFaultsThatMayPassAreUnreachable: SERVFAIL, and a connection that ends midway.
+func TestFaultsThatMayPassAreUnreachable(t *testing.T) {
+	for what, answer := range map[string]func(w dns.ResponseWriter, asked, reply *dns.Msg){
+		"the server answers SERVFAIL": func(w dns.ResponseWriter, _, reply *dns.Msg) { reply.Rcode = dns.RcodeServerFailure; signed(w, reply) },
+		"EOF": func(w dns.ResponseWriter, asked, reply *dns.Msg) {
+			sends(func(n int) string { return []string{soa, "a.corp.example. 60 A 192.0.2.1", ""}[n] })(w, asked, reply)
+			_ = w.Close()
+		},
+	} {
+		_, err := begin(t, answer).writer(t, nil).List(t.Context(), 10)
+		require.Equal(t, fault.Unreachable, fault.Of(err), "%s: %v", what, err)
+		require.ErrorContains(t, err, what+"; see the log of the server")
+	}
 }
 
 // TestATransferWithoutEndIsEnded by the number of records, and a silent one by the context.
@@ -94,7 +133,7 @@ func TestATransferWithoutEndIsEnded(t *testing.T) {
 		return fmt.Sprintf("h%d.corp.example. 60 A 192.0.2.1", n)
 	}))
 	_, err := s.writer(t, nil).List(t.Context(), 2000)
-	require.ErrorContains(t, err, "the zone has more than 2000 records")
+	require.ErrorContains(t, err, "the zones have more than 2000 records")
 
 	silent := begin(t, func(dns.ResponseWriter, *dns.Msg, *dns.Msg) {})
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
