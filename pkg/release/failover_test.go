@@ -197,6 +197,24 @@ func TestATokenBindsAFailoverToItsPreview(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestANameThatChoosesItsClustersByLabelsIsPreviewed, and counts before a cluster is drained.
+func TestANameThatChoosesItsClustersByLabelsIsPreviewed(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	w.observe(berlin, "shop/front", "203.0.113.10")
+	w.observe(paris, "shop/front", "203.0.113.20")
+	w.observe("edge+dallas", "shop/oven", "203.0.113.40")
+	front, oven := shop.Child("names", "front.lab.example"), shop.Child("names", "oven.lab.example")
+	require.NoError(t, w.publish(front, `{"service":"shop/front","clusters":{"selector":{"region":"eu"}},"provider":"lab"}`))
+	require.NoError(t, w.publish(oven, `{"service":"shop/oven","clusters":{"selector":{"region":"us"}},"provider":"lab"}`))
+	w.settle(front, oven)
+	names := w.preview(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}}).Names
+	require.Len(t, names, 1)
+	require.Equal(t, "front.lab.example", names[0].Name)
+	require.Equal(t, []string{"203.0.113.20"}, names[0].After)
+	require.ErrorContains(t, w.drain("edge+dallas", false), "has the last addresses of oven.lab.example")
+}
+
 func TestAPreviewTellsWhichNamesAreInDanger(t *testing.T) {
 	t.Parallel()
 	w := continents(t)

@@ -138,7 +138,7 @@ func (s *Operator) order(ctx context.Context, cluster intent.Path, actor string,
 // the cluster without any address, when it has some. Addresses that other app services
 // give the name, of that group or of others, count.
 func (s *Operator) keepsAddresses(ctx context.Context, cluster intent.Path, before, after state.DrainedClusters) error {
-	groups, err := s.Deployed(ctx, cluster)
+	groups, err := state.DeployedOn(ctx, s.Store, intent.ClusterOf(cluster).String())
 	if err != nil {
 		return err
 	}

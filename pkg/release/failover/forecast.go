@@ -22,14 +22,9 @@ const atOnce = 8
 // forecasts tells what becomes of the names of all owners that the changed clusters serve,
 // ordered by their paths.
 func (m *Mover) forecasts(ctx context.Context, changed map[string]bool, after state.DrainedClusters) ([]render.Forecast, error) {
-	owners := map[intent.Path]state.Lifecycle{}
-	for _, name := range slices.Sorted(maps.Keys(changed)) {
-		ref, _ := intent.ParseCluster(name)
-		users, err := m.Deployed(ctx, ref.Path())
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(owners, users)
+	owners, err := state.DeployedOn(ctx, m.Store, slices.Sorted(maps.Keys(changed))...)
+	if err != nil {
+		return nil, err
 	}
 	maps.DeleteFunc(owners, func(path intent.Path, _ state.Lifecycle) bool { return state.IsRecord(path) || state.IsCloud(path) })
 	var mu sync.Mutex

@@ -107,6 +107,40 @@ func (s *Store) Deployed(ctx context.Context, to intent.Path) (map[intent.Path]L
 	return groups, err
 }
 
+// DeployedOn are the groups and names with a current release that have addresses of clusters
+// ("provider+cluster"), or their external-dns there. Names that choose clusters by labels refer
+// to none: their app contexts tell. All contexts are read for that.
+func DeployedOn(ctx context.Context, s *Store, clusters ...string) (map[intent.Path]Lifecycle, error) {
+	owners := map[intent.Path]Lifecycle{}
+	for _, cluster := range clusters {
+		ref, _ := intent.ParseCluster(cluster)
+		refer, err := s.Deployed(ctx, ref.Path())
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(owners, refer)
+	}
+	pointers, _, err := s.Contexts.Pointers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pointers {
+		name := intent.Path(p.Owner)
+		asks := func(cluster string) bool { return len(p.Services[cluster]) > 0 }
+		if _, known := owners[name]; known || !intent.IsName(name) || !slices.ContainsFunc(clusters, asks) {
+			continue
+		}
+		l, err := s.StoredLifecycle(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if l.Deployed() {
+			owners[name] = l
+		}
+	}
+	return owners, nil
+}
+
 // EachRelease visits the releases of deployed groups, in order of their paths. A release
 // that is gone is left out, because others have followed it meanwhile.
 func (s *Store) EachRelease(ctx context.Context, groups map[intent.Path]Lifecycle, visit func(l Lifecycle, g plan.Group)) error {
