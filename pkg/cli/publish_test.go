@@ -60,6 +60,11 @@ spec: {addresses: [192.0.2.7], provider: lab, ttl: 30, recordTypes: [A], health:
 	require.Equal(t, exitDone, signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--ttl", "60").code)
 	require.Contains(t, stored(), "ttl: 60")
 	require.Contains(t, stored(), "- 192.0.2.8")
+	require.Equal(t, exitDone, signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--service", "web/front", "--selector", "region=eu", "--scope", "cluster").code)
+	require.NotContains(t, stored(), "addresses")
+	require.Equal(t, exitDone, signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--address", "192.0.2.8").code)
+	require.NotContains(t, stored(), "scope", "it is for Services alone")
+	require.NotContains(t, stored(), "region")
 	require.Equal(t, exitDone, signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--address", "192.0.2.9", "--replace").code)
 	require.NotContains(t, stored(), "ttl: 60")
 }

@@ -26,7 +26,7 @@ func recordSet(name, kind, owner string) dnspublisher.Set {
 }
 
 // TestUnmanagedIsWhatNobodyPublishes: not the names of this project, nor those of others or in their domains, nor names
-// that the provider does not manage.
+// that the provider does not manage, or that another one of this installation has marked.
 func TestUnmanagedIsWhatNobodyPublishes(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -48,7 +48,7 @@ func TestUnmanagedIsWhatNobodyPublishes(t *testing.T) {
 		own = of.OwnerID
 		return []dnspublisher.Set{
 			recordSet("1.lab.example", "PTR", own), recordSet("elsewhere.example", "A", ""), recordSet("lab.example", "MX", ""),
-			recordSet("left.lab.example", "A", own), recordSet("legacy.lab.example", "A", "legacy"),
+			recordSet("hub.lab.example", "A", "sp-k7wq2m9x-0ther"), recordSet("left.lab.example", "A", own), recordSet("legacy.lab.example", "A", "legacy"),
 			recordSet("money.lab.example", "A", ""), recordSet("money.lab.example", "MX", ""),
 			recordSet("vault.lab.example", "A", ""), recordSet("www.lab.example", "A", own), recordSet("www.lab.example", "AAAA", "legacy"),
 			recordSet("www.lab.example", "MX", ""), recordSet("www.lab.example", "TXT", own),
@@ -60,7 +60,7 @@ func TestUnmanagedIsWhatNobodyPublishes(t *testing.T) {
 		return intent.UnmanagedSet{Name: name, Type: kind, Values: []string{"192.0.2.1"}, TTL: 60, Owner: owner}
 	}
 	require.Equal(t, intent.UnmanagedPage{Items: []intent.UnmanagedSet{
-		set("lab.example", "MX", ""), set("left.lab.example", "A", own), set("legacy.lab.example", "A", "legacy"), set("www.lab.example", "MX", ""),
+		set("1.lab.example", "PTR", own), set("lab.example", "MX", ""), set("left.lab.example", "A", own), set("legacy.lab.example", "A", "legacy"), set("www.lab.example", "MX", ""),
 	}}, page)
 
 	w.put(lab, recordWith("lab.example", `"txt-owner-id":"chosen"`))

@@ -160,7 +160,7 @@ func (r *publication) wanted(ctx context.Context, api *client.Client, path strin
 	}
 	stored, err := api.Do(ctx, http.MethodGet, path, nil, nil)
 	if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusNotFound {
-		return next, nil, nil
+		return next, http.Header{"If-None-Match": {"*"}}, nil
 	}
 	if err != nil {
 		return next, nil, err
@@ -177,8 +177,8 @@ func (r *publication) wanted(ctx context.Context, api *client.Client, path strin
 func (r *publication) change(name *intent.Name, given func(flag string) bool) {
 	if given("service") || given("address") || given("cname") {
 		name.Service, name.Addresses, name.CNAME = r.spec.Service, r.spec.Addresses, r.spec.CNAME
-		if !given("service") {
-			name.Clusters = nil
+		if !given("service") { // what is for Services alone
+			name.Clusters, name.Routing, name.Scope = nil, nil, ""
 		}
 	}
 	if given("clusters") || given("selector") {
@@ -209,7 +209,7 @@ func (r *publication) put(ctx context.Context, p terminal.Program, api *client.C
 	if err != nil {
 		return nil, err
 	}
-	if response, err = api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), nil); err != nil || r.dryRun {
+	if response, err = api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), asRead); err != nil || r.dryRun {
 		remove()
 	}
 	return response, err

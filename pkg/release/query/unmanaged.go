@@ -125,6 +125,7 @@ type unmanagedJudge struct {
 	owner    string // the provider's own owner id
 	binding  plan.Binding
 	coverage externaldns.Coverage
+	reverse  bool                   // external-dns makes PTR records of its addresses
 	isOthers func(name string) bool // whether it lies in a domain that is granted to others
 }
 
@@ -135,12 +136,21 @@ func (s *Reader) judgeOf(ctx context.Context, record plan.Record, owner string) 
 		Reader: s, project: project, owner: owner, isOthers: isOthers,
 		binding:  plan.Binding{Scope: intent.Public, View: state.PrivateScopes(record.Spec), Prefix: state.KeyPrefix(record.Spec)},
 		coverage: externaldns.NewCoverage(record.Spec.Provider, record.Spec.Parameters),
+		reverse:  len(externaldns.ReverseZones(externaldns.Record{Provider: record.Spec.Provider, Parameters: record.Spec.Parameters})) > 0,
 	}, err
 }
 
-// covers tells whether a set may be the provider's business. Reverse records with its own mark follow from its addresses.
+// covers tells whether a set may be the provider's business. Other providers of this installation publish what they have
+// marked, also for single clusters.
 func (s unmanagedJudge) covers(set publisher.Set) bool {
-	return s.coverage.Covers(set.Name) && !s.isOthers(set.Name) && (set.Type != "PTR" || set.Mark.Owner != s.owner)
+	own := set.Mark.Owner == s.owner
+	switch {
+	case !s.coverage.Covers(set.Name), slices.ContainsFunc(externaldns.Names(s.binding.Prefix, set.Name), s.isOthers):
+		return false
+	case !own && strings.HasPrefix(set.Mark.Owner, plan.OwnerID(s.Installation, "")):
+		return false
+	}
+	return set.Type != "PTR" || !own || !s.reverse
 }
 
 // of are those of the sets that nobody publishes.

@@ -220,19 +220,24 @@ func OfName(snap query.Snapshot) intent.NameReport {
 	return out
 }
 
-// awaited says which Service of a name is about to be looked at; empty for none. An unreachable cluster
-// may take long, and is not waited for.
+// awaited says which Service of a name is about to be looked at; empty for none. A cluster that is
+// unreachable, or that forbids something, may take long. It is not waited for, nor is one that nobody watches.
 func awaited(snap query.Snapshot) string {
 	for n, b := range snap.Group.Bindings {
 		for _, choice := range snap.Choices[n] {
 			for _, cluster := range choice.Unknown {
-				if report := snap.Clusters[cluster]; report.Abandoned == nil && !unreachable(report) {
+				if report := snap.Clusters[cluster]; report.Abandoned == nil && !troubled(report) && !isInventory(snap, cluster) {
 					return "the addresses of Service " + b.Namespace + "/" + b.Service + " on " + cluster + " are not known yet"
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// troubled tells whether a cluster is unreachable, or whether something there cannot be watched.
+func troubled(report query.ClusterReport) bool {
+	return report.Reachability != nil && (!report.Reachability.Reachable || report.Reachability.Message != "")
 }
 
 // notYet is a truth about a name that lacks addresses.

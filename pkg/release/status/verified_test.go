@@ -9,6 +9,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/query"
 	"github.com/signpost-dns/signpost/pkg/release/status"
@@ -202,6 +203,12 @@ func TestANameIsNotVerifiedBeforeAllOfItsClustersWereLookedAt(t *testing.T) {
 	of := status.OfName(*snap)
 	require.Equal(t, []string{"Unknown", "Unknown"}, []string{of.Published, of.Verified})
 	require.Equal(t, "the addresses of Service shop/web on edge+paris are not known yet", of.Message)
-	snap.Clusters[paris].Reachability.Reachable = false
-	require.Equal(t, "True", status.OfName(*snap).Verified)
+	for reason, is := range map[string]observed.Reachability{"unreachable": {}, "forbids": {Reachable: true, Message: "not everything can be watched"}} {
+		snap.Clusters[paris] = query.ClusterReport{Reachability: &is}
+		require.Equal(t, "True", status.OfName(*snap).Verified, reason)
+	}
+	snap.Clusters[paris] = query.ClusterReport{}
+	require.Equal(t, "Unknown", status.OfName(*snap).Verified, "nobody has tried yet")
+	snap.Group.Clusters = append(snap.Group.Clusters, plan.Cluster{Name: paris, Inventory: true})
+	require.Equal(t, "True", status.OfName(*snap).Verified, "nobody watches it")
 }

@@ -145,7 +145,7 @@ func NewStore(kv kv.KV, now func() time.Time) *Store { return &Store{kv: kv, now
 const pointerPrefix = "/signpost/current/"
 
 // NoneMovedSince compares that no context has become current and no object of one has
-// changed since a revision.
+// changed since a revision. It does not notice owners that have gone.
 func NoneMovedSince(revision int64) kv.Compare { return kv.NotAfter(pointerPrefix, revision) }
 
 func pointerKey(owner Owner) string { return pointerPrefix + string(owner) }

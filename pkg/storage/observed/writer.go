@@ -44,11 +44,12 @@ func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*
 // these, by its keys, in order.
 func (w *Writer) Unasked(services map[string]bool, placements map[string]placement.Placement) []string {
 	var keys []string
+	ofServices, ofPlacements := clusterPrefix(w.cluster)+serviceFolder+"/", placementPrefix(w.cluster)
 	for key := range w.stored {
-		service, isService := parseService(key)
-		_, name, isPlacement := parsePlacement(key)
+		service, isService := strings.CutPrefix(key, ofServices)
+		name, isPlacement := strings.CutPrefix(key, ofPlacements)
 		_, judged := placements[name]
-		if isService && !services[service.Namespace+"/"+service.Name] || isPlacement && !judged {
+		if isService && !services[service] || isPlacement && !judged {
 			keys = append(keys, key)
 		}
 	}

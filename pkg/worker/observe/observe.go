@@ -23,6 +23,7 @@ type Observer struct {
 	store   *observed.Store
 	writer  *observed.Writer
 	lookups *lookup.Lookups
+	crowded time.Time // until when nothing is forgotten, because contexts moved each time
 }
 
 // New makes an Observer that writes into a store. It looks host names of Services
@@ -82,10 +83,16 @@ func (o *Observer) step(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := o.forget(ctx); !errors.Is(err, observed.ErrMoved) {
-		return err
+	now := o.cluster.Clock.Now()
+	if now.Before(o.crowded) {
+		return nil
 	}
-	return nil // the next step tries again
+	err := o.forget(ctx)
+	if errors.Is(err, observed.ErrMoved) {
+		o.crowded = now.Add(every)
+		return nil
+	}
+	return err
 }
 
 // rest answers how long nothing needs to be written, unless something happens.
@@ -144,17 +151,23 @@ func (o *Observer) services(ctx context.Context) error {
 }
 
 // forget removes what was observed of Services and placements that no context asks for, as of a
-// read made for the purpose. It removes nothing if a context has moved since: that one
-// may ask for them again (I11).
-func (o *Observer) forget(ctx context.Context) error {
-	if len(o.unasked()) == 0 {
-		return nil
+// read made for the purpose. A context that has moved since may ask for them again (I11). So
+// they are read again then, a few times.
+func (o *Observer) forget(ctx context.Context) (err error) {
+	const tries = 3
+	for range tries {
+		if len(o.unasked()) == 0 {
+			return nil
+		}
+		revision, failed := o.cluster.Index.Refresh(ctx)
+		if failed != nil {
+			return failed
+		}
+		if err = o.writer.Forget(ctx, o.unasked(), appcontext.NoneMovedSince(revision)); !errors.Is(err, observed.ErrMoved) {
+			return err
+		}
 	}
-	revision, err := o.cluster.Index.Refresh(ctx)
-	if err != nil {
-		return err
-	}
-	return o.writer.Forget(ctx, o.unasked(), appcontext.NoneMovedSince(revision))
+	return err
 }
 
 func (o *Observer) unasked() []string {

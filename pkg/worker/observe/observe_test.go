@@ -1,0 +1,61 @@
+package observe
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/index"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+)
+
+const hub = "edge+hub"
+
+// moving are contexts of which one moves right after all have been read.
+type moving struct {
+	*appcontext.Store
+	move func()
+}
+
+func (m *moving) Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error) {
+	pointers, revision, err := m.Store.Pointers(ctx)
+	m.move()
+	return pointers, revision, err
+}
+
+// TestWhatANewContextAsksForIsKept although nobody asked for it when the contexts were read.
+func TestWhatANewContextAsksForIsKept(t *testing.T) {
+	t.Parallel()
+	store := kvtest.NewFake()
+	contexts := &moving{Store: appcontext.NewStore(store, time.Now)}
+	contexts.move = func() {
+		contexts.move = func() {}
+		_, err := contexts.Commit(t.Context(), appcontext.Pointer{Owner: "web"}, appcontext.Context{
+			ID: appcontext.NewID(), Services: map[string][]string{hub: {"shop/web"}},
+		})
+		require.NoError(t, err)
+	}
+	claim := "/signpost/workers/" + hub
+	_, revision, err := store.Txn(t.Context(), nil, kv.Put(claim, nil))
+	require.NoError(t, err)
+	of := &state.Cluster{Name: hub, Index: index.New(contexts, func([]string) {}), Fence: kv.Compare{Key: claim, ModRevision: revision}}
+	o := New(of, observed.New(store), nil)
+	require.NoError(t, o.open(t.Context()))
+	require.NoError(t, o.writer.SetService(t.Context(), "shop", "web", address.Observation{Found: true}))
+	require.NoError(t, o.writer.SetService(t.Context(), "shop", "other", address.Observation{Found: true}))
+	require.NoError(t, o.forget(t.Context()))
+	seen := func(name string) *observed.Service {
+		found, err := observed.New(store).Service(t.Context(), address.Service{Cluster: hub, Namespace: "shop", Name: name})
+		require.NoError(t, err)
+		return found
+	}
+	require.NotNil(t, seen("web"))
+	require.Nil(t, seen("other"), "and the rest is forgotten")
+}
