@@ -1,6 +1,7 @@
 package coredns
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -45,14 +46,7 @@ func TestKeysAreListedAsNames(t *testing.T) {
 func TestAListHasAllPagesOrIsRefused(t *testing.T) {
 	s := begin(t, nil)
 	const names = 2500
-	for n := 0; n < names; n += 100 {
-		var puts []clientv3.Op
-		for m := n; m < n+100; m++ {
-			puts = append(puts, clientv3.OpPut(fmt.Sprintf("/skydns/example/lab/n%d", m), `{"host":"192.0.2.1"}`))
-		}
-		_, err := s.etcd.Client.Txn(t.Context()).Then(puts...).Commit()
-		require.NoError(t, err)
-	}
+	s.fill(names)
 	sets, err := s.w.List(t.Context(), names)
 	require.NoError(t, err)
 	require.Len(t, sets, names)
@@ -64,20 +58,60 @@ func TestAListHasAllPagesOrIsRefused(t *testing.T) {
 // TestLargeValuesAreReadInSmallPages, and no more of them than their limit in bytes.
 func TestLargeValuesAreReadInSmallPages(t *testing.T) {
 	s := begin(t, nil)
-	value := `{"host":"192.0.2.1","group":"` + strings.Repeat("x", 1<<20) + `"}`
+	value := strings.Repeat("x", 1<<20)
+	s.put("/skydns/example/lab/z", `{"host":"192.0.2.1"}`)
 	put := func(from, to int) {
 		for n := from; n < to; n++ {
 			s.put(fmt.Sprintf("/skydns/example/lab/n%d", n), value)
 		}
 	}
-	const fit = publisher.MostListedMiB - 1 // as each has some bytes more than a MiB
+	const fit = publisher.MostListedMiB - 1 // as each has a key, too
 	put(0, fit)
 	sets, err := s.w.List(t.Context(), 1000)
 	require.NoError(t, err)
-	require.Len(t, sets, fit)
+	require.Len(t, sets, 1, "the last key")
 	require.Greater(t, s.count.gets.Load(), int64(fit), "no answer has more than one of them and longestAnswer")
 	put(fit, fit+1)
 	_, err = s.w.List(t.Context(), 1000)
 	require.Equal(t, publisher.Invalid, fault.Of(err), "%v", err)
 	require.ErrorContains(t, err, "or more than 64 MiB, stand below /skydns/")
+}
+
+// changing changes keys behind the first page of a list.
+type changing struct {
+	clientv3.KV
+	change func()
+}
+
+func (c *changing) Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error) {
+	got, err := c.KV.Get(ctx, key, opts...)
+	if c.change != nil {
+		c.change()
+		c.change = nil
+	}
+	return got, err
+}
+
+// TestAListIsOfOneTime, although keys change while it is read.
+func TestAListIsOfOneTime(t *testing.T) {
+	s := begin(t, nil)
+	const names = 2500 // more than two pages have
+	s.fill(names)
+	s.w.client.KV = &changing{KV: s.w.client.KV, change: func() { s.put("/skydns/example/lab/z", `{"host":"192.0.2.1"}`) }}
+	sets, err := s.w.List(t.Context(), 2*names)
+	require.NoError(t, err)
+	require.Len(t, sets, names)
+}
+
+// fill puts so many names, by hundreds.
+func (s *scene) fill(names int) {
+	s.Helper()
+	for n := 0; n < names; n += 100 {
+		var puts []clientv3.Op
+		for m := n; m < n+100; m++ {
+			puts = append(puts, clientv3.OpPut(fmt.Sprintf("/skydns/example/lab/n%d", m), `{"host":"192.0.2.1"}`))
+		}
+		_, err := s.etcd.Client.Txn(s.Context()).Then(puts...).Commit()
+		require.NoError(s, err)
+	}
 }

@@ -88,18 +88,26 @@ func TestAZoneIsListedWithItsMarks(t *testing.T) {
 
 // TestALargeZoneIsAskedForOnce: a further server would send the same. The limits are those of all zones together.
 func TestALargeZoneIsAskedForOnce(t *testing.T) {
-	long := strings.Repeat(`"`+strings.Repeat("x", 250)+`" `, 200)
+	long := `\# 30000 ` + strings.Repeat("00", 30_000)
+	const last = 600 // of records that have 34 MiB together
 	s := begin(t, sends(func(n int) string {
-		if n == 0 {
+		switch {
+		case n == 0 || n == last:
 			return soa
+		case n > last:
+			return ""
 		}
-		return "text.corp.example. 60 TXT " + long
+		return "x.corp.example. 60 TYPE65280 " + long
 	}))
-	w := s.writer(t, externaldns.Parameters{"rfc2136-host": []any{"127.0.0.1", "127.0.0.1"}})
-	_, err := w.List(t.Context(), 100_000)
+	hosts := []any{"127.0.0.1", "127.0.0.1"}
+	_, err := s.writer(t, externaldns.Parameters{"rfc2136-host": hosts}).List(t.Context(), 100_000)
+	require.NoError(t, err)
+	s.tcp.Store(0)
+	w := s.writer(t, externaldns.Parameters{"rfc2136-host": hosts, "rfc2136-zone": []any{"corp.example", "b.corp.example"}})
+	_, err = w.List(t.Context(), 100_000)
 	require.Equal(t, publisher.Invalid, fault.Of(err), "%v", err)
 	require.EqualError(t, err, "the zones have more than 100000 records, or more than 64 MiB, which is the most that is read; name fewer or smaller zones in rfc2136-zone")
-	require.EqualValues(t, 1, s.tcp.Load())
+	require.EqualValues(t, 2, s.tcp.Load(), "once for each zone")
 
 	s = begin(t, sends(func(n int) string { return []string{soa, "a.corp.example. 60 A 192.0.2.1", soa, ""}[n] }))
 	w = s.writer(t, externaldns.Parameters{"rfc2136-zone": []any{"corp.example", "b.corp.example"}})
