@@ -35,6 +35,7 @@ type zone struct {
 	changes []publisher.Change
 	reads   int
 	fails   error                    // of each call
+	refuses error                    // of each write
 	takes   time.Duration            // a read
 	others  map[string]bool          // names of another owner
 	hold    func(c publisher.Change) // is called before each write; nil: nothing
@@ -76,6 +77,8 @@ func (z *zone) Write(_ context.Context, c publisher.Change) error {
 	switch {
 	case z.fails != nil:
 		return z.fails
+	case z.refuses != nil:
+		return z.refuses
 	case z.others[c.Before.Name]:
 		return fault.Errorf(publisher.Foreign, "it belongs to another owner")
 	case !slices.EqualFunc(z.names[c.Before.Name], c.Before.Sets, publisher.SameRecords):
@@ -130,6 +133,12 @@ func (z *zone) fail(err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.fails = err
+}
+
+func (z *zone) refuse(err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.refuses = err
 }
 
 func (z *zone) slow(takes time.Duration) {
@@ -262,6 +271,16 @@ func TestNamesOfADeletedDNSEndpointAreToldToBeRemovedWhenTheyAre(t *testing.T) {
 		time.Sleep(retryLongest)
 		synctest.Wait()
 		require.Empty(t, z.has(name))
+		require.True(t, p.removed(object, name))
+
+		p.apply(t, object)
+		z.refuse(errors.New("read-only"))
+		p.remove(t, object.ID)
+		require.False(t, p.removed(object, name), "the server refuses the removal")
+		require.True(t, p.removed(object, "other.lab.example"))
+		z.refuse(nil)
+		time.Sleep(retryLongest)
+		synctest.Wait()
 		require.True(t, p.removed(object, name))
 
 		p.apply(t, object)
