@@ -56,6 +56,7 @@ func TestAnUpdateThatTakesManyNamesIsRefusedUntilItIsConfirmed(t *testing.T) {
 	names := s.mall(14)
 	s.instantiate(prod)
 	s.allAnswer(names, parisAddress)
+	s.becomes(prod, "Instantiated")
 
 	s.put(prod+"/traffic-group-intents/front/dns-intents/web", dnsIntent("web", names[:8]...))
 	const why = `6 of the 14 names of provider \"lab\", more than its maxRemoval of 25 %`
