@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -720,8 +721,13 @@ func TestAZoneThatCannotBeListedSaysNothing(t *testing.T) {
 func TestWhatWasFoundStaysWhenTheNextLookFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()
-		var refusal error
-		z.lists = func() error { return refusal }
+		var refuses atomic.Bool
+		z.lists = func() error {
+			if refuses.Load() {
+				return fault.Errorf(fault.Refused, "it refuses")
+			}
+			return nil
+		}
 		z.is("old.lab.example", "203.0.113.9")
 		p := begin(t, kvtest.NewFake(), z)
 		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
@@ -730,7 +736,7 @@ func TestWhatWasFoundStaysWhenTheNextLookFails(t *testing.T) {
 		found := p.told().Zone
 		require.Contains(t, found, "that nobody gives: old.lab.example;")
 
-		refusal = fault.Errorf(fault.Refused, "it refuses")
+		refuses.Store(true)
 		time.Sleep(2 * shortestZoneCheck)
 		synctest.Wait()
 		failed := found + "; the zone was not looked through for names that nobody gives: it refuses"
@@ -740,7 +746,7 @@ func TestWhatWasFoundStaysWhenTheNextLookFails(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, failed, p.told().Zone, "the reason is told once")
 
-		refusal = nil
+		refuses.Store(false)
 		time.Sleep(2 * shortestZoneCheck)
 		synctest.Wait()
 		require.Equal(t, found, p.told().Zone)
