@@ -131,8 +131,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	rules := c.rules(pool, documents)
 	past, feed := openHistory(c, documents, stores.kv, log, metrics)
 	pastNames := openNames(c, documents, to.changes, log, metrics)
-	verifier := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify})
-	memory := boundMemory()
+	verifier, memory := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify}), boundMemory()
 	releases := release.New(release.Options{
 		LookupExisting: verifier.Held, ListZone: publishers.Zones(c.publisherLimits(), documents.Values(values), counted, places), DelegatedContexts: handedBy(handed),
 		Documents: documents, KV: stores.kv, Contexts: contexts,
