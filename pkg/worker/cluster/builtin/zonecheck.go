@@ -83,10 +83,10 @@ func (l *loop) list(ctx context.Context, owning publisher.Owning) {
 // names are those that somebody gives, or gave to this publisher.
 func (l *loop) names() map[string]bool {
 	names := make(map[string]bool, len(l.recorded))
-	for name := range maps.Keys(l.recorded) {
+	for name := range l.recorded {
 		names[name] = true
 	}
-	for name := range maps.Keys(l.wishes.sets) {
+	for name := range l.wishes.sets {
 		names[name] = true
 	}
 	return names
