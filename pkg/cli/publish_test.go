@@ -69,6 +69,91 @@ spec: {addresses: [192.0.2.7], provider: lab, ttl: 30, recordTypes: [A], health:
 	require.NotContains(t, stored(), "ttl: 60")
 }
 
+// TestPublishKeepsFieldsOfANewerServer, which this version does not know.
+func TestPublishKeepsFieldsOfANewerServer(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	const path = "projects/shop/names/www.lab.example"
+	f.documents[path] = `{"metadata":{"name":"www.lab.example","color":"red"},"spec":{"addresses":["192.0.2.7"],"ttl":30,"mood":{"a":[1]}},"status":{"state":"Instantiated"}}`
+	f.revisions[path] = 1
+	got := signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--ttl", "5m", "--provider", "lab")
+	require.Equal(t, exitDone, got.code, got.err)
+	require.JSONEq(t, `{"metadata":{"name":"www.lab.example","color":"red"},"spec":{"addresses":["192.0.2.7"],"ttl":300,"provider":"lab","mood":{"a":[1]}}}`, f.documents[path])
+}
+
+// TestWaitTakesItsStateInBothForms, and waits for the publication without one.
+func TestWaitTakesItsStateInBothForms(t *testing.T) {
+	t.Parallel()
+	half := strings.Replace(publishedName, `"verified":"True","message":""`, `"verified":"False","message":"not all servers answer"`, 1)
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"--wait"}, exitDone}, {[]string{"--wait", "published"}, exitDone}, {[]string{"--wait=published"}, exitDone},
+		{[]string{"--wait", "verified", "--timeout", "1ms"}, exitTimeout}, {[]string{"--wait=verified", "--timeout", "1ms"}, exitTimeout},
+	} {
+		f := newFake(t)
+		f.on("PUT "+shopName, 200, "DNSName", half)
+		f.on("GET "+shopName, 200, "DNSName", half)
+		require.Equal(t, c.code, signpost(t, f.url, append([]string{"publish", "shop.lab.example", "--address", "203.0.113.7"}, c.args...)...).code, c.args)
+		require.Equal(t, c.code, signpost(t, f.url, append(append([]string{"publish"}, c.args...), "shop.lab.example")...).code, c.args)
+	}
+}
+
+// TestANameThatCannotBePublishedEndsTheWait at once, and tells why.
+func TestANameThatCannotBePublishedEndsTheWait(t *testing.T) {
+	t.Parallel()
+	private := strings.NewReplacer(`"service":"web/frontend","clusters":["edge/hub"]`, `"addresses":["10.0.0.7"]`, `"published":"True"`, `"published":"False"`, `["203.0.113.7"]`, `[]`,
+		`"rejected":[]`, `"rejected":[{"target":"10.0.0.7","cluster":"built-in","object":"the name","reason":"private address in a public name","code":"Private","field":"spec.addresses","kind":"fixed"}]`).Replace(publishedName)
+	f := newFake(t)
+	f.on("PUT "+shopName, 201, "", private)
+	f.on("GET "+shopName, 200, "", private)
+	got := signpost(t, f.url, "publish", "shop.lab.example", "--address", "10.0.0.7", "--wait")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "shop.lab.example was accepted, but cannot be published: 10.0.0.7: private address in a public name; change its targets, or what the provider allows\n")
+
+	f = newFake(t)
+	passing := strings.Replace(private, `"code":"Private"`, `"code":"ProbeFailed"`, 1)
+	f.on("PUT "+shopName, 201, "", passing)
+	f.on("GET "+shopName, 200, "", passing)
+	require.Equal(t, exitTimeout, signpost(t, f.url, "publish", "shop.lab.example", "--address", "10.0.0.7", "--wait", "--timeout", "50ms").code, "a probe may succeed")
+}
+
+// TestADryRunMakesNoProject, and says what makes it.
+func TestADryRunMakesNoProject(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("PUT "+shopName+"?dryRun=true", 404, "Problem", `{"type":"about:blank","title":"Not Found","status":404,"detail":"projects/default does not exist"}`)
+	got := signpost(t, f.url, "publish", "shop.lab.example", "--address", "203.0.113.7", "--dry-run")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, `project "default" does not exist yet; without --dry-run, the command makes it`)
+	require.Equal(t, []string{"PUT " + shopName + "?dryRun=true"}, f.seen())
+}
+
+// TestTheProjectOfTheEnvironment is that of commands that name none.
+func TestTheProjectOfTheEnvironment(t *testing.T) {
+	t.Setenv("SIGNPOST_PROJECT", "shop")
+	f := newFake(t)
+	f.on("DELETE projects/shop/names/a.example", 202, "DNSName", publishedName)
+	f.on("DELETE projects/bakery/names/a.example", 202, "DNSName", publishedName)
+	require.Equal(t, exitDone, signpost(t, f.url, "unpublish", "a.example").code)
+	require.Equal(t, exitDone, signpost(t, f.url, "unpublish", "a.example", "--project", "bakery").code)
+	require.Equal(t, []string{"DELETE projects/shop/names/a.example", "DELETE projects/bakery/names/a.example"}, f.seen())
+}
+
+// TestAFlagForEachTarget is told to those who give a target as an argument.
+func TestAFlagForEachTarget(t *testing.T) {
+	t.Parallel()
+	for target, flag := range map[string]string{"192.0.2.7": "--address 192.0.2.7", "2001:db8::7": "--address 2001:db8::7", "web/frontend": "--service web/frontend"} {
+		got := signpost(t, "http://127.0.0.1:1", "publish", "www.lab.example", target)
+		require.Equal(t, exitUsage, got.code)
+		require.Contains(t, got.err, flag)
+	}
+	got := signpost(t, "http://127.0.0.1:1", "publish", "www.lab.example", "--ttl", "soon")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "give 300, or 5m")
+}
+
 // TestTheDefaultProjectStaysOnlyIfItIsNeeded publishes and applies on an empty server.
 func TestTheDefaultProjectStaysOnlyIfItIsNeeded(t *testing.T) {
 	t.Parallel()
@@ -87,7 +172,7 @@ func TestTheDefaultProjectStaysOnlyIfItIsNeeded(t *testing.T) {
 	}
 	other := signpost(t, service.url, "apply", "-f", provider("shop", "coredns"))
 	require.Equal(t, exitFailed, other.code)
-	require.Contains(t, other.err, "projects/shop does not exist; create it first: POST /v2/projects, or signpost apply. Or give another project, with --project\n")
+	require.Contains(t, other.err, "projects/shop does not exist; create it first, by signpost apply. Or give another project, with --project\n")
 
 	made := signpost(t, service.url, "apply", "-f", provider("default", "coredns"))
 	require.Equal(t, exitDone, made.code, made.err)
@@ -118,7 +203,7 @@ func TestANameThatTheDefaultProjectLacksAsksForAnotherProject(t *testing.T) {
 	for _, args := range [][]string{{"names"}, {"unpublish", "a.example"}} {
 		got := signpost(t, f.url, args...)
 		require.Equal(t, exitFailed, got.code)
-		require.Contains(t, got.err, "it does not exist; give its project by --project\n")
+		require.Contains(t, got.err, "it does not exist; give its project by --project or SIGNPOST_PROJECT\n")
 	}
 	require.NotContains(t, signpost(t, f.url, "unpublish", "a.example", "--project", "shop").err, "--project")
 }
@@ -138,15 +223,15 @@ func TestHistoryIsATable(t *testing.T) {
 	f := newFake(t)
 	f.on("GET names/www.shop.example/history", 200, "NameHistory", example(t, "nameHistory"))
 	got := signpost(t, f.url, "history", "WWW.shop.example.")
-	require.Equal(t, result{exitDone, `TIME                  PROJECT  CAUSE                    BY    TARGETS                        ANSWERED              MESSAGE
-2026-11-02T10:00:00Z  shop     Drain dc+one             olga  A -203.0.113.10                2026-11-02T10:00:07Z  the cluster is drained
-2026-11-02T09:31:07Z  shop     Release 1 (instantiate)  anna  A +203.0.113.10 +203.0.113.20  2026-11-02T09:31:14Z  -
+	require.Equal(t, result{exitDone, `TIME                  PROJECT  CAUSE                BY    TARGETS                        ANSWERED              MESSAGE
+2026-11-02T10:00:00Z  shop     drain: dc/one        olga  A -203.0.113.10                2026-11-02T10:00:07Z  the cluster is drained
+2026-11-02T09:31:07Z  shop     release 1 (publish)  anna  A +203.0.113.10 +203.0.113.20  2026-11-02T09:31:14Z  -
 `, ""}, got)
 
 	f.on("GET names/a.example/history", 200, "NameHistory", `{"items":[{"time":"2026-11-02T10:00:00Z","project":"shop","cause":{"reason":"Readiness","message":"m","cluster":"dc+one"},
 		"changes":[{"name":"_https._tcp.a.example","type":"SRV","added":["b"],"leftOut":3}],"times":14,"lastTime":"2026-11-02T10:09:00Z","gap":true}]}`)
 	got = signpost(t, f.url, "history", "a.example")
-	require.Contains(t, got.out, "Readiness dc+one  -   _https._tcp.a.example SRV +b and 3 more  -         changes before it are lost; flapping, 14 times until 2026-11-02T10:09:00Z; m")
+	require.Contains(t, got.out, "readiness of the Service: dc/one  -   _https._tcp.a.example SRV +b and 3 more  not seen  changes before it are lost; flapping, 14 times until 2026-11-02T10:09:00Z; m")
 	f.on("GET names/b.example/history", 200, "NameHistory", `{"items":[]}`)
 	require.Equal(t, result{exitDone, "There is no history of b.example yet. A change is written some seconds after it happened.\n", ""}, signpost(t, f.url, "history", "b.example"))
 	require.Equal(t, exitUsage, signpost(t, f.url, "history", "a..example").code)

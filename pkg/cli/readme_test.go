@@ -30,6 +30,12 @@ func TestSessionsOfTheDocumentation(t *testing.T) {
 			t.Setenv("SIGNPOST_SERVER", service.url)
 			require.Equal(t, exitDone, signpost(t, "", "apply", "-f", quickstart).code)
 			require.Equal(t, exitDone, signpost(t, "", "instantiate", "shop/store/v1/prod", "--wait").code)
+			if page == "README.md" { // its readers have the address after the change
+				store, err := os.ReadFile(filepath.Join(quickstart, "store.yaml"))
+				require.NoError(t, err)
+				changed := write(t, "store.yaml", strings.ReplaceAll(string(store), "203.0.113.10", "203.0.113.20"))
+				require.Equal(t, exitDone, signpost(t, "", "apply", "--deploy", "--wait", "-f", changed).code)
+			}
 
 			t.Chdir(repository)
 			content, err := os.ReadFile(page)

@@ -26,27 +26,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 )
 
-const rootHelp = `Signpost publishes DNS names for services that run in several Kubernetes clusters. It renders
-Kubernetes objects from your intents, applies them to the clusters, and reports the result name
-by name.
-
-"signpost serve" runs the service. Most other commands are clients of a server: they take its URL from
---server or SIGNPOST_SERVER, and a token from SIGNPOST_TOKEN.
-
-Exit codes:
-  0  done.
-  1  failed: the server refused, or something in the input is wrong.
-  2  wrong usage: a command, a flag, an argument or the configuration.
-     For plan -f and apply --dry-run also: something would change.
-  3  the server cannot be reached, or cannot answer now; try again later.
-  4  timed out: --wait ended by --timeout or --wait-timeout.`
-
 // Command returns the whole command line. service runs "signpost serve".
 func Command(p terminal.Program, service func(context.Context, app.Config) error) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "signpost",
 		Short:         "DNS names for services in several Kubernetes clusters",
-		Long:          rootHelp,
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -61,6 +45,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: p.Name}
 	}
 	root.SuggestionsMinimumDistance = 2
+	helpByTask(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.AsUsageError(flagFault(cmd, err)) })
 	root.AddCommand(
 		serve.Command(p, service), serve.BackupCommand(p), serve.RestoreCommand(p),

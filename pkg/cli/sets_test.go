@@ -119,3 +119,28 @@ func TestWhatAnotherSetHasIsNotPruned(t *testing.T) {
 	require.NotContains(t, strings.Join(f.seen(), " "), "DELETE")
 	require.Contains(t, f.documents[web], `"documents":["projects/shop/dns-update-records/lab"]`)
 }
+
+// TestASetCountsAllItsDocuments, also the project that is stored before the others.
+func TestASetCountsAllItsDocuments(t *testing.T) {
+	t.Parallel()
+	const refused = `{"type":"about:blank","title":"Bad Request","status":400,"detail":"it is not valid"}`
+	files := write(t, "shop.yaml", `resource: projects
+metadata: {name: shop}
+---
+resource: projects/shop/names
+metadata: {name: a.example}
+---
+resource: projects/shop/names
+metadata: {name: b.example}
+`)
+	for path, says := range map[string]string{
+		"projects/shop/names/a.example": "1 of 3 documents failed, 0 skipped",
+		"projects/shop":                 "1 of 3 documents failed, 2 skipped",
+	} {
+		f := newFake(t)
+		f.on("PUT "+path, 400, "Problem", refused)
+		got := signpost(t, f.url, "apply", "--set", "web", "-f", files)
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.err, says)
+	}
+}

@@ -141,6 +141,8 @@ type batch struct {
 	api   *client.Client
 	poll  time.Duration // between two looks at a status
 	whole bool          // nothing is requested unless all documents could be stored
+	done  int           // documents of the command that were done before
+	later int           // documents of the command that come later, if nothing fails
 	out   io.Writer
 	err   io.Writer
 }
@@ -173,7 +175,7 @@ func (b batch) run(ctx context.Context, documents []document.Document, do step) 
 		terminal.Printf(b.out, "%s %s\n", done, d.Path)
 	}
 	if wrong > 0 {
-		return fmt.Errorf("%d of %d documents failed, %d skipped", wrong, len(documents), skipped)
+		return fmt.Errorf("%d of %d documents failed, %d skipped", wrong, b.done+len(documents)+b.later, skipped+b.later)
 	}
 	return nil
 }

@@ -224,11 +224,12 @@ func (f *setFlags) change(ctx context.Context, p terminal.Program, b batch, roll
 	first := 0 // the project, without which there is no set
 	if at := slices.IndexFunc(documents, func(d document.Document) bool { return d.Path == path.Parent() }); at >= 0 && path != "" {
 		documents[0], documents[at] = documents[at], documents[0]
-		first = 1
+		first, b.later = 1, len(documents)-1
 		if err := b.run(ctx, documents[:1], apply); err != nil {
 			return err
 		}
 	}
+	b.done, b.later = first, 0
 	s := &set{batch: b, path: path}
 	if path != "" {
 		if s, err = openSet(ctx, b, path, documents); err != nil {

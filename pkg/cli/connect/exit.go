@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/cli/emco"
@@ -39,18 +40,18 @@ func Describe(err error) string {
 
 func describeProblem(problem *client.Error) string {
 	var b strings.Builder
-	b.WriteString(problem.Detail)
+	b.WriteString(asFlags(problem.Detail))
 	if problem.Detail == "" {
 		fmt.Fprintf(&b, "%s (%d)", problem.Title, problem.Status)
 	}
 	for _, field := range problem.Errors {
 		switch {
 		case field.Pointer != "":
-			fmt.Fprintf(&b, "\n  %s: %s", PointerWord(field.Pointer), field.Detail)
+			fmt.Fprintf(&b, "\n  %s: %s", PointerWord(field.Pointer), asFlags(field.Detail))
 		case problem.Status == http.StatusBadRequest:
-			fmt.Fprintf(&b, "\n  the whole body: %s", field.Detail)
+			fmt.Fprintf(&b, "\n  the whole body: %s", asFlags(field.Detail))
 		default: // it is not about a body
-			fmt.Fprintf(&b, "\n  %s", field.Detail)
+			fmt.Fprintf(&b, "\n  %s", asFlags(field.Detail))
 		}
 	}
 	switch problem.Status {
@@ -60,6 +61,27 @@ func describeProblem(problem *client.Error) string {
 		fmt.Fprintf(&b, "\n  The server's log has the details under request %s.", problem.RequestID)
 	}
 	return b.String()
+}
+
+// asFlags is a text of an answer for people at the command line: query parameters of the API are flags there.
+func asFlags(text string) string {
+	for _, rule := range [][2]string{
+		{`\?takeover=`, "--takeover "},
+		{`\bwith adopt=`, "with --adopt "},
+		{`see POST …/plan(\?for=\w+)?, and confirm it by \?confirm=<token>`, "look at it by signpost plan, and confirm it by --confirm TOKEN"},
+		{`delete it with \?confirm=<token> of its plan \(\?dryRun=true\)`, "give --confirm TOKEN, with the token that --dry-run shows"},
+		{`look at the plan here, and repeat the request with \?confirm=`, "look at the plan by --dry-run, and repeat the command with --confirm "},
+		{`plans are allowed: \?dryRun=true`, "plans are allowed: --dry-run"},
+		{`with \?override=\w+ \((--override \w+)\)`, "with $1"},
+		{`--force \(\?force=true\)`, "--force"},
+		{`create one first: POST /v2/projects/\S+/dns-update-records`, "create one first, by signpost apply"},
+		{`create it first: POST /v2/projects$`, "create it first, by signpost apply. Or give another project, with --project"},
+		{`create it first: POST /v2/\S+`, "create it first, by signpost apply"},
+		{`change it by PUT /v2/\S+`, "change it by signpost apply"},
+	} {
+		text = regexp.MustCompile(rule[0]).ReplaceAllString(text, rule[1])
+	}
+	return text
 }
 
 // PointerWord is a pointer as people read it: one to a document as a whole ends in

@@ -2,17 +2,34 @@ package connect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 
+	"github.com/spf13/pflag"
+
+	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // DefaultProject is the project of commands that name none. Commands that store documents make it as needed.
 const DefaultProject = "default"
+
+// ProjectFlag adds --project. Its default is SIGNPOST_PROJECT, else the default project.
+func ProjectFlag(flags *pflag.FlagSet, project *string, usage string) {
+	flags.StringVar(project, "project", "", usage+" (SIGNPOST_PROJECT; default \""+DefaultProject+"\")")
+}
+
+// Project is the project of a command: that of the flag, else of the environment, else the default one.
+func Project(flag string) string {
+	return cmp.Or(flag, os.Getenv("SIGNPOST_PROJECT"), DefaultProject)
+}
 
 // MakeDefaultProject makes the project, and tells so on notes. The answered function removes it again. The server refuses that
 // once the project has documents, or somebody has changed it.
@@ -29,4 +46,41 @@ func MakeDefaultProject(ctx context.Context, api *client.Client, notes io.Writer
 			terminal.Printf(notes, "removed project %q, because it is empty\n", DefaultProject)
 		}
 	}, nil
+}
+
+// IsMissing tells whether the server does not have what was asked for.
+func IsMissing(err error) bool {
+	problem, is := errors.AsType[*client.Error](err)
+	return is && problem.Status == http.StatusNotFound
+}
+
+// InProject adds to a refusal where a host name is published, if the project does not have it.
+func InProject(ctx context.Context, api *client.Client, project, host string, err error) error {
+	problem, is := errors.AsType[*client.Error](err)
+	if !is || problem.Status != http.StatusNotFound {
+		return err
+	}
+	var found client.FoundNamePage
+	if _, unknown := Ask(ctx, api, http.MethodGet, Query{"name": host, "limit": "10"}.Of("names"), nil, &found); unknown == nil {
+		for _, name := range found.Items {
+			switch owner := intent.Path(name.Owner); {
+			case !intent.IsName(owner):
+				problem.Detail += fmt.Sprintf("; %s publishes %s, so change its DNS intents", document.ShortOwner(owner), host)
+				return err
+			case name.Project != project:
+				problem.Detail += fmt.Sprintf("; it is a name of project %q, so add --project %s", name.Project, name.Project)
+				return err
+			}
+		}
+	}
+	return OfProject(project, err)
+}
+
+// OfProject adds to a refusal what to do if the default project was asked and does not have it.
+func OfProject(project string, err error) error {
+	problem, is := errors.AsType[*client.Error](err)
+	if is && project == DefaultProject && problem.Status == http.StatusNotFound {
+		problem.Detail += "; give its project by --project or SIGNPOST_PROJECT"
+	}
+	return err
 }

@@ -61,7 +61,7 @@ func (s *Source) Read(in io.Reader, timeout time.Duration) ([]Document, error) {
 		return nil, err
 	}
 	if len(documents) == 0 {
-		return nil, fmt.Errorf("%s: no document found", strings.Join(s.Files, ", "))
+		return nil, fmt.Errorf("%s: no document found, so there is nothing to do", strings.Join(s.Files, ", "))
 	}
 	return documents, nil
 }

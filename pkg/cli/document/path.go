@@ -104,7 +104,7 @@ func OwnerPath(text string) (intent.Path, error) {
 	if err == nil && path == "" {
 		path, err = pathOf(text, GroupPattern)
 	}
-	if err == nil && path == "" && isName(text) {
+	if err == nil && path == "" && IsName(text) {
 		err = errIsName(text)
 	}
 	if err == nil && path == "" {
@@ -115,11 +115,11 @@ func OwnerPath(text string) (intent.Path, error) {
 }
 
 func errIsName(text string) error {
-	return terminal.Usagef("%q is a name; signpost whois, history, publish and unpublish are for names", text)
+	return terminal.Usagef("%q is a name; signpost whois, history, publish, unpublish and rollback are for names", text)
 }
 
-// isName tells whether a text is a host name, or the path of a name.
-func isName(text string) bool {
+// IsName tells whether a text is a host name, or the path of a name.
+func IsName(text string) bool {
 	path, err := CleanPath(text)
 	return err == nil && path.Segment("names") != "" || strings.Contains(text, ".") && !strings.Contains(text, "/")
 }
@@ -134,7 +134,7 @@ func AnyPath(text string) (intent.Path, error) {
 	if err != nil {
 		return "", terminal.AsUsageError(err)
 	}
-	if isName(text) && path.Segment("names") == "" {
+	if IsName(text) && path.Segment("names") == "" {
 		return "", errIsName(text)
 	}
 	first, _, below := strings.Cut(string(path), "/")

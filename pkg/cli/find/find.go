@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
-	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/show"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 )
 
 const findHelp = `Finds host names in all projects that you may read: those of name documents, and those of DNS
@@ -49,7 +49,11 @@ func Command(p terminal.Program) *cobra.Command {
 				q.query[name] = *value
 			}
 			if len(args) == 1 {
-				q.query["name"] = args[0]
+				pattern, err := hostname.ASCIIPattern(args[0])
+				if err != nil {
+					return terminal.Usagef("%q %w", args[0], err)
+				}
+				q.query["name"] = pattern
 			}
 			if worst {
 				q.query["sort"] = "worst"
@@ -110,7 +114,7 @@ func (q *question) print(p terminal.Program, all client.FoundNamePage) error {
 	if err != nil {
 		return err
 	}
-	if err := q.output.Print(p.Out, body, func(w io.Writer, wide bool) error { return table(w, all.Items, wide) }); err != nil {
+	if err := q.output.Print(p.Out, body, func(w io.Writer, wide bool) error { return show.PrintFound(w, all.Items, wide) }); err != nil {
 		return err
 	}
 	if name := q.query["name"]; len(all.Items) == 0 && name != "" && !strings.Contains(name, "*") {
@@ -120,33 +124,4 @@ func (q *question) print(p terminal.Program, all client.FoundNamePage) error {
 		terminal.Printf(p.Err, "showing %d of %d names; narrow the question, or give a larger --limit\n", len(all.Items), all.Total)
 	}
 	return nil
-}
-
-// table is the names, or that there are none.
-func table(w io.Writer, names []client.FoundName, wide bool) error {
-	if len(names) == 0 {
-		terminal.Printf(w, "There are no such names.\n")
-		return nil
-	}
-	heading := []string{"NAME", "PROJECT", "OWNER", "PROVIDER", "STATE", "PUBLISHED", "VERIFIED"}
-	if wide {
-		heading = append(heading, "SCOPE", "CLUSTERS", "EXTERNAL-DNS")
-	}
-	t := terminal.NewTable(heading...)
-	for _, n := range names {
-		cells := []string{n.Name, n.Project, ownerCell(n), n.Provider, string(n.State), n.Published, n.Verified}
-		if wide {
-			cells = append(cells, string(n.Scope), strings.Join(n.Clusters, ","), strings.Join(n.ExternalDNS, ","))
-		}
-		t.Add(cells...)
-	}
-	return t.Write(w)
-}
-
-// ownerCell is what publishes a name: a group by its short path, or a name document.
-func ownerCell(n client.FoundName) string {
-	if intent.IsName(intent.Path(n.Owner)) {
-		return "name"
-	}
-	return document.ShortOwner(intent.Path(n.Owner))
 }

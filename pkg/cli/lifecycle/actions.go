@@ -46,12 +46,17 @@ is done: a pipeline can repeat the command.`
 // RollbackCommand makes `signpost rollback`.
 func RollbackCommand(p terminal.Program) *cobra.Command {
 	cmd := lifecycleCommand(p, intent.Rollback)
-	cmd.Use = "rollback GROUP"
-	cmd.Short = "Deploy an earlier release again"
+	cmd.Use = "rollback GROUP | HOST"
+	cmd.Short = "Go back to an earlier release of a group or a name"
 	cmd.Long = `Deploys the intents of an earlier release as a new release: the release of --to, or the one before
 the current one. Documents stay as they are, and the next update deploys them again. Providers
-stay as they are deployed.`
-	cmd.Example = "  signpost plan shop/store/v1/prod --for rollback --to 3\n  signpost rollback shop/store/v1/prod --to 3 --wait"
+stay as they are deployed.
+
+A host name that a document of its own publishes gets the document of an earlier release again. Without
+--to, the command takes the document before the latest change, also that of a name that was unpublished.
+"signpost history HOST" lists the releases.`
+	cmd.Example = "  signpost rollback www.shop.example --project shop --dry-run\n  signpost rollback www.shop.example --project shop --to 2 --wait=verified\n" +
+		"  signpost rollback shop/store/v1/prod --to 3 --wait"
 	return cmd
 }
 

@@ -1,6 +1,8 @@
 package lifecycle
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -39,12 +41,26 @@ func (w *wait) Set(text string) error {
 }
 
 func (w *wait) flag(cmd *cobra.Command, action intent.Action) {
-	usage, alone := "wait until it is instantiated, published or verified, and show the progress", waitInstantiated
+	usage, alone := "wait until it is instantiated (without a value), published or verified, and show the progress", waitInstantiated
 	if action == intent.Terminate {
 		usage, alone = "wait until it is terminated, and show the progress", waitTerminated
 	}
 	cmd.Flags().Var(w, "wait", usage)
 	cmd.Flags().Lookup("wait").NoOptDefVal = string(alone)
+}
+
+// WaitArgument takes a state that follows --wait from the arguments, and answers the others. A flag that may stand alone has its
+// value behind "=" only, and people write "--wait verified", too.
+func WaitArgument(cmd *cobra.Command, args []string) []string {
+	flag := cmd.Flags().Lookup("wait")
+	if flag == nil || !flag.Changed {
+		return args
+	}
+	at := slices.IndexFunc(args, func(arg string) bool { return new(wait).Set(arg) == nil })
+	if at < 0 || flag.Value.String() != flag.NoOptDefVal && flag.Value.String() != args[at] || flag.Value.Set(args[at]) != nil {
+		return args
+	}
+	return slices.Delete(slices.Clone(args), at, at+1)
 }
 
 // refuse fails if an action on an owner does not lead to what is waited for.

@@ -5,12 +5,10 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,13 +33,11 @@ type lifecycle struct {
 	adopt    string   // of a record: the owner id whose names it takes over
 	to       revision // of a rollback
 	force    bool     // of terminate
-	dryRun   bool     // of deploy: only plan
+	project  string   // of a rollback of a name
+	dryRun   bool     // of deploy and rollback: only plan
 	wait     wait
 	timeout  time.Duration // of --wait
 }
-
-// nameBack tells how a name gets its earlier document back.
-const nameBack = "Take the document before the change from signpost get projects/PROJECT/names/HOST/events -o json, and publish it again"
 
 const takeoverHelp = "move to this group the names that the given deployment intent `group` of the project publishes, too"
 
@@ -55,8 +51,14 @@ const (
 func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
 	request := &lifecycle{action: action}
 	cmd := &cobra.Command{
-		Args: terminal.Exactly(1, "one deployment intent group or logical cloud"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			return terminal.Exactly(1, "one deployment intent group or logical cloud")(cmd, WaitArgument(cmd, args))
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args = WaitArgument(cmd, args)
+			if action == intent.Rollback && document.IsName(args[0]) {
+				return rollbackName(cmd.Context(), p, request, args[0])
+			}
 			if err := request.read(args[0]); err != nil {
 				return err
 			}
@@ -76,6 +78,7 @@ func (request *lifecycle) flags(cmd *cobra.Command, action intent.Action) {
 	cmd.Flags().StringVar(&request.confirm, "confirm", "", "the `token` of the plan to carry out; refused if anything changed since the plan")
 	if action == intent.Rollback {
 		request.to.flag(cmd.Flags())
+		connect.ProjectFlag(cmd.Flags(), &request.project, "for a host name: its `PROJECT`")
 	}
 	if action == intent.Instantiate || action == intent.Update || action == intent.Deploy {
 		cmd.Flags().StringVar(&request.takeover, "takeover", "", takeoverHelp)
@@ -83,7 +86,7 @@ func (request *lifecycle) flags(cmd *cobra.Command, action intent.Action) {
 	if action == intent.Update || action == intent.Deploy {
 		cmd.Flags().StringVar(&request.adopt, "adopt", "", adoptHelp)
 	}
-	if action == intent.Deploy {
+	if action == intent.Deploy || action == intent.Rollback {
 		cmd.Flags().BoolVar(&request.dryRun, "dry-run", false, "show the plan, and change nothing")
 	}
 	if action == intent.Terminate {
@@ -97,9 +100,6 @@ func (request *lifecycle) flags(cmd *cobra.Command, action intent.Action) {
 
 // read checks what can be checked without the server.
 func (request *lifecycle) read(text string) (err error) {
-	if path, wrong := document.CleanPath(text); request.action == intent.Rollback && wrong == nil && path.Segment("names") != "" {
-		return terminal.Usagef("%q is a name; rollback is for deployment intent groups and logical clouds. %s", text, nameBack)
-	}
 	request.owner, err = document.OwnerPath(text)
 	if request.action == intent.Update || request.action == intent.Deploy {
 		request.owner, err = document.UpdatedPath(text)
@@ -115,6 +115,9 @@ func (request *lifecycle) read(text string) (err error) {
 
 // address is where the action is asked for.
 func (request *lifecycle) address() string {
+	if request.dryRun && request.action == intent.Rollback {
+		return connect.Query{"for": string(intent.Rollback), "to": request.to.String()}.Of(string(request.owner) + "/plan")
+	}
 	return connect.Query{
 		"confirm": request.confirm, "to": request.to.String(), "takeover": request.takeover, "adopt": request.adopt,
 		"force": connect.If(request.force), "dryRun": connect.If(request.dryRun),
@@ -164,10 +167,6 @@ func (request *lifecycle) perform(ctx context.Context, p terminal.Program, api *
 	done := performed{owner: request.owner, reached: "accepted"}
 	var err error
 	if done.body, err = connect.Ask(ctx, api, http.MethodPost, request.address(), nil, &done.accepted); err != nil {
-		problem, is := errors.AsType[*client.Error](err)
-		if is && problem.Status == http.StatusNotFound && request.action == intent.Rollback && strings.Contains(request.owner.Name(), ".") {
-			problem.Detail += ". If you mean a name: " + nameBack
-		}
 		return done, err
 	}
 	if done.accepted.Action == client.DeployedAction(intent.NoAction) {

@@ -1,15 +1,20 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -32,6 +37,9 @@ func AwaitName(ctx context.Context, p terminal.Program, api *client.Client, path
 		}
 		body = answer
 		done := err == nil && name.Status.Is(what)
+		if why := never(answer); err == nil && !done && why != "" {
+			return false, fmt.Errorf("%s was accepted, but cannot be published: %s; change its targets, or what the provider allows", hostIn(path), why)
+		}
 		if text := name.Status.Message; !done && text != "" && text != shown {
 			terminal.Printf(p.Err, "%s\n", terminal.Plain(text))
 			shown = text
@@ -41,6 +49,30 @@ func AwaitName(ctx context.Context, p terminal.Program, api *client.Client, path
 	return body, err
 }
 
+// never says why no target of a name can be published as its document is; empty if that may still change.
+func never(document []byte) string {
+	var name struct {
+		Spec   intent.Name
+		Status intent.NameReport
+	}
+	if json.Unmarshal(document, &name) != nil || name.Spec.Service != "" || name.Status.State != intent.Instantiated {
+		return ""
+	}
+	why := ""
+	for _, record := range name.Status.Records {
+		if len(record.Targets) > 0 {
+			return ""
+		}
+		for _, r := range record.Rejected {
+			if address.Passes(r.Code) {
+				return ""
+			}
+			why = cmp.Or(why, terminal.Plain(r.Target)+": "+terminal.Plain(r.Reason))
+		}
+	}
+	return why
+}
+
 // hostIn is the host name of a name's path, as it is written in a URL.
 func hostIn(path string) string {
 	name := intent.Path(path).Name()
@@ -48,4 +80,38 @@ func hostIn(path string) string {
 		return host
 	}
 	return name
+}
+
+// named is a name as it is stored, with its status.
+type named struct {
+	Metadata intent.Metadata   `json:"metadata"`
+	Status   intent.NameReport `json:"status"`
+}
+
+// PrintName tells what the command changed, and how the name is now.
+func PrintName(w io.Writer, accepted, now []byte) error {
+	var changed, name named
+	if err := cmp.Or(json.Unmarshal(accepted, &changed), json.Unmarshal(now, &name)); err != nil {
+		return err
+	}
+	terminal.Printf(w, "%s %s: published %s, verified %s\n", terminal.Plain(name.Metadata.Name), name.Status.State, name.Status.Published, name.Status.Verified)
+	for _, warning := range changed.Status.Warnings {
+		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
+	}
+	if len(name.Status.Records)+len(changed.Status.Changes) == 0 {
+		return nil
+	}
+	terminal.Printf(w, "\n")
+	t := terminal.NewTable("TYPE", "TARGETS", "CHANGE")
+	told := map[string]bool{}
+	for _, change := range changed.Status.Changes {
+		told[change.Type] = true
+		t.Add(change.Type, TargetsCell(change.Action, change.Before, change.Targets)+TTLCell(change.Action, change.TTLBefore, change.TTL), change.Action)
+	}
+	for _, record := range name.Status.Records {
+		if !told[record.Type] {
+			t.Add(record.Type, strings.Join(record.Targets, " "), "unchanged")
+		}
+	}
+	return t.Write(w)
 }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -119,7 +120,7 @@ func refusal(plan client.Plan) error {
 }
 
 // printPlan shows a plan: what stands in the way, the names, the objects, the
-// token. Objects that stay as they are come in wide tables alone.
+// token. Names and objects that stay as they are come in wide tables alone.
 func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	if line := summary(plan); line != "" {
 		terminal.Printf(w, "%s\n", line)
@@ -135,6 +136,9 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	}
 	names := terminal.NewTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS", "WITHIN", "CLIENTS")
 	for _, n := range plan.Names {
+		if !wide && n.Action == client.Change(actionUnchanged) {
+			continue
+		}
 		names.Add(string(n.Action), n.Name, n.Type, n.Record, TargetsCell(string(n.Action), n.Before, n.Targets)+TTLCell(string(n.Action), n.TTLBefore, n.TTL), n.AnsweredWithin, n.ClientsWithin)
 	}
 	objects := terminal.NewTable("ACTION", "CLUSTER", "KIND", "NAMESPACE", "NAME")
@@ -159,9 +163,12 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 
 // printClients says when clients follow the slowest of the names, and what resolvers may have cached of new ones.
 func printClients(w io.Writer, names []client.NameChange) {
-	var slowest, absent time.Duration
+	var slowest, absent, kept time.Duration
 	created, known := 0, 0
 	for _, n := range names {
+		if n.Action == client.ChangeDelete {
+			kept = max(kept, time.Duration(cmp.Or(n.TTLBefore, usualTTL))*time.Second)
+		}
 		slowest = max(slowest, duration(n.ClientsWithin))
 		if n.Action == "create" && n.ClientsWithin != "" {
 			created++
@@ -173,6 +180,12 @@ func printClients(w io.Writer, names []client.NameChange) {
 	}
 	if slowest > 0 {
 		terminal.Printf(w, "\nClients follow within %s: the time to decide and to publish, and the TTL.\n", slowest)
+	}
+	if kept > 0 {
+		if slowest == 0 {
+			terminal.Printf(w, "\n")
+		}
+		terminal.Printf(w, "Resolvers may answer a removed name for %s after it is gone: its TTL.\n", kept)
 	}
 	switch {
 	case created > 0 && known == created:
@@ -238,6 +251,9 @@ func TargetsCell(action string, before, targets []string) string {
 	}
 }
 
+// usualTTL is the TTL that most DNS providers give a name without one, in seconds. None gives more.
+const usualTTL = 300
+
 // TTLCell is from which TTL to which a name changes, in seconds; empty for no change.
 func TTLCell(action string, before, now int64) string {
 	if action != string(client.ChangeUpdate) || before == now {
@@ -245,7 +261,7 @@ func TTLCell(action string, before, now int64) string {
 	}
 	seconds := func(ttl int64) string {
 		if ttl == 0 {
-			return "default"
+			return fmt.Sprintf("that of the provider, usually %d", usualTTL)
 		}
 		return strconv.FormatInt(ttl, 10)
 	}
@@ -261,7 +277,8 @@ func summary(plan client.Plan) string {
 		counts[string(o.Action)]++
 	}
 	if len(plan.Objects)+left.Create+left.Update+left.Delete+left.Unchanged == 0 {
-		if len(plan.Names)+len(plan.Errors) == 0 {
+		changes := func(n client.NameChange) bool { return n.Action != client.Change(actionUnchanged) }
+		if len(plan.Errors) == 0 && !slices.ContainsFunc(plan.Names, changes) {
 			return "Nothing would change."
 		}
 		return ""

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,7 +19,8 @@ import (
 )
 
 const historyHelp = `Shows how a host name has changed in the last 30 days, and why, in all projects that you may
-read. The newest change comes first. TARGETS lists added targets with + and removed ones with -.`
+read. The newest change comes first. TARGETS lists added targets with + and removed ones with -. ANSWERED is
+when all authoritative servers were first seen to answer the change.`
 
 // HistoryCommand makes `signpost history`.
 func HistoryCommand(p terminal.Program) *cobra.Command {
@@ -66,6 +68,7 @@ func printTurns(w io.Writer, host string, body []byte) error {
 		return nil
 	}
 	t := terminal.NewTable("TIME", "PROJECT", "CAUSE", "BY", "TARGETS", "ANSWERED", "MESSAGE")
+	unseen := false
 	for _, turn := range history.Items {
 		var targets, answered []string
 		for _, c := range turn.Changes {
@@ -74,9 +77,16 @@ func printTurns(w io.Writer, host string, body []byte) error {
 				answered = append(answered, terminal.Moment(c.Answered))
 			}
 		}
-		t.Add(terminal.Moment(turn.Time), turn.Project, causeCell(turn.Cause), turn.Cause.Actor, strings.Join(targets, " "), strings.Join(answered, " "), messageCell(turn))
+		if len(targets) > 0 && len(answered) == 0 {
+			answered, unseen = []string{"not seen"}, true
+		}
+		t.Add(terminal.Moment(turn.Time), turn.Project, causeCell(turn), turn.Cause.Actor, strings.Join(targets, " "), strings.Join(answered, " "), messageCell(turn))
 	}
-	return t.Write(w)
+	if err := t.Write(w); err != nil || !unseen {
+		return err
+	}
+	terminal.Printf(w, "\nnot seen: Signpost asks each server every few seconds. It saw no answer of all servers before the next change, or cannot ask them.\n")
+	return nil
 }
 
 // targetsCell is what came and went of a type, as in "A +192.0.2.1 -192.0.2.2".
@@ -100,12 +110,35 @@ func targetsCell(c intent.TargetChange) string {
 	return strings.Join(parts, " ")
 }
 
-// causeCell is a reason with what it is about.
-func causeCell(c intent.Cause) string {
+// causeCell is a reason with what it is about, in words.
+func causeCell(turn intent.NameTurn) string {
+	c := turn.Cause
 	if c.Release > 0 {
-		return fmt.Sprintf("%s %d (%s)", c.Reason, c.Release, c.Action)
+		action := string(c.Action)
+		if verb := verbOfName(c.Action); verb != "" && intent.IsName(turn.Owner) {
+			action = verb
+		}
+		return fmt.Sprintf("release %d (%s)", c.Release, action)
 	}
-	return c.Reason + strings.TrimSuffix(" "+c.Cluster, " ")
+	words := map[string]string{
+		intent.CauseTakeover: "takeover by another owner", intent.CauseAddress: "other addresses", intent.CauseReadiness: "readiness of the Service",
+		intent.CauseCluster: "cluster lost or back", intent.CauseDrain: "drain", intent.CauseUndrain: "undrain", intent.CauseRouting: "order or weights of clusters",
+		intent.CauseProvider: "rules of the provider", intent.CauseFailSafe: "most clusters fail, addresses stay", intent.CauseAnswers: "servers answer otherwise",
+	}
+	return cmp.Or(words[c.Reason], c.Reason) + strings.TrimSuffix(": "+strings.Replace(c.Cluster, "+", "/", 1), ": ")
+}
+
+// verbOfName is what an action on a name is for people, empty for others.
+func verbOfName(action intent.Action) string {
+	switch action {
+	case intent.Instantiate:
+		return "publish"
+	case intent.Update:
+		return "change"
+	case intent.Terminate:
+		return "unpublish"
+	}
+	return ""
 }
 
 func messageCell(turn intent.NameTurn) string {

@@ -4,18 +4,20 @@ package publish
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
@@ -29,8 +31,9 @@ const publishHelp = `Publishes a host name, or changes it. The name leads to a S
 clusters, to fixed addresses, or to another host name. Repeating the command changes nothing.
 Fields of a published name that no flag gives stay as they are; --replace drops them.
 
-With --wait the command returns once the name is seen to be published, or answered by the
-authoritative servers of its provider.`
+--wait=instantiated waits until the objects of the name are in the clusters. --wait=published, or --wait
+alone, waits until the publisher has written the name to DNS. --wait=verified waits until the
+authoritative servers of the provider answer it.`
 
 // publication is one request to publish a name.
 type publication struct {
@@ -60,9 +63,9 @@ func Command(p terminal.Program) *cobra.Command {
 		Example: "  signpost publish www.shop.example --service web/frontend --clusters dc/one,dc/two --wait=verified\n" +
 			"  signpost publish api.shop.example --service web/api --selector region=eu --provider lab --ttl 60\n" +
 			"  signpost publish mail.shop.example --address 192.0.2.7 --dry-run",
-		Args: terminal.Exactly(1, "one host name"),
+		Args: func(cmd *cobra.Command, args []string) error { return oneHost(cmd, lifecycle.WaitArgument(cmd, args)) },
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := r.read(args[0]); err != nil {
+			if err := r.read(lifecycle.WaitArgument(cmd, args)[0]); err != nil {
 				return err
 			}
 			return r.publish(cmd.Context(), p, cmd.Flags().Changed)
@@ -70,7 +73,7 @@ func Command(p terminal.Program) *cobra.Command {
 	}
 	const longest = 5 * time.Minute
 	flags := cmd.Flags()
-	flags.StringVar(&r.project, "project", connect.DefaultProject, "the `PROJECT` of the name")
+	connect.ProjectFlag(flags, &r.project, "the `PROJECT` of the name")
 	flags.StringVar(&r.spec.Service, "service", "", "the Service whose addresses the name gets, as `NAMESPACE/NAME`")
 	flags.StringSliceVar(&r.clusters, "clusters", nil, "the `CLUSTERS` in which the Service is, as provider/cluster, separated by commas")
 	flags.StringToStringVar(&r.selector, "selector", nil, "in place of --clusters: `LABELS` that a cluster has to have, as in region=eu")
@@ -78,13 +81,14 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.StringVar(&r.spec.CNAME, "cname", "", "in place of --service: a fixed host `NAME`")
 	flags.StringVar(&r.spec.Provider, "provider", "", "the `PROVIDER` of the project (default: the one that serves the name)")
 	flags.StringVar(&r.scope, "scope", "", "public (default): addresses of all clusters; cluster: those of each of --clusters, by a provider associated with it")
-	flags.Int64Var(&r.spec.TTL, "ttl", 0, "`SECONDS` for which answers may be kept (default: the DNS provider's)")
+	flags.Var((*seconds)(&r.spec.TTL), "ttl", "for how long resolvers may keep answers: `SECONDS`, or a time as 5m (default: the DNS provider's)")
 	flags.StringSliceVar(&r.spec.RecordTypes, "type", nil, "the `TYPES` to publish, of A, AAAA, CNAME and SRV (default: all but SRV)")
 	flags.BoolVar(&r.replace, "replace", false, "drop what the name has and no flag gives")
 	flags.StringVar(&r.takeover, "takeover", "", "the deployment intent `GROUP` that publishes the host name now and gives it up, as app/version/group")
 	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")
-	flags.StringVar(&r.wait, "wait", "", "wait until the name is instantiated, `published` or verified")
+	flags.StringVar(&r.wait, "wait", "", "wait until the name is instantiated, `published` or verified; published without a value")
+	flags.Lookup("wait").NoOptDefVal = "published"
 	flags.DurationVar(&r.timeout, "timeout", longest, "how long to --wait")
 	r.output.Flag(flags)
 	r.server.ServerFlags(flags)
@@ -98,7 +102,7 @@ func (r *publication) read(host string) error {
 	if err != nil {
 		return terminal.Usagef("%q %w", host, err)
 	}
-	r.host, r.spec.Scope = canonical, intent.Scope(r.scope)
+	r.host, r.spec.Scope, r.project = canonical, intent.Scope(r.scope), connect.Project(r.project)
 	if r.wait != "" && !slices.Contains([]string{"instantiated", "published", "verified"}, r.wait) {
 		return terminal.Usagef("--wait: %q is nothing to wait for; give instantiated, published or verified", r.wait)
 	}
@@ -114,6 +118,44 @@ func (r *publication) read(host string) error {
 	return nil
 }
 
+// oneHost refuses all arguments but one host name, and says how targets are given.
+func oneHost(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		if _, err := netip.ParseAddr(args[1]); err == nil {
+			return terminal.Usagef("takes one host name; give the address by a flag: --address %s", strings.Join(args[1:], ","))
+		}
+		if strings.Contains(args[1], "/") {
+			return terminal.Usagef("takes one host name; give the Service by a flag: --service %s", args[1])
+		}
+	}
+	return terminal.Exactly(1, "one host name")(nil, args)
+}
+
+// seconds is a flag for a time in whole seconds: a number of them, or a duration.
+type seconds int64
+
+var _ pflag.Value = (*seconds)(nil)
+
+// String is the number of seconds.
+func (s *seconds) String() string { return strconv.FormatInt(int64(*s), 10) }
+
+// Type is what --help calls the value.
+func (s *seconds) Type() string { return "seconds" }
+
+// Set takes a value of the flag.
+func (s *seconds) Set(text string) error {
+	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
+		*s = seconds(number)
+		return nil
+	}
+	long, err := time.ParseDuration(text)
+	if err != nil || long%time.Second != 0 {
+		return terminal.Usagef("this is not a time in whole seconds; give 300, or 5m")
+	}
+	*s = seconds(long / time.Second)
+	return nil
+}
+
 // namePath is the document of a name.
 func namePath(project, host string) string {
 	return "projects/" + project + "/names/" + url.PathEscape(host)
@@ -126,11 +168,7 @@ func (r *publication) publish(ctx context.Context, p terminal.Program, given fun
 		return err
 	}
 	path := namePath(r.project, r.host)
-	name, asRead, err := r.wanted(ctx, api, path, given)
-	if err != nil {
-		return err
-	}
-	body, err := json.Marshal(name)
+	body, asRead, err := r.wanted(ctx, api, path, given)
 	if err != nil {
 		return err
 	}
@@ -148,103 +186,88 @@ func (r *publication) publish(ctx context.Context, p terminal.Program, given fun
 			return err
 		}
 	}
-	return r.output.Print(p.Out, answer, func(w io.Writer, _ bool) error { return printName(w, response.Body, answer) })
+	return r.output.Print(p.Out, answer, func(w io.Writer, _ bool) error { return lifecycle.PrintName(w, response.Body, answer) })
 }
 
 // wanted is the document of the name with what the flags give, and the condition that the one it
-// follows from is still the same.
-func (r *publication) wanted(ctx context.Context, api *client.Client, path string, given func(flag string) bool) (intent.Resource[intent.Name], http.Header, error) {
-	next := intent.Resource[intent.Name]{Metadata: intent.Metadata{Name: r.host}, Spec: r.spec}
-	if r.replace {
-		return next, nil, nil
+// follows from is still the same. Fields that this version does not know stay as they are.
+func (r *publication) wanted(ctx context.Context, api *client.Client, path string, given func(flag string) bool) ([]byte, http.Header, error) {
+	fresh, err := json.Marshal(intent.Resource[intent.Name]{Metadata: intent.Metadata{Name: r.host}, Spec: r.spec})
+	if err != nil || r.replace {
+		return fresh, nil, err
 	}
 	stored, err := api.Do(ctx, http.MethodGet, path, nil, nil)
-	if refused, is := errors.AsType[*client.Error](err); is && refused.Status == http.StatusNotFound {
-		return next, http.Header{"If-None-Match": {"*"}}, nil
+	if connect.IsMissing(err) {
+		return fresh, http.Header{"If-None-Match": {"*"}}, nil
 	}
 	if err != nil {
-		return next, nil, err
+		return nil, nil, err
 	}
-	var now intent.Resource[intent.Name]
-	if err := json.Unmarshal(stored.Body, &now); err != nil {
-		return now, nil, err
-	}
-	r.change(&now.Spec, given)
-	return now, http.Header{"If-Match": stored.Header["Etag"]}, nil
+	body, err := r.change(stored.Body, given)
+	return body, http.Header{"If-Match": stored.Header["Etag"]}, err
 }
 
-// change gives a name what the flags give.
-func (r *publication) change(name *intent.Name, given func(flag string) bool) {
+// change gives the document of a name what the flags give, and keeps all its other fields.
+func (r *publication) change(document []byte, given func(flag string) bool) ([]byte, error) {
+	var now struct {
+		Metadata json.RawMessage            `json:"metadata"`
+		Spec     map[string]json.RawMessage `json:"spec"`
+	}
+	if err := json.Unmarshal(document, &now); err != nil {
+		return nil, err
+	}
+	var wanted map[string]json.RawMessage
+	if body, err := json.Marshal(r.spec); err != nil {
+		return nil, err
+	} else if err := json.Unmarshal(body, &wanted); err != nil {
+		return nil, err
+	}
+	for _, field := range r.changed(given) {
+		if value, set := wanted[field]; set {
+			now.Spec[field] = value
+			continue
+		}
+		delete(now.Spec, field)
+	}
+	return json.Marshal(now)
+}
+
+// changed are the fields of a name that the flags give, and those that lose their meaning by it.
+func (r *publication) changed(given func(flag string) bool) []string {
+	var fields []string
 	if given("service") || given("address") || given("cname") {
-		name.Service, name.Addresses, name.CNAME = r.spec.Service, r.spec.Addresses, r.spec.CNAME
+		fields = append(fields, "service", "addresses", "cname")
 		if !given("service") { // what is for Services alone
-			name.Clusters, name.Routing, name.Scope = nil, nil, ""
+			fields = append(fields, "clusters", "routing", "scope")
 		}
 	}
 	if given("clusters") || given("selector") {
-		name.Clusters = r.spec.Clusters
+		fields = append(fields, "clusters")
 	}
-	if given("provider") {
-		name.Provider = r.spec.Provider
+	for flag, field := range map[string]string{"provider": "provider", "scope": "scope", "ttl": "ttl", "type": "recordTypes"} {
+		if given(flag) {
+			fields = append(fields, field)
+		}
 	}
-	if given("scope") {
-		name.Scope = r.spec.Scope
-	}
-	if given("ttl") {
-		name.TTL = r.spec.TTL
-	}
-	if given("type") {
-		name.RecordTypes = r.spec.RecordTypes
-	}
+	return fields
 }
 
-// put sends the name. If its project is the default one and does not exist, it is made. It does not stay without the name.
+// put sends the name. If its project is the default one and does not exist, it is made, but not for a plan. It does not stay
+// without the name.
 func (r *publication) put(ctx context.Context, p terminal.Program, api *client.Client, path string, body []byte, asRead http.Header) (*client.Response, error) {
 	response, err := api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), asRead)
-	var refused *client.Error
-	if r.project != connect.DefaultProject || !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
+	if r.project != connect.DefaultProject || !connect.IsMissing(err) {
 		return response, err
+	}
+	if r.dryRun {
+		return nil, fmt.Errorf("project %q does not exist yet; without --dry-run, the command makes it. Or give another project, with --project", r.project)
 	}
 	remove, err := connect.MakeDefaultProject(ctx, api, p.Err)
 	if err != nil {
 		return nil, err
 	}
-	if response, err = api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), asRead); err != nil || r.dryRun {
+	if response, err = api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), asRead); err != nil {
 		remove()
 	}
 	return response, err
-}
-
-// named is a name as it is stored, with its status.
-type named struct {
-	Metadata intent.Metadata   `json:"metadata"`
-	Status   intent.NameReport `json:"status"`
-}
-
-// printName tells what the command changed, and how the name is now.
-func printName(w io.Writer, accepted, now []byte) error {
-	var changed, name named
-	if err := cmp.Or(json.Unmarshal(accepted, &changed), json.Unmarshal(now, &name)); err != nil {
-		return err
-	}
-	terminal.Printf(w, "%s %s: published %s, verified %s\n", terminal.Plain(name.Metadata.Name), name.Status.State, name.Status.Published, name.Status.Verified)
-	for _, warning := range changed.Status.Warnings {
-		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
-	}
-	if len(name.Status.Records)+len(changed.Status.Changes) == 0 {
-		return nil
-	}
-	terminal.Printf(w, "\n")
-	t := terminal.NewTable("TYPE", "TARGETS", "CHANGE")
-	told := map[string]bool{}
-	for _, change := range changed.Status.Changes {
-		told[change.Type] = true
-		t.Add(change.Type, lifecycle.TargetsCell(change.Action, change.Before, change.Targets)+lifecycle.TTLCell(change.Action, change.TTLBefore, change.TTL), change.Action)
-	}
-	for _, record := range name.Status.Records {
-		if !told[record.Type] {
-			t.Add(record.Type, strings.Join(record.Targets, " "), "unchanged")
-		}
-	}
-	return t.Write(w)
 }

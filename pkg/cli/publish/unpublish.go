@@ -3,7 +3,6 @@ package publish
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,14 +38,14 @@ func UnpublishCommand(p terminal.Program) *cobra.Command {
 		Use:   "unpublish HOST",
 		Short: "Take a host name out of DNS, and delete it",
 		Long: `Takes a host name out of DNS, and deletes its document once nothing answers it any more.
---wait waits until that is done.`,
+--wait waits until that is done. Other projects can have the name some seconds later.`,
 		Example: "  signpost unpublish www.shop.example --wait",
 		Args:    terminal.Exactly(1, "one host name"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return r.unpublish(cmd.Context(), p, args[0]) },
 	}
 	const longest = 5 * time.Minute
 	flags := cmd.Flags()
-	flags.StringVar(&r.project, "project", connect.DefaultProject, "the `PROJECT` of the name")
+	connect.ProjectFlag(flags, &r.project, "the `PROJECT` of the name")
 	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")
 	flags.BoolVar(&r.wait, "wait", false, "wait until the name is gone")
@@ -60,7 +59,7 @@ func UnpublishCommand(p terminal.Program) *cobra.Command {
 // ownNames completes the names that a project publishes by documents of their own.
 func ownNames(server *connect.Connection, project *string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return server.Complete(connect.Short(string(intent.Join("projects", *project, intent.NamesCollection, "*"))))(cmd, args, typed)
+		return server.Complete(connect.Short(string(intent.Join("projects", connect.Project(*project), intent.NamesCollection, "*"))))(cmd, args, typed)
 	}
 }
 
@@ -69,6 +68,7 @@ func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host strin
 	if err != nil {
 		return terminal.Usagef("%q %w", host, err)
 	}
+	r.project = connect.Project(r.project)
 	api, err := r.server.Dial()
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host strin
 	path := namePath(r.project, canonical)
 	response, err := api.Do(ctx, http.MethodDelete, query.Of(path), nil, nil)
 	if err != nil {
-		return orAnotherProject(r.project, err)
+		return connect.InProject(ctx, api, r.project, canonical, err)
 	}
 	if r.dryRun {
 		return lifecycle.PrintPlan(p, &r.output, response.Body, false)
@@ -95,15 +95,6 @@ func (r *deletion) unpublish(ctx context.Context, p terminal.Program, host strin
 	})
 }
 
-// orAnotherProject adds to a refusal what to do if the default project was asked and does not have it.
-func orAnotherProject(project string, err error) error {
-	var refused *client.Error
-	if project == connect.DefaultProject && errors.As(err, &refused) && refused.Status == http.StatusNotFound {
-		refused.Detail += "; give its project by --project"
-	}
-	return err
-}
-
 // awaitGone looks at a name until it does not exist any more.
 func awaitGone(ctx context.Context, p terminal.Program, api *client.Client, path string, timeout time.Duration) error {
 	var last *client.Response
@@ -114,7 +105,7 @@ func awaitGone(ctx context.Context, p terminal.Program, api *client.Client, path
 		},
 	}.Until(ctx, func(ctx context.Context) (gone bool, err error) {
 		last, err = api.Do(ctx, http.MethodGet, path, nil, nil)
-		if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound {
+		if connect.IsMissing(err) {
 			return true, nil
 		}
 		return false, err
@@ -148,10 +139,11 @@ func NamesCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return orAnotherProject(project, show.Get(cmd.Context(), p, api, intent.Join("projects", project, intent.NamesCollection), url.Values{}, &output))
+			project = connect.Project(project)
+			return connect.OfProject(project, show.Get(cmd.Context(), p, api, intent.Join("projects", project, intent.NamesCollection), url.Values{}, &output))
 		},
 	}
-	cmd.Flags().StringVar(&project, "project", connect.DefaultProject, "the `PROJECT` whose names to list")
+	connect.ProjectFlag(cmd.Flags(), &project, "the `PROJECT` whose names to list")
 	output.Flag(cmd.Flags())
 	server.Flags(cmd.Flags())
 	return cmd

@@ -33,7 +33,7 @@ func unknownVariables(environment []string, flags *pflag.FlagSet) []string {
 // isOthers tells whether SIGNPOST_<word> has another reader: a command that calls a
 // server. Kubernetes makes some for a Service named signpost.
 func isOthers(word string) bool {
-	clients := []string{"SERVER", "TOKEN", "CA_FILE", "CERT_FILE", "KEY_FILE"}
+	clients := []string{"SERVER", "PROJECT", "TOKEN", "CA_FILE", "CERT_FILE", "KEY_FILE"}
 	return slices.Contains(clients, word) || strings.HasPrefix(word, "SERVICE_") || strings.HasPrefix(word, "PORT") ||
 		strings.Contains(word, "_SERVICE_") || strings.Contains(word, "_PORT")
 }

@@ -137,6 +137,8 @@ func printAnswer(ctx context.Context, w io.Writer, path intent.Path, body []byte
 	case len(*found.Items) == 0:
 		terminal.Printf(w, "There are no %s.\n", strings.ReplaceAll(last, "-", " "))
 		return nil
+	case path == intent.NamesCollection:
+		return printFoundPage(w, body, more != nil)
 	case last == "events":
 		return printEvents(w, body)
 	case last == "users":

@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -31,12 +32,16 @@ func (p *statusPart) flags(of *pflag.FlagSet) {
 
 // refuse fails if the owner has nothing of what the flags ask for.
 func (p *statusPart) refuse(owner intent.Path) error {
+	name, err := hostname.ASCIIPattern(p.name)
 	switch {
 	case p.summary && p.name+p.cluster != "":
 		return terminal.Usagef("--summary counts all names and clusters; leave out --name and --cluster")
+	case err != nil:
+		return terminal.Usagef("--name: %q %w", p.name, err)
 	case document.IsRecord(owner) && (p.summary || p.name != ""):
 		return terminal.Usagef("the status of a provider has no names; leave out --summary and --name")
 	}
+	p.name = name
 	return nil
 }
 

@@ -34,7 +34,7 @@ func nameTable(names []client.NameStatus) *terminal.Table {
 	t := terminal.NewTable("NAME", "TYPE", "RECORD", "SCOPE", "TARGET", "CLUSTER", "SOURCE")
 	for _, n := range names {
 		if len(n.Targets) == 0 {
-			t.Add(n.Name, n.Type, n.Record, string(n.Scope), "", "", "")
+			t.Add(n.Name, n.Type, n.Record, string(n.Scope), "none", "", whyNone(n))
 		}
 		for _, target := range n.Targets {
 			for _, s := range sourcesOf(n, target) {
@@ -43,6 +43,16 @@ func nameTable(names []client.NameStatus) *terminal.Table {
 		}
 	}
 	return t
+}
+
+// whyNone says why a name has no targets, as far as its condition tells.
+func whyNone(n client.NameStatus) string {
+	for _, c := range n.Conditions {
+		if c.Type == client.Published && c.Status != client.True {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 // setTable has a row for each set of a name that has several.
@@ -162,9 +172,17 @@ func objectTable(clusters []client.ClusterStatus, wide bool) *terminal.Table {
 func providerTable(providers []client.ProviderStatus) *terminal.Table {
 	t := terminal.NewTable("PUBLISHER OF", "HOME", "SCOPE", "VERSION", "AVAILABLE", "LAST SYNC", "MESSAGE")
 	for _, p := range providers {
-		t.Add(p.Record, p.Cluster, string(p.Scope), p.Version, availableCell(p.Available), terminal.MomentOf(p.LastSync), p.Message)
+		t.Add(p.Record, p.Cluster, string(p.Scope), p.Version, availableCell(p.Available), terminal.MomentOf(p.LastSync), whyUnknown(p))
 	}
 	return t
+}
+
+// whyUnknown is the message of a publisher. If nothing was observed, it says so.
+func whyUnknown(p client.ProviderStatus) string {
+	if p.Available == nil && p.Message == "" {
+		return "not observed: its cluster is not watched, or was not reached yet"
+	}
+	return p.Message
 }
 
 // availableCell says so of what could be observed.

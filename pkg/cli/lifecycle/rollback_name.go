@@ -1,0 +1,173 @@
+package lifecycle
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
+	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/hostname"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// rollbackName publishes a name again as an earlier document of it says. The text is a host name, or
+// the path of the name's document.
+func rollbackName(ctx context.Context, p terminal.Program, request *lifecycle, text string) error {
+	path, err := request.namePath(text)
+	if err != nil {
+		return err
+	}
+	api, err := request.server.Dial()
+	if err != nil {
+		return err
+	}
+	body, err := earlierDocument(ctx, api, path, int64(request.to))
+	if err != nil {
+		return connect.InProject(ctx, api, path.Segment("projects"), path.Name(), err)
+	}
+	unchanged, address := http.Header{"If-None-Match": {"*"}}, string(path.Parent())+"/names/"+url.PathEscape(path.Name())
+	switch now, err := api.Do(ctx, http.MethodGet, address, nil, nil); {
+	case err == nil:
+		unchanged = http.Header{"If-Match": now.Header["Etag"]}
+	case !connect.IsMissing(err):
+		return err
+	}
+	query := connect.Query{"confirm": request.confirm, "dryRun": connect.If(request.dryRun)}
+	response, err := api.Do(ctx, http.MethodPut, query.Of(address), bytes.NewReader(body), unchanged)
+	if err != nil {
+		return err
+	}
+	if request.dryRun {
+		return PrintPlan(p, &request.output, response.Body, false)
+	}
+	answer := response.Body
+	if request.wait != "" {
+		if answer, err = AwaitName(ctx, p, api, address, string(request.wait), request.timeout); err != nil {
+			return err
+		}
+	}
+	return request.output.Print(p.Out, answer, func(w io.Writer, _ bool) error { return PrintName(w, response.Body, answer) })
+}
+
+// namePath is the document of the name of a rollback.
+func (request *lifecycle) namePath(text string) (intent.Path, error) {
+	project, host := connect.Project(request.project), text
+	if strings.Contains(text, "/") {
+		path, err := document.CleanPath(text)
+		if err != nil || !intent.IsName(path) {
+			return "", terminal.Usagef("%q is not a name; give a host name, or projects/PROJECT/names/HOST", text)
+		}
+		project, host = path.Segment("projects"), path.Name()
+	}
+	canonical, err := hostname.CanonicalUnderscored(host)
+	if err != nil {
+		return "", terminal.Usagef("%q %w", host, err)
+	}
+	return intent.Join("projects", project, intent.NamesCollection, canonical), nil
+}
+
+// earlierDocument is the document of a name in a release, by the events of its project. Release 0 is the document before the
+// latest change.
+func earlierDocument(ctx context.Context, api *client.Client, path intent.Path, release int64) ([]byte, error) {
+	search := earlier{path: path, release: release, written: map[string]writing{}}
+	for next := "?limit=500"; ; {
+		var page client.EventPage
+		if _, err := connect.Ask(ctx, api, http.MethodGet, "projects/"+path.Segment("projects")+"/events"+next, nil, &page); err != nil {
+			return nil, err
+		}
+		for _, e := range page.Items {
+			done, err := search.add(e)
+			if done || err != nil {
+				return search.found, err
+			}
+		}
+		if page.Continue == "" {
+			return nil, search.missing()
+		}
+		next = connect.Query{"limit": "500", "continue": page.Continue}.Of("")
+	}
+}
+
+// earlier searches events, of which the newest comes first, for an earlier document of a name.
+type earlier struct {
+	path    intent.Path
+	release int64
+	request string             // that made the release; empty until it is known
+	written map[string]writing // by the request that stored the document
+	changes int                // of the document, among the events so far
+	found   []byte
+}
+
+// writing is a document as a request stored it. The history leaves out large ones.
+type writing map[string]any
+
+// add looks at one event more, and tells whether the document is found.
+func (s *earlier) add(e client.Event) (bool, error) {
+	if e.Path != string(s.path) {
+		return false, nil
+	}
+	stored, deleted := e.Outcome == "stored", e.Outcome == "deleted"
+	if stored || deleted {
+		s.changes++
+	}
+	if s.release == 0 {
+		if deleted || stored && e.Action != client.EventAction(intent.Create) {
+			return true, s.take(e.Before)
+		}
+		return false, nil
+	}
+	if e.Outcome == "accepted" && e.Revision == s.release && s.request == "" {
+		s.request = e.RequestID
+	}
+	if stored {
+		s.written[e.RequestID] = e.After
+	}
+	document, known := s.written[s.request]
+	if !known || s.request == "" {
+		return false, nil
+	}
+	return true, s.take(document)
+}
+
+// take keeps a document that can be published again.
+func (s *earlier) take(document writing) (err error) {
+	if document == nil {
+		return errors.New("the history does not have this document, because it is larger than 16 KiB; publish the name again with its fields")
+	}
+	document["metadata"] = withName(document["metadata"], s.path.Name())
+	if s.found, err = json.Marshal(document); err == nil && bytes.Contains(s.found, []byte(`***`)) {
+		err = errors.New("the history shows a value of this document as ***, because it looks like a secret; publish the name again with its fields")
+	}
+	return err
+}
+
+// withName is the metadata of a document, which has a name in any case.
+func withName(metadata any, name string) map[string]any {
+	fields, is := metadata.(map[string]any)
+	if !is {
+		fields = map[string]any{}
+	}
+	fields["name"] = name
+	return fields
+}
+
+// missing says that no event has the document.
+func (s *earlier) missing() error {
+	project, host := s.path.Segment("projects"), s.path.Name()
+	switch {
+	case s.changes > 0 && s.release != 0:
+		return fmt.Errorf("the history of project %q has no release %d of %s; signpost history %s lists the releases", project, s.release, host, host)
+	case s.changes > 0:
+		return fmt.Errorf("%s has no earlier document; signpost unpublish takes it out of DNS", host)
+	}
+	return &client.Error{Status: http.StatusNotFound, Title: http.StatusText(http.StatusNotFound), Detail: fmt.Sprintf("project %q has never published %s", project, host)}
+}

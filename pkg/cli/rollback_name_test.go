@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestANameGoesBack to the document before its latest change, to that of any release, and out of its grave. The history
+// tells of each.
+func TestANameGoesBack(t *testing.T) {
+	t.Parallel()
+	service := startService(t)
+	run := func(args ...string) result {
+		t.Helper()
+		got := signpost(t, service.url, args...)
+		require.Equal(t, exitDone, got.code, "%v: %s", args, got.err)
+		return got
+	}
+	const host = "pie.lab.example"
+	ttl := func() string { return run("get", "projects/shop/names/"+host, "-o", "yaml").out }
+	run("apply", "-f", quickstart)
+	run("publish", host, "--project", "shop", "--address", "203.0.113.7", "--ttl", "60")
+	got := signpost(t, service.url, "rollback", host, "--project", "shop")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "pie.lab.example has no earlier document; signpost unpublish takes it out of DNS")
+	run("publish", host, "--project", "shop", "--ttl", "5m")
+	run("publish", host, "--project", "shop", "--address", "203.0.113.8")
+	require.Contains(t, ttl(), "- 203.0.113.8")
+
+	plan := run("rollback", host, "--project", "shop", "--to", "1", "--dry-run")
+	require.Contains(t, plan.out, "203.0.113.8 -> 203.0.113.7 (TTL 300 -> 60)")
+	require.Contains(t, ttl(), "- 203.0.113.8", "a dry run changes nothing")
+	back := run("rollback", host, "--project", "shop", "--wait=instantiated")
+	require.Contains(t, back.out, "203.0.113.8 -> 203.0.113.7")
+	require.Contains(t, ttl(), "ttl: 300")
+	run("rollback", "projects/shop/names/"+host, "--to", "1")
+	require.Contains(t, ttl(), "ttl: 60")
+	require.Contains(t, ttl(), "- 203.0.113.7")
+
+	late := signpost(t, service.url, "rollback", host, "--project", "shop", "--to", "9")
+	require.Equal(t, exitFailed, late.code)
+	require.Contains(t, late.err, `the history of project "shop" has no release 9 of pie.lab.example; signpost history pie.lab.example lists the releases`)
+	elsewhere := signpost(t, service.url, "rollback", host)
+	require.Equal(t, exitFailed, elsewhere.code)
+	require.Contains(t, elsewhere.err, `it is a name of project "shop", so add --project shop`)
+
+	run("unpublish", host, "--project", "shop")
+	run("rollback", host, "--project", "shop")
+	require.Contains(t, ttl(), "- 203.0.113.7")
+	require.NoError(t, service.stop())
+}
+
+// TestANameWithAHiddenValueDoesNotGoBack, because it would get three stars for the value.
+func TestANameWithAHiddenValueDoesNotGoBack(t *testing.T) {
+	t.Parallel()
+	for reason, before := range map[string]string{
+		"because it looks like a secret":   `"before":{"metadata":{"name":"a.example"},"spec":{"cname":"***"}},`,
+		"because it is larger than 16 KiB": ``,
+	} {
+		f := newFake(t)
+		f.on("GET projects/shop/events?limit=500", 200, "EventPage", `{"items":[{"time":"2026-11-02T09:30:00Z","actor":"anna","action":"replace","revision":2,"outcome":"stored",
+			"message":"changes /spec",`+before+`"path":"projects/shop/names/a.example"}]}`)
+		got := signpost(t, f.url, "rollback", "a.example", "--project", "shop")
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.err, reason)
+		require.Empty(t, f.seen())
+	}
+}
