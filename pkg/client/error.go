@@ -36,7 +36,11 @@ func problem(request *http.Request, response *http.Response) error {
 			Detail: fmt.Sprintf("the server redirects to %.200q, which is not followed; if that is the right address, give it as the server's", response.Header.Get("Location"))}
 	}
 	if response.StatusCode < http.StatusBadRequest {
-		return nil
+		if mediaOf(response) != "text/html" {
+			return nil
+		}
+		_ = response.Body.Close()
+		return &Error{Title: http.StatusText(response.StatusCode), Status: response.StatusCode, Detail: foreign(request, response)}
 	}
 	isProblem := strings.HasPrefix(response.Header.Get("Content-Type"), "application/problem+json")
 	if !isProblem && strings.HasSuffix(request.URL.Path, "/readyz") && strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
@@ -54,9 +58,25 @@ func problem(request *http.Request, response *http.Response) error {
 	case request.URL.Scheme == "http" && strings.Contains(string(body), "HTTPS server"): // as net/http says it
 		e.Detail = "the server speaks TLS; use https://"
 	default:
-		e.Detail = "the answer is not a problem document; is this a Signpost server?"
+		e.Detail = foreign(request, response)
 	}
 	return e
+}
+
+// foreign says that an answer is not of a Signpost server.
+func foreign(request *http.Request, response *http.Response) string {
+	kind := mediaOf(response)
+	if kind == "" {
+		kind = "no content type"
+	}
+	return fmt.Sprintf("the answer of %s is not Signpost's: status %d, %s. Another program listens there, or a proxy on the way answers; check the server's URL",
+		request.URL.Host, response.StatusCode, kind)
+}
+
+// mediaOf is the media type of an answer, without parameters; empty for none.
+func mediaOf(response *http.Response) string {
+	kind, _, _ := strings.Cut(response.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
 }
 
 // redirects tells whether an answer redirects the client.
