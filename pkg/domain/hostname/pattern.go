@@ -1,6 +1,29 @@
 package hostname
 
-import "strings"
+import (
+	"errors"
+	"strings"
+	"unicode"
+)
+
+// ASCIIPattern encodes the labels of a pattern that are not ASCII. Such a label is whole: a part of it has another encoding.
+func ASCIIPattern(text string) (string, error) {
+	labels := strings.Split(text, ".")
+	for n, label := range labels {
+		if !strings.ContainsFunc(label, func(c rune) bool { return c > unicode.MaxASCII }) {
+			continue
+		}
+		if strings.Contains(label, "*") {
+			return "", errors.New("has * in a label with characters beyond ASCII; give the whole label, or * alone")
+		}
+		encoded, err := ASCII(label)
+		if err != nil {
+			return "", err
+		}
+		labels[n] = encoded
+	}
+	return strings.Join(labels, "."), nil
+}
 
 // Pattern splits a host name in which * stands for any text, as Fits takes it.
 func Pattern(text string) []string {
