@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -36,7 +37,7 @@ func (h *Handlers) Create(ctx context.Context, c *operation.Call) (response.Answ
 	path := resources.Created(c.Path, c.Object)
 	old, err := h.Find(ctx, path)
 	if err == nil && old != nil {
-		err = intent.ErrExists(path)
+		err = &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s exists already; change it by PUT /v2/%s", path, path)}
 	}
 	if err != nil {
 		return response.Answer{}, err

@@ -3,6 +3,7 @@ package operation
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -174,7 +175,10 @@ func dropServerFields(object map[string]any) bool {
 // mediaOf is the media type of a body, one of those that the operation takes,
 // in UTF-8.
 func (op *Operation) mediaOf(header http.Header) (string, error) {
-	refused := &intent.Error{Code: intent.UnsupportedMedia, Detail: "the content type must be " + strings.Join(op.media, " or ")}
+	refused := &intent.Error{Code: intent.UnsupportedMedia, Detail: "the content type must be " + strings.Join(op.media, " or ") + "; send the header Content-Type: " + op.media[0]}
+	if sent := header.Get("Content-Type"); sent != "" {
+		refused.Detail += fmt.Sprintf(", in place of %q", jsonbody.Clip(sent))
+	}
 	if encoding := header.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		refused.Detail = "the body must be sent without a content encoding"
 		return "", refused

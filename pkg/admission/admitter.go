@@ -94,11 +94,7 @@ func parents(ctx context.Context, a *review.Checker, path intent.Path) error {
 
 // createFirst says that a parent does not exist, and how to make it.
 func createFirst(parent intent.Path) error {
-	fix := "; create it first: POST /v2/" + parent.Collection()
-	if parent.Collection() == "projects" {
-		fix += ", or signpost apply. Or give another project, with --project"
-	}
-	return &intent.Error{Code: intent.NotFound, Detail: intent.ErrNotFound(parent).Error() + fix}
+	return &intent.Error{Code: intent.NotFound, Detail: intent.ErrNotFound(parent).Error() + "; create it first: POST /v2/" + parent.Collection()}
 }
 
 // kind is what admit knows of one kind of resource.

@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 )
 
 // CheckHost checks that the name in a body is a canonical host name, and that of the
@@ -200,16 +201,29 @@ func checkProvider(ctx context.Context, a *review.Checker, r *review.Review, in,
 	case provider == nil:
 		a.Missing(r, at, path)
 	case !externaldns.NewCoverage(provider.Provider, provider.Parameters).Covers(host):
-		r.Refusef(at, "provider %q does not serve %s; give a name within its domain-filter and zones, or another provider", in.Provider, host)
+		r.Refusef(at, "provider %q does not serve %s%s; give a name within its domain-filter and zones, or another provider", in.Provider, host,
+			nearestDomain(host, externaldns.Values(provider.Parameters, "domain-filter")))
 	}
 	return nil
+}
+
+// nearestDomain says which domain somebody most likely meant who gave a host name in none of them; empty if none is like it.
+func nearestDomain(host string, domains []string) string {
+	labels := strings.Split(host, ".")
+	for first := 1; first < len(labels); first++ {
+		alike := slices.DeleteFunc(slices.Clone(domains), func(domain string) bool { return strings.Count(domain, ".") != len(labels)-first-1 })
+		if domain := nearest.Name(strings.Join(labels[first:], "."), alike); domain != "" {
+			return "; the nearest domain is " + domain
+		}
+	}
+	return ""
 }
 
 // completeProvider takes the only provider of the project that serves the name; of
 // several the one that the name has already.
 func completeProvider(ctx context.Context, a *review.Checker, r *review.Review, in, old *intent.Name) error {
 	const at = review.Spec + "/provider"
-	var serving, others []string
+	var serving, others, domains []string
 	err := a.Each(ctx, "projects/"+r.Project()+"/dns-update-records", func(doc intent.Document) error {
 		provider, err := intent.Of[intent.Record](doc)
 		if err != nil {
@@ -218,7 +232,7 @@ func completeProvider(ctx context.Context, a *review.Checker, r *review.Review, 
 		if externaldns.NewCoverage(provider.Spec.Provider, provider.Spec.Parameters).Covers(r.Path.Name()) {
 			serving = append(serving, doc.Path.Name())
 		} else {
-			others = append(others, doc.Path.Name())
+			others, domains = append(others, doc.Path.Name()), append(domains, externaldns.Values(provider.Spec.Parameters, "domain-filter")...)
 		}
 		return nil
 	})
@@ -234,8 +248,8 @@ func completeProvider(ctx context.Context, a *review.Checker, r *review.Review, 
 	case len(others) == 0:
 		r.Conflictf(at, "is missing, and project %q has no provider; create one first: POST /v2/projects/%s/dns-update-records", r.Project(), r.Project())
 	default:
-		r.Conflictf("/metadata/name", "no provider of project %q serves %s: the domain-filter and zones of %s do not cover it; give a name within them, or create a provider that covers it",
-			r.Project(), r.Path.Name(), strings.Join(others, ", "))
+		r.Conflictf("/metadata/name", "no provider of project %q serves %s: the domain-filter and zones of %s do not cover it%s; give a name within them, or create a provider that covers it",
+			r.Project(), r.Path.Name(), strings.Join(others, ", "), nearestDomain(r.Path.Name(), domains))
 	}
 	return nil
 }
