@@ -48,6 +48,15 @@ const (
 	oneAlias   code = "OneAlias"
 )
 
+// Passes tells whether a target that is rejected by a code may be published later, without a change of documents.
+func Passes(reason string) bool {
+	switch code(reason) {
+	case standby, noWeight, drained, notReady, unreachable, probeFailed, unresolved, waiting:
+		return true
+	}
+	return false
+}
+
 // reason says a code in words, and what to do about it; detail is what they
 // are about.
 func (c code) reason(detail string) string {

@@ -257,7 +257,11 @@ func explainChoice(d *resolve.Draft, b plan.Binding, choice address.Choice) {
 		if r.Code == address.Standby {
 			continue // as the intent asks for
 		}
-		d.Warn("%s of %s on %s is not published: %s", r.Target, r.Object, r.Cluster, r.Reason)
+		where := r.Object
+		if !intent.IsPublisher(r.Cluster) {
+			where += " on " + r.Cluster
+		}
+		d.Warn("%s of %s is not published: %s", r.Target, where, r.Reason)
 	}
 	for _, w := range slices.Concat(choice.Warnings, choice.Health) {
 		d.Warn("%s", w)

@@ -357,6 +357,9 @@ func (t turning) added(choices []address.Choice, target string) intent.Cause {
 					Actor: by.Undrained.Actor, Action: intent.Undrain, Asked: by.Undrained.Since,
 				}
 			}
+			if intent.IsPublisher(s.Cluster) { // the document of the name has the address
+				return intent.Cause{Reason: intent.CauseAddress, Message: s.Object + " offers " + target}
+			}
 			return intent.Cause{Reason: intent.CauseAddress, Cluster: s.Cluster, Message: s.Object + " on " + s.Cluster + " offers " + target}
 		}
 	}

@@ -73,7 +73,7 @@ var errPlanChanged = errors.New("plan again")
 
 // PlanChanged answers a confirmation that came too late.
 func PlanChanged() error {
-	return &intent.Error{Code: intent.PreconditionFailed, Detail: "the confirmed plan is out of date, because something changed since; plan again", Err: errPlanChanged}
+	return &intent.Error{Code: intent.PreconditionFailed, Detail: "the token is not that of the present plan: something changed since the plan, or the token is not complete; plan again", Err: errPlanChanged}
 }
 
 // RetryOnConflict tries a request until nobody changes what it has read meanwhile.

@@ -95,7 +95,7 @@ func allApplied(snap query.Snapshot, s intent.Status) intent.StatusCondition {
 	}
 	for n, p := range s.Providers {
 		if report := snap.Providers[n]; !report.Draining && (len(lacking(report)) > 0 || len(report.Objects) == 0) {
-			return turns.date(snap, condition(snap, "Synced", "False", "ProviderNotApplied", "external-dns of provider "+p.Record+": "+p.Message))
+			return turns.date(snap, condition(snap, "Synced", "False", "ProviderNotApplied", publisherOf(report)+" of provider "+p.Record+": "+p.Message))
 		}
 	}
 	if !snap.Committed {

@@ -18,7 +18,7 @@ func TestANameSaysWhatHealthDid(t *testing.T) {
 	require.Equal(t, "the DNSEndpoint is applied; edge+paris is left out: the Service has no ready endpoint; 2 of 3 clusters cannot be reached", synced(t, snap))
 	choose(t, snap)
 	snap.Choices[0][0].Health = []string{"no cluster is healthy, and nothing is published yet; the name is published when a cluster is healthy"}
-	require.Equal(t, "there is no address to publish, so there is no DNSEndpoint; no cluster is healthy, and nothing is published yet; the name is published when a cluster is healthy", synced(t, snap))
+	require.Equal(t, "there is no address to publish; no cluster is healthy, and nothing is published yet; the name is published when a cluster is healthy", synced(t, snap))
 }
 
 // synced is the message of the first name's condition Synced.

@@ -49,6 +49,7 @@ func hostNames(snap query.Snapshot, b plan.Binding, host plan.Host, choice addre
 	}
 	for _, r := range choice.Rejected {
 		at := max(0, slices.IndexFunc(out, func(s intent.NameStatus) bool { return s.Type == typeOf(r.Target) }))
+		r.Cluster = intent.HomeWord(r.Cluster)
 		out[at].Rejected = append(out[at].Rejected, r)
 	}
 	return out
@@ -157,11 +158,11 @@ func synced(snap query.Snapshot, b plan.Binding, choices []address.Choice) inten
 	if p, used := providerOf(snap, b); used {
 		turns.addProvider(p)
 		if lacking := lacking(p); len(lacking) > 0 || len(p.Objects) == 0 {
-			return says("False", "ProviderNotApplied", "external-dns is not applied: "+strings.Join(lacking, "; "))
+			return says("False", "ProviderNotApplied", publisherOf(p)+" is not applied: "+strings.Join(lacking, "; "))
 		}
 	}
 	if !publishes(b, choices) {
-		return says("True", "NothingToApply", "there is no address to publish, so there is no DNSEndpoint")
+		return says("True", "NothingToApply", "there is no address to publish")
 	}
 	want, _, err := endpoints.Render(snap.Group, b, choices)
 	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == want.ID && o.Digest() == want.Digest() })
