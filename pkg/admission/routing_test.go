@@ -15,10 +15,10 @@ func routed(routing, more string) string {
 }
 
 func TestBadRoutingIsRefused(t *testing.T) {
-	const order, weights = "/spec/routing/order", "/spec/routing/weights"
+	const order, weights, regions, locations = "/spec/routing/order", "/spec/routing/weights", "/spec/routing/regions", "/spec/routing/locations"
 	refused(t, []refusal{
 		{reason: "a policy that is none", path: www, spec: routed(`{"policy":"roundrobin"}`, ``),
-			errors: map[string]string{"/spec/routing/policy": "multivalue, failover or weighted"}},
+			errors: map[string]string{"/spec/routing/policy": "multivalue, failover, weighted, latency or geo"}},
 		{reason: "an order that is not a list of clusters", path: www, spec: routed(`{"policy":"failover","order":["berlin","edge+berlin+2","+","edge+berlin","edge+berlin"]}`, ``),
 			errors: map[string]string{order + "/0": `as in "edge+berlin"`, order + "/1": "not a cluster", order + "/2": "not a cluster", order + "/4": "twice"}},
 		{reason: "unknown clusters in an order", path: www, code: intent.Conflict, spec: routed(`{"policy":"failover","order":["edge+berlin","edge+rome"]}`, ``),
@@ -33,6 +33,26 @@ func TestBadRoutingIsRefused(t *testing.T) {
 			errors: map[string]string{weights: `at least one cluster a positive weight, as in {"edge+berlin":90}`}},
 		{reason: "negative and huge weights", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":-1,"edge+paris":1000001}}`, ``),
 			errors: map[string]string{weights + "/edge+berlin": "give 0 to 1000000", weights + "/edge+paris": "give 0 to 1000000"}},
+		{reason: "latency without regions", path: www, spec: routed(`{"policy":"latency"}`, ``),
+			errors: map[string]string{regions: `as in {"edge+berlin":"eu-central-1"}`}},
+		{reason: "regions that are none", path: www, spec: routed(`{"policy":"latency","regions":{"edge+berlin":"Frankfurt","edge+paris":"eu-west"}}`, ``),
+			errors: map[string]string{regions + "/edge+berlin": `"Frankfurt" is not an AWS region`, regions + "/edge+paris": "as in eu-central-1"}},
+		{reason: "regions of what is not a cluster", path: www, spec: routed(`{"policy":"latency","regions":{"a/b":"eu-central-1"}}`, ``),
+			errors: map[string]string{regions + "/a~1b": "not a cluster"}},
+		{reason: "geo without locations", path: www, spec: routed(`{"policy":"geo"}`, ``),
+			errors: map[string]string{locations: `as in {"edge+berlin":["continent/EU","default"]}`}},
+		{reason: "locations that are none", path: www, spec: routed(`{"policy":"geo","locations":{"edge+berlin":["EU","continent/XX","continent/eu","country/UK","country/EU","country/D","country/DE/BY","country/US/California","default","default"],"edge+paris":[]}}`, ``),
+			errors: map[string]string{
+				locations + "/edge+berlin/0": "continent as in continent/EU", locations + "/edge+berlin/1": "give one of AF, AN, AS, EU, NA, OC, SA", locations + "/edge+berlin/2": "write continent/EU",
+				locations + "/edge+berlin/3": "is country/GB", locations + "/edge+berlin/4": "is continent/EU", locations + "/edge+berlin/5": "two letters, as in country/DE",
+				locations + "/edge+berlin/6": "give country/DE", locations + "/edge+berlin/7": "as in country/US/CA", locations + "/edge+berlin/9": "twice", locations + "/edge+paris": "has no location",
+			}},
+		{reason: "unknown clusters among locations", path: www, code: intent.Conflict, spec: routed(`{"policy":"geo","locations":{"edge+rome":["default"]}}`, ``),
+			errors: map[string]string{locations + "/edge+rome": "cluster-providers/edge/clusters/rome, which does not exist"}},
+		{reason: "locations where no record has set identifiers", path: www, spec: routed(`{"policy":"geo","locations":{"edge+berlin":["default"]}}`, `,"records":["lab"]`),
+			errors: map[string]string{"/spec/routing/policy": "geo needs a DNS provider with set identifiers, and no provider of the intent has them: lab (coredns); external-dns has them for aws and inmemory"}},
+		{reason: "regions where no record has set identifiers", path: www, spec: routed(`{"policy":"latency","regions":{"edge+berlin":"eu-central-1"}}`, `,"records":["lab"]`),
+			errors: map[string]string{"/spec/routing/policy": "latency needs a DNS provider with set identifiers"}},
 		{reason: "weights where no record has set identifiers", path: www, spec: routed(`{"policy":"weighted","weights":{"edge+berlin":90}}`, `,"records":["lab"]`),
 			errors: map[string]string{"/spec/routing/policy": "and no provider of the intent has them: lab (coredns); external-dns has them for aws and inmemory"}},
 	})
@@ -66,15 +86,19 @@ func TestWeightsAreJudgedByTheRecordsOfTheLogicalCloud(t *testing.T) {
 func TestRoutingWithoutEffectIsWarnedOf(t *testing.T) {
 	for routing, warnings := range map[string]string{
 		`{"order":["edge+berlin"]}`: `[{"parameter":"routing/order","message":"has no effect with policy multivalue"}]`,
-		`{"policy":"failover","order":["edge+berlin"],"weights":{"edge+berlin":90}}`: `[{"parameter":"routing/weights","message":"has no effect with policy failover"}]`,
+		`{"policy":"failover","order":["edge+berlin"],"weights":{"edge+berlin":90}}`:                 `[{"parameter":"routing/weights","message":"has no effect with policy failover"}]`,
+		`{"policy":"latency","regions":{"edge+berlin":"eu-central-1"},"weights":{"edge+berlin":90}}`: `[{"parameter":"routing/weights","message":"has no effect with policy latency"}]`,
+		`{"policy":"geo","locations":{"edge+berlin":["continent/EU"]}}`:                              `[{"parameter":"routing/locations","message":"has no location default, so clients outside of the listed locations get no answer`,
 	} {
 		w := newShop(t)
 		w.must(www, routed(routing, ``))
 		require.Contains(t, w.shown(www), `"status":{"warnings":`+warnings)
 	}
-	w := newShop(t)
-	w.must(www, routed(`{"policy":"failover","order":["edge+berlin"]}`, ``))
-	require.NotContains(t, w.shown(www), "warnings")
+	for _, routing := range []string{`{"policy":"failover","order":["edge+berlin"]}`, `{"policy":"geo","locations":{"edge+berlin":["continent/EU","default"]}}`} {
+		w := newShop(t)
+		w.must(www, routed(routing, ``))
+		require.NotContains(t, w.shown(www), "warnings")
+	}
 }
 
 func TestBadHealthIsRefused(t *testing.T) {
@@ -93,6 +117,8 @@ func TestRoutingAndHealthAreStoredAsGiven(t *testing.T) {
 	for reason, more := range map[string]string{
 		"failover in order":             `,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`,
 		"failover in order of names":    `,"routing":{"policy":"failover"}`,
+		"regions":                       `,"routing":{"policy":"latency","regions":{"edge+berlin":"eu-central-1","edge+paris":"us-gov-west-1"}}`,
+		"locations":                     `,"routing":{"policy":"geo","locations":{"edge+berlin":["continent/EU","default"],"edge+paris":["country/GB","country/US/CA"]}}`,
 		"weights, of which one is zero": `,"routing":{"policy":"weighted","weights":{"edge+berlin":90,"edge+paris":0}}`,
 		"the shortest time":             `,"health":{"readyEndpoints":false,"unreachableAfter":"10s","whenAllUnhealthy":"remove"}`,
 	} {

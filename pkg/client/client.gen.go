@@ -907,6 +907,8 @@ func (e NameOwnerState) Valid() bool {
 // Defines values for NameRoutingPolicy.
 const (
 	NameRoutingPolicyFailover   NameRoutingPolicy = "failover"
+	NameRoutingPolicyGeo        NameRoutingPolicy = "geo"
+	NameRoutingPolicyLatency    NameRoutingPolicy = "latency"
 	NameRoutingPolicyMultivalue NameRoutingPolicy = "multivalue"
 	NameRoutingPolicyWeighted   NameRoutingPolicy = "weighted"
 )
@@ -915,6 +917,10 @@ const (
 func (e NameRoutingPolicy) Valid() bool {
 	switch e {
 	case NameRoutingPolicyFailover:
+		return true
+	case NameRoutingPolicyGeo:
+		return true
+	case NameRoutingPolicyLatency:
 		return true
 	case NameRoutingPolicyMultivalue:
 		return true
@@ -988,6 +994,8 @@ func (e ResourceStatusStatus) Valid() bool {
 // Defines values for RoutingPolicy.
 const (
 	RoutingPolicyFailover   RoutingPolicy = "failover"
+	RoutingPolicyGeo        RoutingPolicy = "geo"
+	RoutingPolicyLatency    RoutingPolicy = "latency"
 	RoutingPolicyMultivalue RoutingPolicy = "multivalue"
 	RoutingPolicyWeighted   RoutingPolicy = "weighted"
 )
@@ -996,6 +1004,10 @@ const (
 func (e RoutingPolicy) Valid() bool {
 	switch e {
 	case RoutingPolicyFailover:
+		return true
+	case RoutingPolicyGeo:
+		return true
+	case RoutingPolicyLatency:
 		return true
 	case RoutingPolicyMultivalue:
 		return true
@@ -3570,6 +3582,11 @@ type Loading struct {
 // Example: owners
 type LoadingName string
 
+// Location The clients of a continent (AF, AN, AS, EU, NA, OC, SA), of a country (ISO 3166), or of a US state. The location default has all other clients.
+//
+// Example: continent/EU
+type Location = string
+
 // LogicalCloud A set of clusters with a namespace: the clusters that it lists, and those of its cluster references.
 type LogicalCloud struct {
 	// Metadata Names and describes a document.
@@ -3935,13 +3952,23 @@ type NameRecordSet struct {
 
 // NameRouting How answers are chosen among clusters.
 type NameRouting struct {
+	// Locations For geo: the locations whose clients each cluster answers. A cluster that is left out gets answers only while no other is healthy.
+	//
+	// Example: {"dc/one":["continent/EU","default"]}
+	Locations map[string][]Location `json:"locations,omitempty,omitzero"`
+
 	// Order For failover: the clusters, best first; those left out come last, by name.
 	//
 	// Example: ["dc/one","dc/two"]
 	Order []ClusterPath `json:"order,omitempty,omitzero"`
 
-	// Policy multivalue: all healthy clusters. failover: the first healthy cluster in order. weighted: one cluster by weight, if the DNS provider has set identifiers.
+	// Policy With multivalue, all healthy clusters answer. With failover, the first healthy cluster in order does. With weighted, one cluster does, by weight. With latency, the clusters of the region that is nearest to the client do. With geo, the clusters of the smallest location that the client is in do. The last three need a DNS provider with set identifiers.
 	Policy NameRoutingPolicy `json:"policy,omitempty,omitzero"`
+
+	// Regions For latency: the AWS region that is nearest to each cluster. A cluster that is left out gets answers only while no other is healthy.
+	//
+	// Example: {"dc/one":"eu-central-1"}
+	Regions map[string]string `json:"regions,omitempty,omitzero"`
 
 	// Weights For weighted: each cluster's share. A cluster that is left out gets answers only while no other is healthy.
 	//
@@ -3949,7 +3976,7 @@ type NameRouting struct {
 	Weights map[string]int64 `json:"weights,omitempty,omitzero"`
 }
 
-// NameRoutingPolicy multivalue: all healthy clusters. failover: the first healthy cluster in order. weighted: one cluster by weight, if the DNS provider has set identifiers.
+// NameRoutingPolicy With multivalue, all healthy clusters answer. With failover, the first healthy cluster in order does. With weighted, one cluster does, by weight. With latency, the clusters of the region that is nearest to the client do. With geo, the clusters of the smallest location that the client is in do. The last three need a DNS provider with set identifiers.
 type NameRoutingPolicy string
 
 // NameSource A document that gives a host name.
@@ -4787,6 +4814,11 @@ type ResourceStatusStatus string
 
 // Routing How answers are chosen among clusters.
 type Routing struct {
+	// Locations For geo: the locations whose clients each cluster answers. Clusters of one location answer together. A cluster that is left out gets answers only while no other is healthy.
+	//
+	// Example: {"edge+berlin":["continent/EU","default"]}
+	Locations map[string][]Location `json:"locations,omitempty,omitzero"`
+
 	// Order For failover: the clusters, best first; those left out come last, by name.
 	//
 	// Example: ["edge+berlin","edge+paris"]
@@ -4794,8 +4826,15 @@ type Routing struct {
 
 	// Policy Multivalue: the addresses of all healthy clusters. failover: those of the
 	// first healthy cluster in order. Weighted: those of one cluster, chosen by
-	// weight; it needs a DNS provider with set identifiers.
+	// weight. Latency: those of the region that is nearest to the client. Geo:
+	// those of the smallest location that the client is in. Weighted, latency and
+	// geo need a DNS provider with set identifiers.
 	Policy RoutingPolicy `json:"policy,omitempty,omitzero"`
+
+	// Regions For latency: the AWS region that is nearest to each cluster. Clusters of one region answer together. A cluster that is left out gets answers only while no other is healthy.
+	//
+	// Example: {"edge+berlin":"eu-central-1"}
+	Regions map[string]string `json:"regions,omitempty,omitzero"`
 
 	// Weights For weighted: each cluster's share, not all of them zero. A cluster that is left out has 0, and gets answers only while no other is healthy.
 	//
@@ -4805,7 +4844,9 @@ type Routing struct {
 
 // RoutingPolicy Multivalue: the addresses of all healthy clusters. failover: those of the
 // first healthy cluster in order. Weighted: those of one cluster, chosen by
-// weight; it needs a DNS provider with set identifiers.
+// weight. Latency: those of the region that is nearest to the client. Geo:
+// those of the smallest location that the client is in. Weighted, latency and
+// geo need a DNS provider with set identifiers.
 type RoutingPolicy string
 
 // SafetyRules Rules that bound which clusters are drained together, and when. Abandoning a cluster is not bound by them.
@@ -4858,15 +4899,25 @@ type ServicePage struct {
 
 // SetStatus A set among several sets of targets of a name and type.
 type SetStatus struct {
-	// SetIdentifier A cluster as one word, provider+cluster.
+	// Location The location whose clients it answers.
+	//
+	// Example: continent/EU
+	Location string `json:"location,omitempty,omitzero"`
+
+	// Region The region whose clients it answers by latency.
+	//
+	// Example: eu-central-1
+	Region string `json:"region,omitempty,omitzero"`
+
+	// SetIdentifier The cluster of a weight, else the region or the location.
 	//
 	// Example: edge+berlin
-	SetIdentifier ClusterWord `json:"setIdentifier"`
+	SetIdentifier string `json:"setIdentifier"`
 
 	// Targets Its targets.
 	Targets []string `json:"targets"`
 
-	// Weight Its share, as the DNS provider gets it.
+	// Weight Its share, as the DNS provider gets it; 0 with a region or a location.
 	//
 	// Example: 90
 	Weight int64 `json:"weight"`
@@ -8011,7 +8062,7 @@ type ClientInterface interface {
 
 	// ListUnmanaged List the records of a provider's zones that nobody publishes
 	//
-	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`), from the etcd (`coredns`), or from the program at `webhook-provider-url` (`webhook`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
 	//
 	// Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/unmanaged (the `ListUnmanaged` operationId).
 	ListUnmanaged(ctx context.Context, project ProjectName, record RecordName, params *ListUnmanagedParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10561,7 +10612,7 @@ func (c *API) GetDNSUpdateRecordStatus(ctx context.Context, project ProjectName,
 
 // ListUnmanaged List the records of a provider's zones that nobody publishes
 //
-// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`), from the etcd (`coredns`), or from the program at `webhook-provider-url` (`webhook`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
 //
 // Corresponds with GET /v2/projects/{project}/dns-update-records/{record}/unmanaged (the `ListUnmanaged` operationId).
 func (c *API) ListUnmanaged(ctx context.Context, project ProjectName, record RecordName, params *ListUnmanagedParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -23012,7 +23063,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListUnmanagedWithResponse List the records of a provider's zones that nobody publishes
 	//
-	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+	// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`), from the etcd (`coredns`), or from the program at `webhook-provider-url` (`webhook`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -29048,7 +29099,7 @@ func (c *ClientWithResponses) GetDNSUpdateRecordStatusWithResponse(ctx context.C
 
 // ListUnmanagedWithResponse List the records of a provider's zones that nobody publishes
 //
-// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`) or from the etcd (`coredns`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
+// A page of the records that the zones of the provider have and that no intent or name publishes, ordered by name and type. Each first page reads the zones: by zone transfer (`rfc2136`), from the etcd (`coredns`), or from the program at `webhook-provider-url` (`webhook`). SOA, NS, delegations, DNSSEC, ownership marks, names of other projects and domains granted to other projects are left out. 409 if the zones cannot be read.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -47,6 +47,10 @@ func TestAReleaseFreezesRoutingAndHealthWithTheirDefaults(t *testing.T) {
 			intent.Routing{Policy: intent.Failover, Order: []string{berlin, paris}}, defaults},
 		{"who is not listed has weight 0", `,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`,
 			intent.Routing{Policy: intent.Weighted, Weights: map[string]int64{berlin: 90, paris: 0}}, defaults},
+		{"regions as they were asked for", `,"routing":{"policy":"latency","regions":{"edge+berlin":"eu-central-1"}}`,
+			intent.Routing{Policy: intent.Latency, Regions: map[string]string{berlin: "eu-central-1"}}, defaults},
+		{"locations as they were asked for", `,"routing":{"policy":"geo","locations":{"edge+berlin":["continent/EU"],"edge+paris":["default"]}}`,
+			intent.Routing{Policy: intent.Geo, Locations: map[string][]string{berlin: {"continent/EU"}, paris: {"default"}}}, defaults},
 		{"health as it was asked for", `,"health":{"readyEndpoints":false,"unreachableAfter":"90s","whenAllUnhealthy":"remove"}`,
 			intent.Routing{}, intent.Health{ReadyEndpoints: &no, UnreachableAfter: "90s", WhenAllUnhealthy: intent.Remove}},
 	} {
@@ -114,11 +118,14 @@ func TestPlansWarnOfWhatRoutingLeavesOutOrDoesNotRead(t *testing.T) {
 	t.Parallel()
 	for more, says := range map[string]string{
 		`,"routing":{"order":["edge+paris"]}`: ": its routing/order has no effect with policy multivalue",
-		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"],"weights":{"edge+paris":1}}`: ": its routing/weights has no effect with policy failover",
-		`,"routing":{"policy":"failover","order":["edge+paris"]}`:                                          ": clusters that its order does not list come last, by name: edge+paris, edge+berlin",
-		`,"routing":{"policy":"failover"}`:                                                                 "by name: edge+berlin, edge+paris",
-		`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`:                                    "clusters that its weights do not list have weight 0 and get answers only while no other is healthy: edge+paris",
-		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`:                            "",
+		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"],"weights":{"edge+paris":1}}`:     ": its routing/weights has no effect with policy failover",
+		`,"routing":{"policy":"failover","order":["edge+paris"]}`:                                              ": clusters that its order does not list come last, by name: edge+paris, edge+berlin",
+		`,"routing":{"policy":"failover"}`:                                                                     "by name: edge+berlin, edge+paris",
+		`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`:                                        "clusters that its weights do not list have weight 0 and get answers only while no other is healthy: edge+paris",
+		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`:                                "",
+		`,"routing":{"policy":"latency","regions":{"edge+berlin":"eu-central-1"}}`:                             "clusters that its regions do not list get answers only while no other is healthy: edge+paris",
+		`,"routing":{"policy":"geo","locations":{"edge+berlin":["default"]}}`:                                  "clusters that its locations do not list get answers only while no other is healthy: edge+paris",
+		`,"routing":{"policy":"geo","locations":{"edge+berlin":["continent/EU"],"edge+paris":["country/US"]}}`: "has no location default, so clients outside of the listed locations get no answer",
 	} {
 		w := newShop(t)
 		w.on53()
@@ -147,6 +154,12 @@ func TestRoutingThatCannotBeIsRefused(t *testing.T) {
 			w.on53()
 			w.ask(`,"routing":{"policy":"weighted","weights":{"edge+hub":1,"edge+berlin":1}}`)
 		}, []string{at + "routing/weights/edge+hub", "does not run on edge+hub"}},
+		{"locations of clusters that the app does not run on", func(w *world) {
+			w.on53()
+			w.ask(`,"routing":{"policy":"geo","locations":{"edge+hub":["default"]}}`)
+		}, []string{at + "routing/locations/edge+hub", "does not run on edge+hub"}},
+		{"regions without set identifiers", func(w *world) { w.ask(`,"routing":{"policy":"latency","regions":{"edge+berlin":"eu-central-1"}}`) },
+			[]string{at + "routing/policy", `latency needs a DNS provider with set identifiers, and provider "lab" is of type coredns; external-dns has them for aws and inmemory`}},
 		{"weights without set identifiers", func(w *world) { w.ask(`,"routing":{"policy":"weighted","weights":{"edge+berlin":90}}`) },
 			[]string{at + "routing/policy", `weighted needs a DNS provider with set identifiers, and provider "lab" is of type coredns; external-dns has them for aws and inmemory; give a record of such a provider, or another policy`}},
 		{"a CNAME at an apex", func(w *world) {
@@ -186,6 +199,7 @@ func TestNamesThatAppServicesCannotShare(t *testing.T) {
 		{"differing policies", `,"routing":{"policy":"failover"}`, ``, "a name with policy failover can belong to only one Service of one app"},
 		{"failover on other clusters", `,"routing":{"policy":"failover"}`, `,"routing":{"policy":"failover"}`, "a name with policy failover can belong to only one Service of one app"},
 		{"weights", `,"routing":{"policy":"weighted","weights":{"edge+berlin":1}}`, ``, "a name with policy weighted can belong to only one Service of one app"},
+		{"locations", `,"routing":{"policy":"geo","locations":{"edge+berlin":["default"]}}`, ``, "a name with policy geo can belong to only one Service of one app"},
 		{"a CNAME beside other types", `,"recordTypes":["CNAME"]`, `,"recordTypes":["A"]`, "DNS allows no CNAME beside other types"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {

@@ -230,7 +230,7 @@ func (o oracle) previous(g plan.Group, b plan.Binding, host plan.Host) []address
 	var sets []address.Set
 	for _, n := range published.Names {
 		if n.Host == host.Name && n.Name == host.Name {
-			sets = append(sets, address.Set{Type: n.Type, Targets: n.Targets, ID: n.ID, Weight: n.Weight})
+			sets = append(sets, address.Set{Type: n.Type, Targets: n.Targets, ID: n.ID, Weight: n.Weight, Region: n.Region, Location: n.Location})
 		}
 	}
 	return sets

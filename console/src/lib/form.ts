@@ -13,12 +13,14 @@ export interface NameForm {
   cname: string
   provider: string
   ttl: string
-  policy: 'multivalue' | 'failover' | 'weighted'
+  policy: 'multivalue' | 'failover' | 'weighted' | 'latency' | 'geo'
   order: string
   weights: string
+  regions: string
+  locations: string
 }
 
-export const emptyForm: NameForm = { project: '', name: '', kind: 'service', service: '', clusters: [], selector: '', addresses: '', cname: '', provider: '', ttl: '', policy: 'multivalue', order: '', weights: '' }
+export const emptyForm: NameForm = { project: '', name: '', kind: 'service', service: '', clusters: [], selector: '', addresses: '', cname: '', provider: '', ttl: '', policy: 'multivalue', order: '', weights: '', regions: '', locations: '' }
 
 /** words takes a text apart at commas, spaces and lines. */
 export const words = (text: string) => text.split(/[\s,]+/).filter(Boolean)
@@ -47,6 +49,8 @@ export function documentOf(form: NameForm, from?: DNSName): DNSName {
         policy: form.policy,
         ...(form.policy === 'failover' && words(form.order).length > 0 ? { order: words(form.order) } : {}),
         ...(form.policy === 'weighted' ? { weights: Object.fromEntries(Object.entries(pairs(words(form.weights))).map(([cluster, weight]) => [cluster, Number(weight)])) } : {}),
+        ...(form.policy === 'latency' ? { regions: pairs(words(form.regions)) } : {}),
+        ...(form.policy === 'geo' ? { locations: Object.fromEntries(Object.entries(pairs(words(form.locations))).map(([cluster, all]) => [cluster, all.split('+').filter(Boolean)])) } : {}),
       }
     }
   }
@@ -76,6 +80,8 @@ export function formOf(project: string, name: DNSName): NameForm {
     policy: spec.routing?.policy ?? 'multivalue',
     order: (spec.routing?.order ?? []).join(', '),
     weights: Object.entries(spec.routing?.weights ?? {}).map(([k, v]) => `${k}=${v}`).join(', '),
+    regions: Object.entries(spec.routing?.regions ?? {}).map(([k, v]) => `${k}=${v}`).join(', '),
+    locations: Object.entries(spec.routing?.locations ?? {}).map(([k, v]) => `${k}=${v.join('+')}`).join(', '),
   }
 }
 

@@ -334,6 +334,8 @@ function ServiceFields({ form, set, faults, missing, clusters }: { form: NameFor
             <option value="multivalue">all healthy clusters</option>
             <option value="failover">the first healthy cluster in an order</option>
             <option value="weighted">one cluster by weight (provider aws only)</option>
+            <option value="latency">the nearest region (provider aws only)</option>
+            <option value="geo">by the client's location (provider aws only)</option>
           </select>
         )}
       </Field>
@@ -344,6 +346,14 @@ function ServiceFields({ form, set, faults, missing, clusters }: { form: NameFor
       )}
       {form.policy === 'weighted' && (
         <Field label="Weights">{(p) => <input {...p} value={form.weights} spellcheck={false} placeholder="dc/one=90, dc/two=10" onInput={(e) => set({ weights: e.currentTarget.value })} />}</Field>
+      )}
+      {form.policy === 'latency' && (
+        <Field label="AWS region nearest to each cluster">{(p) => <input {...p} value={form.regions} spellcheck={false} placeholder="dc/one=eu-central-1, dc/two=us-east-1" onInput={(e) => set({ regions: e.currentTarget.value })} />}</Field>
+      )}
+      {form.policy === 'geo' && (
+        <Field label="Locations that each cluster answers" hint="Several of one cluster with + between. Without default, clients elsewhere get no answer.">
+          {(p) => <input {...p} value={form.locations} spellcheck={false} placeholder="dc/one=continent/EU+default, dc/two=country/US" onInput={(e) => set({ locations: e.currentTarget.value })} />}
+        </Field>
       )}
     </>
   )

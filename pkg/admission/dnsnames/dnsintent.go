@@ -82,10 +82,10 @@ func checkServices(r *review.Review, in *intent.DNSIntent, hosts []host) {
 // host names, and can do with them what the intent asks for.
 func checkIntentRecords(ctx context.Context, a *review.Checker, r *review.Review, in *intent.DNSIntent, hosts []host) error {
 	if len(in.Records) == 0 {
-		return checkWeighable(ctx, a, r, in, hosts)
+		return checkDividable(ctx, a, r, in, hosts)
 	}
 	at := review.Spec + "/records"
-	var able, unable []string // of weights
+	var able, unable []string // to have set identifiers
 	for i, name := range in.Records {
 		here := at.Index(i)
 		if !review.IsLabelValue(name) {
@@ -115,22 +115,22 @@ func checkIntentRecords(ctx context.Context, a *review.Checker, r *review.Review
 			unable = append(unable, name+" ("+record.Provider+")")
 		}
 	}
-	checkWeightedBy(r, in, able, unable)
+	checkDividedBy(r, in, able, unable)
 	return nil
 }
 
-// checkWeightedBy refuses weights where none of the records that serve an intent can have
-// them, of those that are known.
-func checkWeightedBy(r *review.Review, in *intent.DNSIntent, able, unable []string) {
-	if in.Routing != nil && in.Routing.Policy == intent.Weighted && len(able) == 0 && len(unable) > 0 {
-		r.Refusef(review.Spec+"/routing/policy", "weighted needs a DNS provider with set identifiers, and no provider of the intent has them: %s; %s", strings.Join(unable, ", "), externaldns.WeightAdvice())
+// checkDividedBy refuses a policy that needs set identifiers where none of the records
+// that serve an intent has them, of those that are known.
+func checkDividedBy(r *review.Review, in *intent.DNSIntent, able, unable []string) {
+	if in.Routing != nil && in.Routing.Divides() && len(able) == 0 && len(unable) > 0 {
+		r.Refusef(review.Spec+"/routing/policy", "%s needs a DNS provider with set identifiers, and no provider of the intent has them: %s; %s", in.Routing.Policy, strings.Join(unable, ", "), externaldns.SetsAdvice())
 	}
 }
 
-// checkWeighable refuses weights of an intent that names no providers if no provider of
-// its logical cloud that covers its names supports weights.
-func checkWeighable(ctx context.Context, a *review.Checker, r *review.Review, in *intent.DNSIntent, hosts []host) error {
-	if in.Routing == nil || in.Routing.Policy != intent.Weighted || in.Scope == intent.ClusterScope {
+// checkDividable is checkDividedBy for an intent that names no providers: the providers of its
+// logical cloud that cover its names serve it.
+func checkDividable(ctx context.Context, a *review.Checker, r *review.Review, in *intent.DNSIntent, hosts []host) error {
+	if in.Routing == nil || !in.Routing.Divides() || in.Scope == intent.ClusterScope {
 		return nil
 	}
 	group, err := review.Find[intent.DeploymentIntentGroup](ctx, a.Store, r.Path.Parent().Parent())
@@ -152,7 +152,7 @@ func checkWeighable(ctx context.Context, a *review.Checker, r *review.Review, in
 		}
 	}
 	slices.Sort(unable)
-	checkWeightedBy(r, in, able, unable)
+	checkDividedBy(r, in, able, unable)
 	return nil
 }
 

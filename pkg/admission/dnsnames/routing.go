@@ -24,12 +24,17 @@ func CheckRouting(ctx context.Context, a *review.Checker, r *review.Review, in *
 		return nil
 	}
 	switch in.Policy {
-	case "", intent.Multivalue, intent.Failover, intent.Weighted:
+	case "", intent.Multivalue, intent.Failover, intent.Weighted, intent.Latency, intent.Geo:
 	default:
-		r.Refusef(at+"/policy", "%s is not a policy; give multivalue, failover or weighted", review.Quote(in.Policy))
+		r.Refusef(at+"/policy", "%s is not a policy; give multivalue, failover, weighted, latency or geo", review.Quote(in.Policy))
 	}
-	if in.Policy == intent.Weighted {
+	switch in.Policy {
+	case intent.Weighted:
 		checkWeights(r, at+"/weights", in.Weights)
+	case intent.Latency:
+		checkRegions(r, at+"/regions", in.Regions)
+	case intent.Geo:
+		checkLocations(r, at+"/locations", in.Locations)
 	}
 	for i, cluster := range in.Order {
 		here := at.Key("order").Index(i)
@@ -39,16 +44,24 @@ func CheckRouting(ctx context.Context, a *review.Checker, r *review.Review, in *
 			return err
 		}
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(in.Weights)) {
-		if err := check(ctx, a, r, at.Key("weights").Key(cluster), cluster); err != nil {
-			return err
+	return checkListed(ctx, a, r, in, check)
+}
+
+// checkListed checks the clusters of weights, regions and locations.
+func checkListed(ctx context.Context, a *review.Checker, r *review.Review, in *intent.Routing, check CheckCluster) error {
+	listed := in.Listed()
+	for _, field := range slices.Sorted(maps.Keys(listed)) {
+		for _, cluster := range listed[field] {
+			if err := check(ctx, a, r, (review.Spec + "/routing").Key(field).Key(cluster), cluster); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// ShowDNSIntent warns of what the policy of a routing does not read, nil for
-// nothing.
+// ShowDNSIntent warns of what the policy of a routing does not read, and of clients
+// without an answer; nil for nothing.
 func ShowDNSIntent(in *intent.DNSIntent) *review.Status {
 	if in.Routing == nil {
 		return nil
@@ -57,6 +70,9 @@ func ShowDNSIntent(in *intent.DNSIntent) *review.Status {
 	for _, field := range in.Routing.Unread() {
 		policy := cmp.Or(in.Routing.Policy, intent.Multivalue)
 		warnings = append(warnings, intent.Warning{Parameter: "routing/" + field, Message: "has no effect with policy " + policy})
+	}
+	if in.Routing.Unanswered() {
+		warnings = append(warnings, intent.Warning{Parameter: "routing/locations", Message: intent.UnansweredWarning})
 	}
 	if warnings == nil {
 		return nil

@@ -60,7 +60,11 @@ func setTable(names []client.NameStatus) *terminal.Table {
 	t := terminal.NewTable("SETS OF", "TYPE", "RECORD", "SET", "WEIGHT", "TARGETS")
 	for _, n := range names {
 		for _, set := range n.Sets {
-			t.Add(n.Name, n.Type, n.Record, set.SetIdentifier, strconv.FormatInt(set.Weight, 10), strings.Join(set.Targets, ", "))
+			weight := "" // a region or a location, by which the set is called
+			if set.Weight > 0 {
+				weight = strconv.FormatInt(set.Weight, 10)
+			}
+			t.Add(n.Name, n.Type, n.Record, set.SetIdentifier, weight, strings.Join(set.Targets, ", "))
 		}
 	}
 	return t

@@ -10,7 +10,7 @@ import (
 // beyond A, AAAA and CNAME of one set each. If external-dns cannot know them, as for a
 // webhook, there are none.
 type Abilities struct {
-	SetIdentifiers bool // several sets of one name and type, each with a weight
+	SetIdentifiers bool // several sets of one name and type, each with a weight, a region or a location
 	SRV            bool // SRV records are published, changed and deleted
 	RootedSRV      bool // the host in an SRV record is written with a final dot
 	Wildcards      bool // names that begin with "*." are answered
@@ -31,8 +31,8 @@ func AbilitiesOf(provider string, v Version) Abilities {
 	}
 }
 
-// WeightAdvice says what to do where a provider has no set identifiers.
-func WeightAdvice() string {
+// SetsAdvice says what to do where a provider has no set identifiers.
+func SetsAdvice() string {
 	able := Able(DefaultVersion, func(a Abilities) bool { return a.SetIdentifiers })
 	return "external-dns has them for " + strings.Join(able, " and ") + "; give a record of such a provider, or another policy"
 }

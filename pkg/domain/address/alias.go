@@ -17,22 +17,29 @@ type outcome struct {
 // placed is a published entry with the set that it is in.
 type placed struct {
 	entry
-	id     string
-	weight int64
+	part share
 }
 
-// shares are the weights of clusters, each of which has a set of its own; nil:
-// all have one together.
-type shares map[string]int64
+// share is a set that addresses are in; zero: the only one, without an identifier.
+type share struct {
+	id               string
+	weight           int64
+	region, location string
+}
+
+// shares are the sets that the addresses of each cluster are in; nil: all are in one
+// together.
+type shares map[string][]share
 
 func (o *outcome) some() bool { return len(o.published) > 0 }
 
 func (o *outcome) publish(e entry, of shares) {
-	p := placed{entry: e}
-	if of != nil {
-		p.id, p.weight = e.Service.Cluster, of[e.Service.Cluster]
+	if of == nil {
+		o.published = append(o.published, placed{entry: e})
 	}
-	o.published = append(o.published, p)
+	for _, in := range of[e.Service.Cluster] {
+		o.published = append(o.published, placed{e, in})
+	}
 }
 
 func (o *outcome) reject(e entry, why code, detail string) {
@@ -72,12 +79,9 @@ func (f *fold) alias(o *outcome, names []entry, of shares) bool {
 	}
 	different := func(e entry) bool { return e.target != names[0].target }
 	if of == nil && slices.ContainsFunc(names, different) {
-		of = shares{}
-		for _, e := range names {
-			of[e.Service.Cluster] = 1
-		}
+		of = alike(names)
 	}
-	if of != nil && (!f.SetIDs || !oneEach(names)) {
+	if of != nil && (!f.SetIDs || !oneEach(names, of)) {
 		return false
 	}
 	for _, e := range names {
@@ -86,12 +90,24 @@ func (f *fold) alias(o *outcome, names []entry, of shares) bool {
 	return true
 }
 
-// oneEach tells whether no cluster has two host names. They are in the order of
-// clusters.
-func oneEach(names []entry) bool {
-	for n, e := range names[1:] {
-		if e.Service.Cluster == names[n].Service.Cluster && e.target != names[n].target {
-			return false
+// alike gives each cluster of some entries a set of its own, all with the same weight.
+func alike(pool []entry) shares {
+	of := shares{}
+	for _, e := range pool {
+		of[e.Service.Cluster] = []share{{id: e.Service.Cluster, weight: 1}}
+	}
+	return of
+}
+
+// oneEach tells whether no set has two host names.
+func oneEach(names []entry, of shares) bool {
+	has := map[string]string{}
+	for _, e := range names {
+		for _, in := range of[e.Service.Cluster] {
+			if before, some := has[in.id]; some && before != e.target {
+				return false
+			}
+			has[in.id] = e.target
 		}
 	}
 	return true

@@ -44,7 +44,11 @@ type Set struct {
 	Name    string   // of the SRV records of a port; empty: the host name itself
 	Type    string   // A, AAAA, CNAME or SRV; Fold makes none of the last
 	Targets []string // addresses in their shortest form, or one host name, canonical; sorted, never empty
-	ID      string   // set identifier: the cluster; empty where the name and type have one set
-	Weight  int64    // of a set with an ID, 1 to 255
+	ID      string   // set identifier: the cluster, region or location; empty where the name and type have one set
 	TTL     int64    // in seconds, of records of other types; 0: that of the host
+
+	// Of a set with an ID, one of these says which clients it answers.
+	Weight   int64  // 1 to 255
+	Region   string // as in eu-central-1
+	Location string // as in continent/EU, country/DE, country/US/CA or default
 }

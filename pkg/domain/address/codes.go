@@ -10,6 +10,7 @@ type code string
 const (
 	Standby     = "Standby"     // as long as nothing fails, as was asked for
 	NoWeight    = "NoWeight"    // as long as the cluster has no weight
+	NotListed   = "NotListed"   // as long as routing.regions or routing.locations does not list the cluster
 	Drained     = "Drained"     // the cluster is drained
 	NotReady    = "NotReady"    // the Service has no ready endpoint
 	Unreachable = "Unreachable" // the cluster cannot be reached
@@ -40,8 +41,9 @@ const (
 	unreachable code = Unreachable
 	probeFailed code = ProbeFailed
 
-	standby  code = Standby // routing
-	noWeight code = NoWeight
+	standby   code = Standby // routing
+	noWeight  code = NoWeight
+	notListed code = NotListed
 
 	unresolved code = "Unresolved" // host names
 	waiting    code = "Waiting"
@@ -82,6 +84,8 @@ func (c code) reason(detail string) string {
 		return detail + " is first in order"
 	case noWeight:
 		return "the cluster has no weight: routing.weights gives it 0, or does not list it"
+	case notListed:
+		return "the cluster answers only while no other can: routing." + detail + " does not list it"
 	case unresolved:
 		return "a host name" + detail
 	case waiting:

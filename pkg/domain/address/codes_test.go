@@ -11,7 +11,7 @@ func TestEachCodeHasWordsOfItsOwn(t *testing.T) {
 	seen := map[string]code{}
 	for _, c := range []code{
 		unspecified, loopback, linkLocal, multicast, private, denied, notAllowed, invalid, localhost, noDomain, itself,
-		insideCluster, otherType, drained, notReady, unreachable, standby, noWeight, unresolved, waiting, oneAlias,
+		insideCluster, otherType, drained, notReady, unreachable, standby, noWeight, notListed, unresolved, waiting, oneAlias,
 	} {
 		words := c.reason("x")
 		assert.NotEqual(t, string(c), words)

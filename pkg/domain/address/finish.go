@@ -12,7 +12,7 @@ import (
 func (f *fold) finish(o outcome) Choice {
 	c := f.choice
 	slices.SortFunc(o.published, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.kind(), b.kind()), cmp.Compare(a.id, b.id), cmp.Compare(a.target, b.target))
+		return cmp.Or(cmp.Compare(a.kind(), b.kind()), cmp.Compare(a.part.id, b.part.id), cmp.Compare(a.target, b.target))
 	})
 	c.Sets = sets(o.published)
 	c.Sources = make([]intent.Source, 0, len(o.published))
@@ -35,8 +35,8 @@ func (f *fold) finish(o outcome) Choice {
 func sets(published []placed) []Set {
 	var out []Set
 	for n, p := range published {
-		if n == 0 || p.kind() != published[n-1].kind() || p.id != published[n-1].id {
-			out = append(out, Set{Type: p.kind(), ID: p.id, Weight: p.weight})
+		if n == 0 || p.kind() != published[n-1].kind() || p.part.id != published[n-1].part.id {
+			out = append(out, Set{Type: p.kind(), ID: p.part.id, Weight: p.part.weight, Region: p.part.region, Location: p.part.location})
 		}
 		set := &out[len(out)-1]
 		if len(set.Targets) == 0 || set.Targets[len(set.Targets)-1] != p.target {

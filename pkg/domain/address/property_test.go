@@ -88,6 +88,8 @@ func anyInput() *rapid.Generator[Input] {
 			Routing: rapid.SampledFrom([]intent.Routing{
 				{}, {Policy: intent.Multivalue}, {Policy: intent.Failover}, {Policy: intent.Failover, Order: []string{"b+1", "a+2"}},
 				{Policy: intent.Weighted, Weights: map[string]int64{"a+1": 90, "a+2": 10, "b+1": 0}},
+				{Policy: intent.Latency, Regions: map[string]string{"a+1": "eu-central-1", "a+2": "eu-central-1"}},
+				{Policy: intent.Geo, Locations: map[string][]string{"a+1": {"continent/EU", "country/CH"}, "a+2": {"continent/EU"}, "b+1": {"default"}}},
 			}).Draw(t, "routing"),
 			Health: rapid.SampledFrom([]*intent.Health{nil, {}, {UnreachableAfter: "5m"}, {WhenAllUnhealthy: intent.Remove}}).Draw(t, "health"),
 			Offers: anyOffers().Draw(t, "offers"), SetIDs: rapid.Bool().Draw(t, "setIDs"), Now: dawn(),
@@ -127,7 +129,7 @@ func TestPublishedIsAllowed(t *testing.T) {
 			sets[set.Type+" "+set.ID]++
 			assert.True(t, len(in.Types) == 0 || slices.Contains(in.Types, set.Type), set.Type)
 			assert.Equal(t, 1, sets[set.Type+" "+set.ID], "one set for each type and identifier")
-			assert.True(t, set.ID == "" || in.SetIDs && set.Weight > 0, "set identifiers are for providers that have them")
+			assert.True(t, set.ID == "" || in.SetIDs && (set.Weight > 0 || set.Region != "" || set.Location != ""), "set identifiers are for providers that have them")
 			assert.True(t, set.Type != "CNAME" || len(set.Targets) == 1 && in.NoAlias == "", "an alias is one name, and stands where one may")
 		}
 		assert.True(t, len(c.Targets("CNAME")) == 0 || len(c.Targets("A"))+len(c.Targets("AAAA")) == 0, "an alias stands alone")

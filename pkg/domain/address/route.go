@@ -7,19 +7,16 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// heaviest is the greatest weight that DNS providers take.
-const heaviest = 255
-
 // route publishes entries as the policy says.
 func (f *fold) route(pool []entry) outcome {
 	switch f.Routing.Policy {
 	case intent.Failover:
 		return f.failover(pool)
-	case intent.Weighted:
+	case intent.Weighted, intent.Latency, intent.Geo:
 		if f.SetIDs {
-			return f.weighted(pool)
+			return f.divided(pool, f.shares())
 		}
-		f.warn("the DNS provider has no set identifiers, so routing.weights have no effect: all addresses are answered alike")
+		f.warn("the DNS provider has no set identifiers, so routing.%s have no effect: all addresses are answered alike", f.Routing.Lists())
 	}
 	return f.settle(pool, nil)
 }
@@ -55,55 +52,4 @@ func (f *fold) failover(pool []entry) outcome {
 		}
 	}
 	return all
-}
-
-// weighted publishes a set for each cluster that has a weight. If none of them has
-// anything to publish, the others share alike.
-func (f *fold) weighted(pool []entry) outcome {
-	of := f.shares()
-	var weighty, rest []entry
-	for _, e := range pool {
-		if of[e.Service.Cluster] > 0 {
-			weighty = append(weighty, e)
-		} else {
-			rest = append(rest, e)
-		}
-	}
-	o := f.settle(weighty, of)
-	if o.some() || len(rest) == 0 {
-		for _, e := range rest {
-			o.reject(e, noWeight, "")
-		}
-		return o
-	}
-	for _, e := range rest {
-		of[e.Service.Cluster] = 1
-	}
-	last := f.settle(rest, of)
-	last.rejected = append(last.rejected, o.rejected...)
-	last.waiting = append(last.waiting, o.waiting...)
-	return last
-}
-
-// shares brings the weights into the range that DNS providers take. None that is
-// positive becomes 0.
-func (f *fold) shares() shares {
-	var most int64
-	for _, weight := range f.Routing.Weights {
-		most = max(most, weight)
-	}
-	of := shares{}
-	for cluster, weight := range f.Routing.Weights {
-		if most > heaviest && weight > 0 {
-			weight = max(1, weight*heaviest/most)
-		}
-		of[cluster] = max(0, weight)
-	}
-	for n := range f.Offers {
-		cluster := f.Offers[n].Service.Cluster
-		if _, listed := of[cluster]; !listed {
-			f.warn("routing.weights does not list %s, which therefore has weight 0", cluster)
-		}
-	}
-	return of
 }

@@ -128,12 +128,25 @@ func tell(t *testing.T, s scene) string {
 	return out.String()
 }
 
+// setWords says which clients a set answers.
+func setWords(set Set) string {
+	switch {
+	case set.ID == "":
+		return ""
+	case set.Region != "":
+		return fmt.Sprintf(" (set %s, region %s)", set.ID, set.Region)
+	case set.Location != "":
+		return fmt.Sprintf(" (set %s, location %s)", set.ID, set.Location)
+	}
+	return fmt.Sprintf(" (set %s, weight %d)", set.ID, set.Weight)
+}
+
 // words writes a choice for people.
 func words(c Choice, due time.Time) string {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, "  "+format+"\n", args...) }
 	for _, set := range c.Sets {
-		line("%s %s%s", set.Type, strings.Join(set.Targets, " "), map[bool]string{false: fmt.Sprintf(" (set %s, weight %d)", set.ID, set.Weight)}[set.ID == ""])
+		line("%s %s%s", set.Type, strings.Join(set.Targets, " "), setWords(set))
 	}
 	if !c.Some() {
 		line("nothing")

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"strconv"
 	"strings"
 )
 
@@ -13,9 +12,6 @@ const (
 	EndpointGroup = "externaldns.k8s.io"
 	EndpointKind  = "DNSEndpoint"
 )
-
-// WeightProperty is how external-dns' aws provider is told a set's weight.
-const WeightProperty = "aws/weight"
 
 // Published is what one DNSEndpoint of Signpost's publishes.
 type Published struct {
@@ -52,8 +48,12 @@ type PublishedName struct {
 	Type    string
 	Targets []string
 	ID      string // set identifier; empty if the name and type have one set
-	Weight  int64  // of a set with an ID
 	TTL     int64  // seconds; 0: the DNS provider decides
+
+	// Of a set with an ID, one of these says which clients it answers.
+	Weight   int64
+	Region   string // as in eu-central-1
+	Location string // as in continent/EU, country/DE, country/US/CA or default
 }
 
 // IsEndpoint tells DNSEndpoints from other objects.
@@ -75,15 +75,12 @@ func publishedIn(id ID, head Head, canonical []byte) *Published {
 	var object struct {
 		Spec struct {
 			Endpoints []struct {
-				Name       string   `json:"dnsName"`
-				Type       string   `json:"recordType"`
-				Targets    []string `json:"targets"`
-				ID         string   `json:"setIdentifier"`
-				TTL        int64    `json:"recordTTL"`
-				Properties []struct {
-					Name  string `json:"name"`
-					Value string `json:"value"`
-				} `json:"providerSpecific"`
+				Name       string     `json:"dnsName"`
+				Type       string     `json:"recordType"`
+				Targets    []string   `json:"targets"`
+				ID         string     `json:"setIdentifier"`
+				TTL        int64      `json:"recordTTL"`
+				Properties []Property `json:"providerSpecific"`
 			} `json:"endpoints"`
 		} `json:"spec"`
 	}
@@ -99,11 +96,7 @@ func publishedIn(id ID, head Head, canonical []byte) *Published {
 		if e.Type == "SRV" && head.Annotations[AnnotationRecords] == "" {
 			name.Host = hostOfService(e.Name)
 		}
-		for _, property := range e.Properties {
-			if property.Name == WeightProperty {
-				name.Weight, _ = strconv.ParseInt(property.Value, 10, 64) // as it was rendered
-			}
-		}
+		name = name.with(e.Properties)
 		out.Names = append(out.Names, name)
 	}
 	return out

@@ -3,6 +3,7 @@ package intent
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -282,14 +283,54 @@ const (
 	Multivalue = "multivalue" // the addresses of all clusters
 	Failover   = "failover"   // those of the first cluster that is healthy
 	Weighted   = "weighted"   // those of one cluster or another, by weight
+	Latency    = "latency"    // those of the region that is nearest to the client, by latency
+	Geo        = "geo"        // those of the smallest location that the client is in
 )
+
+// Everywhere is the location of all clients that no other location has.
+const Everywhere = "default"
 
 // Routing says how answers are chosen among clusters.
 type Routing struct {
-	Policy  string           `json:"policy,omitempty"` // multivalue (default), failover, weighted
-	Order   []string         `json:"order,omitempty"`
-	Weights map[string]int64 `json:"weights,omitempty"`
+	Policy    string              `json:"policy,omitempty"` // multivalue (default), failover, weighted, latency, geo
+	Order     []string            `json:"order,omitempty"`
+	Weights   map[string]int64    `json:"weights,omitempty"`
+	Regions   map[string]string   `json:"regions,omitempty"`   // as in eu-central-1, by cluster
+	Locations map[string][]string `json:"locations,omitempty"` // as in continent/EU, country/DE, country/US/CA and default, by cluster
 }
+
+// Divides tells whether the policy gives a name several sets of records, for which a DNS
+// provider needs set identifiers.
+func (r Routing) Divides() bool {
+	return r.Policy == Weighted || r.Policy == Latency || r.Policy == Geo
+}
+
+// Lists is the field that lists clusters for a policy that divides, as it is called in JSON.
+func (r Routing) Lists() string {
+	return map[string]string{Weighted: "weights", Latency: "regions", Geo: "locations"}[r.Policy]
+}
+
+// Listed are the clusters of the fields weights, regions and locations, by field; each
+// list is sorted.
+func (r Routing) Listed() map[string][]string {
+	return map[string][]string{
+		"weights": slices.Sorted(maps.Keys(r.Weights)), "regions": slices.Sorted(maps.Keys(r.Regions)), "locations": slices.Sorted(maps.Keys(r.Locations)),
+	}
+}
+
+// Unanswered tells whether some clients get no answer by design: locations are given, and
+// default is none of them.
+func (r Routing) Unanswered() bool {
+	for _, locations := range r.Locations {
+		if slices.Contains(locations, Everywhere) {
+			return false
+		}
+	}
+	return r.Policy == Geo
+}
+
+// UnansweredWarning is the warning about such a routing.
+const UnansweredWarning = "has no location default, so clients outside of the listed locations get no answer; add default to the locations of a cluster"
 
 // Unread are the fields that are given although the policy does not read them, as
 // they are called in JSON.
@@ -298,8 +339,11 @@ func (r Routing) Unread() []string {
 	if len(r.Order) > 0 && r.Policy != Failover {
 		fields = append(fields, "order")
 	}
-	if len(r.Weights) > 0 && r.Policy != Weighted {
-		fields = append(fields, "weights")
+	listed := r.Listed()
+	for _, field := range slices.Sorted(maps.Keys(listed)) {
+		if len(listed[field]) > 0 && field != r.Lists() {
+			fields = append(fields, field)
+		}
 	}
 	return fields
 }

@@ -214,7 +214,9 @@ type Answer struct {
 // identifiers.
 type SetStatus struct {
 	SetIdentifier string   `json:"setIdentifier"`
-	Weight        int64    `json:"weight"`
+	Weight        int64    `json:"weight"` // 0 with a region or a location
+	Region        string   `json:"region,omitempty"`
+	Location      string   `json:"location,omitempty"`
 	Targets       []string `json:"targets"`
 }
 

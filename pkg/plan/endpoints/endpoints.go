@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -90,16 +89,17 @@ func markRecords(annotations map[string]string, names []bundle.PublishedName) ma
 
 func publishedName(host plan.Host, set address.Set) bundle.PublishedName {
 	return bundle.PublishedName{
-		Name: cmp.Or(set.Name, host.Name), Host: host.Name, Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight, TTL: cmp.Or(set.TTL, host.TTL),
+		Name: cmp.Or(set.Name, host.Name), Host: host.Name, Type: set.Type, Targets: set.Targets, TTL: cmp.Or(set.TTL, host.TTL),
+		ID: set.ID, Weight: set.Weight, Region: set.Region, Location: set.Location,
 	}
 }
 
 // entry is what a DNSEndpoint says of one set of a host.
 func entry(name bundle.PublishedName) *endpoint.Endpoint {
 	e := &endpoint.Endpoint{DNSName: name.Name, RecordType: name.Type, Targets: name.Targets, RecordTTL: endpoint.TTL(name.TTL)}
-	if name.ID != "" {
-		e.SetIdentifier = name.ID
-		e.SetProviderSpecificProperty(bundle.WeightProperty, strconv.FormatInt(name.Weight, 10))
+	e.SetIdentifier = name.ID
+	for _, property := range name.Properties() {
+		e.SetProviderSpecificProperty(property.Name, property.Value)
 	}
 	return e
 }

@@ -17,9 +17,10 @@ type input struct {
 	Group   plan.Group
 	Binding plan.Binding
 	Offered []struct {
-		Type, ID string
-		Targets  []string
-		Weight   int64
+		Type, ID         string
+		Targets          []string
+		Weight           int64
+		Region, Location string
 	} // to each host
 	Ports  []address.Port
 	Rooted bool
@@ -29,7 +30,7 @@ type input struct {
 func (in input) choices() []address.Choice {
 	var c address.Choice
 	for _, set := range in.Offered {
-		c.Sets = append(c.Sets, address.Set{Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight})
+		c.Sets = append(c.Sets, address.Set{Type: set.Type, Targets: set.Targets, ID: set.ID, Weight: set.Weight, Region: set.Region, Location: set.Location})
 	}
 	c.Ports = in.Ports
 	out := slices.Repeat([]address.Choice{c}, len(in.Binding.Hosts))

@@ -137,7 +137,7 @@ func (h HostForecast) with(b plan.Binding, host plan.Host, choice address.Choice
 	}
 	for _, rejected := range choice.Rejected {
 		switch rejected.Code {
-		case address.Standby, address.NoWeight:
+		case address.Standby, address.NoWeight, address.NotListed:
 			able[rejected.Cluster] = true
 		case address.Drained:
 			drained[rejected.Cluster] = true

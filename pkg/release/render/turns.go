@@ -333,7 +333,7 @@ func (t turning) rejected(r intent.Rejection) intent.Cause {
 		cause.Reason = intent.CauseReadiness
 	case address.Unreachable:
 		cause.Reason = intent.CauseCluster
-	case address.Standby, address.NoWeight:
+	case address.Standby, address.NoWeight, address.NotListed:
 		cause.Reason = intent.CauseRouting
 	default:
 		cause.Reason = intent.CauseProvider

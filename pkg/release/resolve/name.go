@@ -129,13 +129,20 @@ func clusterWords(in *intent.Routing) *intent.Routing {
 	for _, cluster := range in.Order {
 		out.Order = append(out.Order, strings.Replace(cluster, "/", "+", 1))
 	}
-	for cluster, weight := range in.Weights {
-		if out.Weights == nil {
-			out.Weights = map[string]int64{}
-		}
-		out.Weights[strings.Replace(cluster, "/", "+", 1)] = weight
-	}
+	out.Weights, out.Regions, out.Locations = byClusterWord(in.Weights), byClusterWord(in.Regions), byClusterWord(in.Locations)
 	return &out
+}
+
+// byClusterWord is a map by clusters, which are written as releases do; nil if it is empty.
+func byClusterWord[T any](in map[string]T) map[string]T {
+	if len(in) == 0 {
+		return nil
+	}
+	out := map[string]T{}
+	for cluster, value := range in {
+		out[strings.Replace(cluster, "/", "+", 1)] = value
+	}
+	return out
 }
 
 // checkNameRouting refuses clusters of the routing that the name does not have.
@@ -152,11 +159,17 @@ func (d *Draft) checkNameRouting() {
 	for _, cluster := range routing.Order {
 		outside("order", cluster)
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(routing.Weights)) {
-		outside("weights", cluster)
+	listed := routing.Listed()
+	for _, field := range slices.Sorted(maps.Keys(listed)) {
+		for _, cluster := range listed[field] {
+			outside(field, cluster)
+		}
 	}
 	for _, field := range routing.Unread() {
 		d.Warn("routing/%s has no effect with policy %s", field, cmp.Or(routing.Policy, intent.Multivalue))
+	}
+	if routing.Unanswered() {
+		d.Warn("routing " + intent.UnansweredWarning)
 	}
 }
 

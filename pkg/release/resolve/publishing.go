@@ -95,8 +95,8 @@ func (p Publishing) lacks(host plan.Host) []lack {
 		out = append(out, lack{intent, record, fmt.Sprintf(format, args...)})
 	}
 	provider, version := p.record.Spec.Provider, p.record.Version
-	if host.Routing.Policy == intent.Weighted && !p.Abilities.SetIdentifiers {
-		says("/spec/routing/policy", "/spec/provider", "weighted needs a DNS provider with set identifiers, and provider %q is of type %s; %s", p.record.Name, provider, externaldns.WeightAdvice())
+	if host.Routing.Divides() && !p.Abilities.SetIdentifiers {
+		says("/spec/routing/policy", "/spec/provider", "%s needs a DNS provider with set identifiers, and provider %q is of type %s; %s", host.Routing.Policy, p.record.Name, provider, externaldns.SetsAdvice())
 	}
 	managed := externaldns.Managed(p.record.Spec.Parameters)
 	switch {

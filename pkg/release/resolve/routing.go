@@ -28,31 +28,47 @@ func (d *Draft) checkRouting(i inputs.DNSIntent, app plan.App) {
 	for n, cluster := range in.Order {
 		outside("order/"+strconv.Itoa(n), cluster)
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(in.Weights)) {
-		outside("weights/"+cluster, cluster)
+	every := in.Listed()
+	for _, field := range slices.Sorted(maps.Keys(every)) {
+		for _, cluster := range every[field] {
+			outside(field+"/"+cluster, cluster)
+		}
 	}
 	for _, field := range in.Unread() {
 		d.Warn("%s: its routing/%s has no effect with policy %s", i.Path, field, cmp.Or(in.Policy, intent.Multivalue))
 	}
-	resolved := routing(i.Spec.Routing, app.Clusters)
+	if in.Unanswered() {
+		d.Warn("%s: its routing "+intent.UnansweredWarning, i.Path)
+	}
+	resolved, listed := routing(i.Spec.Routing, app.Clusters), every[in.Lists()]
 	switch {
 	case len(app.Clusters) < 2:
 	case in.Policy == intent.Failover && len(in.Order) < len(app.Clusters):
 		d.Warn("%s: clusters that its order does not list come last, by name: %s", i.Path, strings.Join(resolved.Order, ", "))
-	case in.Policy == intent.Weighted && len(in.Weights) < len(app.Clusters):
-		d.Warn("%s: clusters that its weights do not list have weight 0 and get answers only while no other is healthy: %s", i.Path, strings.Join(unlisted(app.Clusters, in.Weights), ", "))
+	case in.Policy == intent.Weighted && len(listed) < len(app.Clusters):
+		d.Warn("%s: clusters that its weights do not list have weight 0 and get answers only while no other is healthy: %s", i.Path, strings.Join(unlisted(app.Clusters, listed), ", "))
+	case in.Divides() && len(listed) < len(app.Clusters):
+		d.Warn("%s: clusters that its %s do not list get answers only while no other is healthy: %s", i.Path, in.Lists(), strings.Join(unlisted(app.Clusters, listed), ", "))
 	}
 }
 
-func unlisted(clusters []string, weights map[string]int64) []string {
-	return slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool {
-		_, listed := weights[cluster]
-		return listed
-	})
+func unlisted(clusters, listed []string) []string {
+	return slices.DeleteFunc(slices.Clone(clusters), func(cluster string) bool { return slices.Contains(listed, cluster) })
+}
+
+// only are the entries of some clusters.
+func only[T any](clusters []string, all map[string]T) map[string]T {
+	out := map[string]T{}
+	for _, cluster := range clusters {
+		if value, some := all[cluster]; some {
+			out[cluster] = value
+		}
+	}
+	return out
 }
 
 // routing is an intent's, resolved for clusters: an order names all of them, and
-// so do weights. That of multivalue is zero.
+// so do weights. Regions and locations name none but them. That of multivalue is zero.
 func routing(in *intent.Routing, clusters []string) intent.Routing {
 	switch {
 	case in == nil:
@@ -66,6 +82,10 @@ func routing(in *intent.Routing, clusters []string) intent.Routing {
 			weights[cluster] = in.Weights[cluster]
 		}
 		return intent.Routing{Policy: intent.Weighted, Weights: weights}
+	case in.Policy == intent.Latency:
+		return intent.Routing{Policy: intent.Latency, Regions: only(clusters, in.Regions)}
+	case in.Policy == intent.Geo:
+		return intent.Routing{Policy: intent.Geo, Locations: only(clusters, in.Locations)}
 	}
 	return intent.Routing{}
 }

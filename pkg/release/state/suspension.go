@@ -49,7 +49,7 @@ func Previous(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]
 func PublishedSets(p *bundle.Published) map[string][]address.Set {
 	sets := map[string][]address.Set{}
 	for _, n := range p.Names {
-		set := address.Set{Type: n.Type, Targets: n.Targets, ID: n.ID, Weight: n.Weight}
+		set := address.Set{Type: n.Type, Targets: n.Targets, ID: n.ID, Weight: n.Weight, Region: n.Region, Location: n.Location}
 		if n.Name != n.Host {
 			set.Name = n.Name
 		}

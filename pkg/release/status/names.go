@@ -90,7 +90,7 @@ func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice addre
 	for _, set := range sets {
 		s.Targets = append(s.Targets, set.Targets...)
 		if set.ID != "" {
-			s.Sets = append(s.Sets, intent.SetStatus{SetIdentifier: set.ID, Weight: set.Weight, Targets: set.Targets})
+			s.Sets = append(s.Sets, intent.SetStatus{SetIdentifier: set.ID, Weight: set.Weight, Region: set.Region, Location: set.Location, Targets: set.Targets})
 		}
 	}
 	slices.Sort(s.Targets)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,10 +14,37 @@ import (
 type Set struct {
 	Name          string
 	Type          string
-	SetIdentifier string   `xml:",omitempty"`
-	Weight        *int64   `xml:",omitempty"`
-	TTL           int64    `xml:",omitempty"`
-	Records       []Record `xml:"ResourceRecords>ResourceRecord"`
+	SetIdentifier string    `xml:",omitempty"`
+	Weight        *int64    `xml:",omitempty"`
+	Region        string    `xml:",omitempty"`
+	GeoLocation   *Location `xml:",omitempty"`
+	TTL           int64     `xml:",omitempty"`
+	Records       []Record  `xml:"ResourceRecords>ResourceRecord"`
+}
+
+// Location is whose clients a set answers.
+type Location struct {
+	ContinentCode   string `xml:",omitempty"`
+	CountryCode     string `xml:",omitempty"`
+	SubdivisionCode string `xml:",omitempty"`
+}
+
+func (l Location) String() string {
+	return strings.Trim(l.ContinentCode+"/"+l.CountryCode+"/"+l.SubdivisionCode, "/")
+}
+
+// policy is what tells which clients a set answers, empty for all; the value is that of
+// the policy.
+func (s Set) policy() (name, value string) {
+	switch {
+	case s.Weight != nil:
+		return "weight", strconv.FormatInt(*s.Weight, 10)
+	case s.Region != "":
+		return "region", s.Region
+	case s.GeoLocation != nil:
+		return "location", s.GeoLocation.String()
+	}
+	return "", ""
 }
 
 // Record is one of the records of a set.
@@ -34,10 +62,11 @@ func (s Set) values() []string {
 
 // String is the set as tests compare it.
 func (s Set) String() string {
-	if s.Weight == nil {
+	policy, value := s.policy()
+	if policy == "" {
 		return strings.Join(s.values(), " ")
 	}
-	return fmt.Sprintf("%s %d %s", s.SetIdentifier, *s.Weight, strings.Join(s.values(), " "))
+	return fmt.Sprintf("%s %s %s", s.SetIdentifier, value, strings.Join(s.values(), " "))
 }
 
 func (s Set) key() key { return key{s.Name, s.Type, s.SetIdentifier} }
@@ -163,13 +192,16 @@ func (z zone) apply(c change) error {
 // check is what a set has to be by itself.
 func (s Set) check() error {
 	const longestIdentifier, highestWeight = 128, 255
+	policy, _ := s.policy()
 	switch at := s.key(); {
 	case s.Name != Zone+"." && !strings.HasSuffix(s.Name, "."+Zone+"."):
 		return fmt.Errorf("resource record set %s is not permitted in zone %s", at, Zone)
 	case len(s.Records) == 0 || s.TTL == 0:
 		return fmt.Errorf("invalid request: missing field in %s", at)
-	case (s.SetIdentifier == "") != (s.Weight == nil):
-		return fmt.Errorf("invalid request: of SetIdentifier and Weight exactly one is in %s", at)
+	case (s.SetIdentifier == "") != (policy == ""):
+		return fmt.Errorf("invalid request: of SetIdentifier and a routing policy exactly one is in %s", at)
+	case s.GeoLocation != nil && s.GeoLocation.ContinentCode != "" && s.GeoLocation.CountryCode != "":
+		return fmt.Errorf("invalid request: both a continent and a country are in %s", at)
 	case len(s.SetIdentifier) > longestIdentifier:
 		return fmt.Errorf("invalid request: the SetIdentifier of %s is too long", at)
 	case s.Weight != nil && (*s.Weight < 0 || *s.Weight > highestWeight):
@@ -184,13 +216,17 @@ func (s Set) check() error {
 
 // conflict is what a set may not have beside it.
 func (z zone) conflict(set Set) error {
+	policy, value := set.policy()
 	for _, other := range z {
+		otherPolicy, otherValue := other.policy()
 		switch {
 		case other.Name != set.Name || other.key() == set.key():
 		case other.Type != set.Type && set.Type == "CNAME":
 			return fmt.Errorf("resource record set %s conflicts with other records with the same DNS name", set.key())
-		case other.Type == set.Type && (other.Weight == nil) != (set.Weight == nil):
+		case other.Type == set.Type && otherPolicy != policy:
 			return fmt.Errorf("resource record set %s has another routing policy than one with the same name and type", set.key())
+		case other.Type == set.Type && policy != "weight" && otherValue == value:
+			return fmt.Errorf("resource record set %s has the same %s as another with the same name and type", set.key(), policy)
 		}
 	}
 	return nil

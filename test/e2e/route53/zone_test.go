@@ -23,6 +23,10 @@ func weighted(name, id string, weight int64, values ...string) Set {
 	return Set{Name: name, Type: "A", SetIdentifier: id, Weight: &weight, TTL: 5, Records: records(values)}
 }
 
+func located(name, id string, at Location) Set {
+	return Set{Name: name, Type: "A", SetIdentifier: id, GeoLocation: &at, TTL: 5, Records: records([]string{"192.0.2.1"})}
+}
+
 // TestABatchIsTakenWholeOrRefusedAsAWSDoes: what Signpost must not ask for is
 // refused, and what is right is taken in one batch.
 func TestABatchIsTakenWholeOrRefusedAsAWSDoes(t *testing.T) {
@@ -43,6 +47,12 @@ func TestABatchIsTakenWholeOrRefusedAsAWSDoes(t *testing.T) {
 		{"one that is not there", []change{{"DELETE", simple("x.aws.example", "A", "192.0.2.1")}}, "not found"},
 		{"one that is another", []change{{"DELETE", simple("plain.aws.example", "A", "192.0.2.9")}}, "do not match"},
 		{"simple beside weighted", []change{{"CREATE", simple("www.aws.example", "A", "192.0.2.1")}}, "another routing policy"},
+		{"a region beside a weight", []change{{"CREATE", Set{Name: "www.aws.example", Type: "A", SetIdentifier: "b", Region: "eu-west-3", TTL: 5, Records: records([]string{"192.0.2.2"})}}}, "another routing policy"},
+		{"one location twice", []change{
+			{"CREATE", located("x.aws.example", "a", Location{CountryCode: "DE"})}, {"CREATE", located("x.aws.example", "b", Location{CountryCode: "DE"})}}, "the same location"},
+		{"two locations", []change{
+			{"CREATE", located("x.aws.example", "a", Location{CountryCode: "DE"})}, {"CREATE", located("x.aws.example", "b", Location{ContinentCode: "EU"})}}, ""},
+		{"a country and a continent", []change{{"CREATE", located("x.aws.example", "a", Location{CountryCode: "DE", ContinentCode: "EU"})}}, "both"},
 		{"a CNAME beside an address", []change{{"CREATE", simple("plain.aws.example", "CNAME", "lb.example")}}, "conflicts"},
 		{"a CNAME at the apex", []change{{"CREATE", simple("aws.example", "CNAME", "lb.example")}}, "apex"},
 		{"two CNAMEs", []change{{"CREATE", simple("x.aws.example", "CNAME", "a.example", "b.example")}}, "several"},
