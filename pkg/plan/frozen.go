@@ -150,4 +150,6 @@ type Provider struct {
 	Waiting bool     // everything is there but a pod
 	Adopts  string   // the owner id whose names it takes over; empty: nobody's
 	Users   []string // paths of the groups that use it, ordered, for the annotation
+
+	AdoptsSince time.Time // when that was accepted
 }

@@ -126,8 +126,25 @@ func TestTheBuiltInPublisherAdopts(t *testing.T) {
 		w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: w.own()})
 		writer, err := w.observed.Writer(t.Context(), publisher, fence)
 		require.NoError(t, err)
-		require.NoError(t, writer.SetDeployment(t.Context(), "shop-dns", "external-dns-lab", observed.Deployment{Available: true, Sync: &observed.Sync{Adopted: from}}))
+		tell := func(since time.Time) {
+			require.NoError(t, writer.SetDeployment(t.Context(), "shop-dns", "external-dns-lab", observed.Deployment{Available: true, Sync: &observed.Sync{Adopted: from, AdoptedSince: since}}))
+			w.settle(prod)
+		}
+		first := w.adopting().Since
+		tell(first)
+		require.Equal(t, before, settings())
+
+		w.answers("www.lab.example", held)
+		w.clock.pass(time.Second)
+		_, err = w.service.Adopt(t.Context(), lab, from, "", "ann")
+		require.NoError(t, err, "a second time, at once")
 		w.settle(prod)
+		require.NotNil(t, w.adopting(), "the publisher has told of the first adoption only")
+		tell(first)
+		require.NotNil(t, w.adopting())
+		w.answers("www.lab.example", verify.Holding{Types: []string{"A"}, Owner: w.own()})
+		tell(w.adopting().Since)
+		require.Nil(t, w.adopting())
 		require.Equal(t, before, settings())
 		require.Contains(t, w.planAdoption(from).Errors[0].Detail, "none of the provider's 1 names")
 		w.service.LookupExisting = func(context.Context, string, externaldns.InDNS, []netip.AddrPort) (verify.Holding, error) {

@@ -163,7 +163,7 @@ func TestPlanLooksAtServicesThatWereNotObservedYet(t *testing.T) {
 	w.restartOn(w.fake)
 	plan := w.plan(prod, "")
 	require.Equal(t, []string{"203.0.113.40"}, plan.Names[0].Targets)
-	require.Contains(t, plan.Warnings, "the addresses of Service shop/api on edge+paris are not known yet")
+	require.Contains(t, plan.Warnings, "the addresses of Service shop/api on edge+paris are not known yet, so the plan does not show them; they are published once Signpost has observed the Service there")
 }
 
 func TestANameWithoutAddressIsPlannedWithoutTargets(t *testing.T) {

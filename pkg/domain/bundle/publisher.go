@@ -22,8 +22,9 @@ type Publisher struct {
 	Values      map[string]string `json:"values,omitempty"` // variables of the environment to the ids of their sealed values
 	Files       map[string]string `json:"files,omitempty"`  // paths to the ids of their sealed contents
 	OwnerID     string            `json:"ownerID"`
-	Adopts      string            `json:"adopts,omitempty"`  // the owner id whose names it takes over
-	Stopped     bool              `json:"stopped,omitempty"` // it writes nothing
+	Adopts      string            `json:"adopts,omitempty"`     // the owner id whose names it takes over
+	AdoptsSince time.Time         `json:"adoptsSince,omitzero"` // when that was accepted, in UTC
+	Stopped     bool              `json:"stopped,omitempty"`    // it writes nothing
 }
 
 // IsPublisher tells objects that stand for built-in publishers from others.

@@ -39,7 +39,7 @@ func renderPublisher(p plan.Provider) ([]bundle.Object, []intent.Field, error) {
 func PublisherOf(p plan.Provider) bundle.Publisher {
 	of := bundle.Publisher{
 		Provider: p.Record.Spec.Provider, Parameters: p.Record.Spec.Parameters, Environment: p.Record.Spec.Environment,
-		OwnerID: OwnerID(p), Adopts: p.Adopts, Stopped: p.Record.Spec.Suspend || p.Waiting,
+		OwnerID: OwnerID(p), Adopts: p.Adopts, AdoptsSince: p.AdoptsSince, Stopped: p.Record.Spec.Suspend || p.Waiting,
 	}
 	for _, c := range p.Record.Spec.Credentials {
 		if c.ValueRef == "" {

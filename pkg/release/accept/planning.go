@@ -245,7 +245,7 @@ func explain(d *resolve.Draft, c render.Contents) {
 
 func explainChoice(d *resolve.Draft, b plan.Binding, choice address.Choice) {
 	for _, cluster := range choice.Unknown {
-		d.Warn("the addresses of Service %s/%s on %s are not known yet", b.Namespace, b.Service, cluster)
+		d.Warn("the addresses of Service %s/%s on %s are not known yet, so the plan does not show them; they are published once Signpost has observed the Service there", b.Namespace, b.Service, cluster)
 	}
 	for _, cluster := range choice.Absent {
 		d.Warn("there is no Service %s/%s on %s", b.Namespace, b.Service, cluster)
@@ -335,7 +335,8 @@ func (s *Planner) provider(ctx context.Context, p *resolve.Proposal, use state.U
 		record.Frozen = record.Lifecycle.Record
 	}
 	objects, findings, err := provider.Render(plan.Provider{
-		Record: record.Frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users, Adopts: record.Lifecycle.Adopts(use.Scope),
+		Record: record.Frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users,
+		Adopts: record.Lifecycle.Adopts(use.Scope), AdoptsSince: record.Lifecycle.AdoptsSince(use.Scope),
 	})
 	for _, f := range findings {
 		if p.Action != intent.Terminate {

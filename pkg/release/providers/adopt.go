@@ -181,7 +181,7 @@ func obstacleTo(seen tenancy.LookupResult, sets []bundle.PublishedName, aliases 
 		was, is := slices.Contains(seen.Held.Types, "CNAME"), set.Type == "CNAME"
 		switch {
 		case set.ID != "":
-			return fmt.Sprintf("%s has weights here, and a name cannot be adopted together with its routing; adopt it without weights, and add them then", seen.Name)
+			return fmt.Sprintf("%s is divided into sets by its routing here, and a name cannot be adopted together with it; adopt it without weights, regions and locations, and add them then", seen.Name)
 		case was && !is, is && !was && !aliases:
 			return fmt.Sprintf("%s has %s, and would have %s, which needs a deletion in between; delete the name at the DNS provider, or change recordTypes", seen.Name, strings.Join(seen.Held.Types, ", "), set.Type)
 		}
@@ -231,7 +231,7 @@ func keysTo(record plan.Record, given map[string][]bundle.PublishedName) []state
 func (s *Updater) adopted(ctx context.Context, l state.RecordLifecycle, use state.Use) (bool, error) {
 	if l.Record.Spec.DeployOn.BuiltIn() {
 		seen, err := s.Observed.Deployment(ctx, use.Cluster, l.Record.Project.Namespace, provider.DeploymentName(l.Record.Name, use.Scope))
-		return seen != nil && seen.Sync != nil && seen.Sync.Adopted == l.Adopting.From, err
+		return seen != nil && seen.Sync != nil && seen.Sync.Adopted == l.Adopting.From && seen.Sync.AdoptedSince.Equal(l.Adopting.Since), err
 	}
 	given, err := s.givenTo(ctx, use)
 	if err != nil {

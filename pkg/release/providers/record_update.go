@@ -255,8 +255,10 @@ func (s *Updater) render(ctx context.Context, p *resolve.RecordProposal, use sta
 	if err != nil {
 		return nil, nil, err
 	}
-	adopts := (&state.RecordLifecycle{Adopting: p.Adopting}).Adopts(use.Scope)
-	objects, findings, err := provider.Render(plan.Provider{Record: p.Frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users, Adopts: adopts})
+	next := state.RecordLifecycle{Adopting: p.Adopting}
+	objects, findings, err := provider.Render(plan.Provider{
+		Record: p.Frozen, Scope: use.Scope, Cluster: use.Cluster, Users: users, Adopts: next.Adopts(use.Scope), AdoptsSince: next.AdoptsSince(use.Scope),
+	})
 	return objects, append(findings, s.Resolver.InPlain(p.Frozen, use.Cluster, cluster)...), err
 }
 

@@ -98,7 +98,7 @@ func (s *Updater) provide(ctx context.Context, on *providerStep) (state.Outcome,
 	}
 	l, use := on.lifecycle, on.use
 	objects, findings, err := provider.Render(plan.Provider{
-		Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: on.users, Waiting: l.MovingIn(use.Scope), Adopts: l.Adopts(use.Scope),
+		Record: l.Record, Scope: use.Scope, Cluster: use.Cluster, Users: on.users, Waiting: l.MovingIn(use.Scope), Adopts: l.Adopts(use.Scope), AdoptsSince: l.AdoptsSince(use.Scope),
 	})
 	if err != nil {
 		return state.AtRest, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -69,4 +70,13 @@ func (l *RecordLifecycle) Adopts(scope intent.Scope) string {
 		return ""
 	}
 	return l.Adopting.From
+}
+
+// AdoptsSince is when that was accepted, which tells one adoption from another of the same
+// owner id; zero: nobody's names are taken over.
+func (l *RecordLifecycle) AdoptsSince(scope intent.Scope) time.Time {
+	if l.Adopts(scope) == "" {
+		return time.Time{}
+	}
+	return l.Adopting.Since
 }

@@ -63,6 +63,8 @@ type Sync struct {
 	Unread  string    `json:"unread,omitempty"`  // why its metrics could not be read when last tried
 	Version string    `json:"version,omitempty"` // of the Signpost that writes; empty: an external-dns does
 	Adopted string    `json:"adopted,omitempty"` // the owner id whose marks Signpost's own publisher has replaced; empty: nobody's
+
+	AdoptedSince time.Time `json:"adoptedSince,omitzero"` // when that adoption was accepted
 }
 
 // Published is what a DNSEndpoint was like when external-dns had put it

@@ -17,15 +17,16 @@ type BuiltIn interface {
 
 // Publishing is what a built-in publisher has done.
 type Publishing struct {
-	Version   string                  // of the Signpost that writes
-	Synced    time.Time               // when all was last seen to be written; zero: never
-	Names     int                     // that are wanted
-	Adopted   string                  // the owner id whose marks were replaced by then, as the settings say; empty: nobody's
-	Failing   string                  // what went wrong since, in the words of the DNS server; empty: nothing
-	Zone      string                  // what looks through the whole zone have found, and why the last one failed; empty: nothing wrong
-	Strays    *int                    // names with the mark of the provider that nobody gives, by the last look that succeeded; nil: not known
-	Waiting   string                  // why it does not write yet; empty: it does
-	Published map[bundle.ID]Published // DNSEndpoints whose names are all written
+	Version      string                  // of the Signpost that writes
+	Synced       time.Time               // when all was last seen to be written; zero: never
+	Names        int                     // that are wanted
+	Adopted      string                  // the owner id whose marks were replaced by then, as the settings say; empty: nobody's
+	AdoptedSince time.Time               // when that adoption was accepted, as the settings say
+	Failing      string                  // what went wrong since, in the words of the DNS server; empty: nothing
+	Zone         string                  // what looks through the whole zone have found, and why the last one failed; empty: nothing wrong
+	Strays       *int                    // names with the mark of the provider that nobody gives, by the last look that succeeded; nil: not known
+	Waiting      string                  // why it does not write yet; empty: it does
+	Published    map[bundle.ID]Published // DNSEndpoints whose names are all written
 }
 
 // Published is a state of a DNSEndpoint.

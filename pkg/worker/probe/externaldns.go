@@ -86,7 +86,7 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 func (c *externalDNSProbe) hearBuiltIn(told cluster.Publishing) {
 	c.builtIn, c.watched, c.judged, c.available = true, true, true, told.Waiting == ""
 	c.trouble = told.Waiting
-	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Zone: told.Zone, Version: told.Version, Adopted: told.Adopted}
+	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Zone: told.Zone, Version: told.Version, Adopted: told.Adopted, AdoptedSince: told.AdoptedSince}
 	c.strays = told.Strays
 	c.through = map[bundle.ID]observed.Published{}
 	for id, p := range told.Published {

@@ -416,7 +416,7 @@ func (l *loop) due() time.Duration {
 func (l *loop) tell(objects []held, waiting string) {
 	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Zone: l.zone.message(), Strays: l.zone.strays, Published: map[bundle.ID]cluster.Published{}}
 	if !l.synced.IsZero() { // with these settings
-		told.Adopted = l.spec.Adopts
+		told.Adopted, told.AdoptedSince = l.spec.Adopts, l.spec.AdoptsSince
 	}
 	before := l.said.report()
 	for _, o := range objects {
@@ -436,7 +436,7 @@ func (l *loop) tell(objects []held, waiting string) {
 }
 
 func equal(a, b cluster.Publishing) bool {
-	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.Zone == b.Zone && sameCount(a.Strays, b.Strays) && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
+	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.AdoptedSince.Equal(b.AdoptedSince) && a.Zone == b.Zone && sameCount(a.Strays, b.Strays) && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
 }
 
 // sameCount compares counts; nil is one that is not known.
