@@ -81,9 +81,9 @@ type Options struct {
 	// Held tells what a name has at its authoritative servers; nil: they are not asked.
 	LookupExisting func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
 
-	// ListZone reads all sets that the zones of a provider have, ordered by name and type. For a further page of a list, it
+	// ListZone reads all sets that the zones of a provider of a project have, ordered by name and type. For a further page of a list, it
 	// may answer an earlier reading. The sets are not changed. nil: no zone can be read.
-	ListZone func(ctx context.Context, of bundle.Publisher, further bool) ([]publisher.Set, error)
+	ListZone func(ctx context.Context, project string, of bundle.Publisher, further bool) ([]publisher.Set, error)
 }
 
 // Service is the whole of a release's packages, put together. Each package has its own

@@ -17,7 +17,9 @@ import (
 
 // zoneHas has the zones of all providers of the world have these sets, ordered by name and type.
 func (w *world) zoneHas(sets func(of bundle.Publisher) ([]dnspublisher.Set, error)) {
-	w.options.ListZone = func(_ context.Context, of bundle.Publisher, _ bool) ([]dnspublisher.Set, error) { return sets(of) }
+	w.options.ListZone = func(_ context.Context, _ string, of bundle.Publisher, _ bool) ([]dnspublisher.Set, error) {
+		return sets(of)
+	}
 	w.service = release.New(w.options)
 }
 
@@ -81,6 +83,29 @@ func TestUnmanagedIsWhatNobodyPublishes(t *testing.T) {
 		}
 	}
 	require.Equal(t, page.Items, all, "pages of one have all, in order")
+}
+
+// TestUnmanagedLeavesOutNamesOfSingleClusters: a provider with an owner id of its own marks them as it marks public names.
+func TestUnmanagedLeavesOutNamesOfSingleClusters(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.put(lab, recordWith("lab.example", `"txt-owner-id":"chosen"`))
+	w.associate(eu)
+	w.associate("cluster-providers/edge/clusters/berlin", "lab")
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.zoneHas(func(bundle.Publisher) ([]dnspublisher.Set, error) {
+		return []dnspublisher.Set{
+			recordSet("left.lab.example", "A", "chosen"), recordSet("www.lab.example", "A", "chosen"), recordSet("www.lab.example", "AAAA", "legacy"),
+		}, nil
+	})
+	page, err := w.service.Unmanaged(t.Context(), lab, 10, "")
+	require.NoError(t, err)
+	var names []string
+	for _, set := range page.Items {
+		names = append(names, set.Name+" "+set.Type)
+	}
+	require.Equal(t, []string{"left.lab.example A", "www.lab.example AAAA"}, names)
 }
 
 // TestUnmanagedOfAFullZone has more sets than are looked up together.

@@ -48,6 +48,30 @@ func (s *silent) Owned(ctx context.Context) ([]publisher.Set, error) {
 	return nil, ctx.Err()
 }
 
+// TestAProjectHasOnePlaceForItsRequests, however many of its providers are silent.
+func TestAProjectHasOnePlaceForItsRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		places := NewPlaces()
+		leave, err := places.request(t.Context(), "shop", bundle.Publisher{OwnerID: "one"})
+		require.NoError(t, err)
+		waiting, cancel := context.WithTimeout(t.Context(), listWithin)
+		defer cancel()
+		_, err = places.request(waiting, "shop", bundle.Publisher{OwnerID: "two"})
+		require.Equal(t, fault.Unreachable, fault.Of(err), "%v", err)
+		other, err := places.request(t.Context(), "bank", bundle.Publisher{OwnerID: "three"})
+		require.NoError(t, err, "the other place is another project's")
+		late, end := context.WithTimeout(t.Context(), listWithin)
+		defer end()
+		_, err = places.request(late, "farm", bundle.Publisher{OwnerID: "four"})
+		require.Equal(t, fault.Unreachable, fault.Of(err), "no more zones are read at once")
+		leave()
+		leave, err = places.request(t.Context(), "shop", bundle.Publisher{OwnerID: "two"})
+		require.NoError(t, err, "what failed has given its share back")
+		leave()
+		other()
+	})
+}
+
 // TestChecksLeaveAPlaceToRequests, however many providers are checked.
 func TestChecksLeaveAPlaceToRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -80,14 +80,16 @@ func TestForbiddenServersAreToldByTheirFields(t *testing.T) {
 // TestZonesAreReadWithinLimits: of providers that can be read, and from servers that may be dialled.
 func TestZonesAreReadWithinLimits(t *testing.T) {
 	zones := Zones(Limits{}, vault{}, nil, NewPlaces())
-	_, err := zones(t.Context(), bundle.Publisher{Provider: "aws", OwnerID: "one"}, false)
-	require.EqualError(t, err, "Signpost cannot read the zones of provider aws; it can with coredns and rfc2136")
+	_, err := zones(t.Context(), "shop", bundle.Publisher{Provider: "aws", OwnerID: "one"}, false)
+	require.EqualError(t, err, "Signpost cannot read the zones of provider aws; it can with coredns, rfc2136, webhook. "+
+		"Export the zone at the DNS provider as a zone file, and make documents of it by signpost import zone FILE")
 	for provider, of := range map[string]bundle.Publisher{
 		"rfc2136": {Parameters: externaldns.Parameters{"rfc2136-host": "127.0.0.1", "rfc2136-zone": "corp.example", "rfc2136-insecure": true}},
 		"coredns": {Environment: map[string]string{"ETCD_URLS": "http://127.0.0.1:2379"}},
+		"webhook": {Parameters: externaldns.Parameters{"webhook-provider-url": "http://127.0.0.1:8888"}},
 	} {
 		of.Provider, of.OwnerID = provider, "one"
-		_, err = zones(t.Context(), of, true)
+		_, err = zones(t.Context(), "shop", of, true)
 		require.Equal(t, publisher.Forbidden, fault.Of(err), "%s: %v", provider, err)
 		require.ErrorContains(t, err, "--publisher-servers")
 	}
@@ -146,7 +148,7 @@ func TestAReadingServesFurtherPages(t *testing.T) {
 		"rfc2136-host": "127.0.0.1", "rfc2136-port": port, "rfc2136-zone": "corp.example", "rfc2136-insecure": true,
 	}}
 	for n, further := range []bool{true, true, false, true} {
-		sets, err := zones(t.Context(), of, further)
+		sets, err := zones(t.Context(), "shop", of, further)
 		require.NoError(t, err)
 		require.Equal(t, []publisher.Set{{Name: "www.corp.example", Type: "A", Targets: []string{"192.0.2.1"}, TTL: 60}}, sets)
 		require.Equal(t, []int64{1, 1, 2, 2}[n], transfers.Load())

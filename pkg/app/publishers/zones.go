@@ -22,10 +22,10 @@ const (
 
 // Zones makes a function that reads all that the zones of a provider have, within limits. If a caller asks for a
 // further page, the function may answer what it read a short while ago. Callers do not change the sets.
-func Zones(limits Limits, values cluster.Values, counted *open.Metrics, places *Places) func(ctx context.Context, of bundle.Publisher, further bool) ([]publisher.Set, error) {
+func Zones(limits Limits, values cluster.Values, counted *open.Metrics, places *Places) func(ctx context.Context, project string, of bundle.Publisher, further bool) ([]publisher.Set, error) {
 	read := readAnew(limits, values, counted, places)
 	kept := readings{kept: map[string]*reading{}}
-	return func(ctx context.Context, of bundle.Publisher, further bool) ([]publisher.Set, error) {
+	return func(ctx context.Context, project string, of bundle.Publisher, further bool) ([]publisher.Set, error) {
 		key, err := keyOf(of)
 		if err != nil {
 			return nil, err
@@ -33,7 +33,7 @@ func Zones(limits Limits, values cluster.Values, counted *open.Metrics, places *
 		if sets, known := kept.get(key); known && further {
 			return sets, nil
 		}
-		sets, err := read(ctx, of)
+		sets, err := read(ctx, project, of)
 		if err == nil {
 			kept.put(key, sets)
 		}
@@ -78,15 +78,15 @@ func (r *readings) put(key string, sets []publisher.Set) {
 }
 
 // readAnew makes a function that reads zones from their servers.
-func readAnew(limits Limits, values cluster.Values, counted *open.Metrics, places *Places) func(context.Context, bundle.Publisher) ([]publisher.Set, error) {
+func readAnew(limits Limits, values cluster.Values, counted *open.Metrics, places *Places) func(context.Context, string, bundle.Publisher) ([]publisher.Set, error) {
 	dialer := limits.dialer()
-	return func(ctx context.Context, of bundle.Publisher) ([]publisher.Set, error) {
+	return func(ctx context.Context, project string, of bundle.Publisher) ([]publisher.Set, error) {
 		if why := open.Unlistable(of.Provider); why != "" {
 			return nil, fault.Errorf(publisher.Invalid, "%s", why)
 		}
 		ctx, cancel := context.WithTimeout(ctx, listWithin)
 		defer cancel()
-		leave, err := places.enter(ctx, of)
+		leave, err := places.request(ctx, project, of)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,8 @@ import (
 
 const unmanagedHelp = `Lists the records that the zones of a provider have, and that nobody publishes by Signpost. OWNER is the
 owner id of the external-dns that has marked the records. Signpost reads zones of the providers rfc2136 (by zone
-transfer) and coredns (from its etcd).
+transfer), coredns (from its etcd) and webhook (by webhook-provider-url). Of other providers, export the zone as a file,
+and give that to "signpost import zone".
 
 With --zone-file, the output is a zone file, of which "signpost import zone -" makes name documents.`
 

@@ -12,14 +12,15 @@ import (
 )
 
 // listable are the kinds of Writers that are publisher.Listers.
-func listable() []string { return []string{"coredns", "rfc2136"} }
+func listable() []string { return []string{"coredns", "rfc2136", "webhook"} }
 
 // Unlistable is why the zones of a provider cannot be read; empty if they can.
 func Unlistable(provider string) string {
 	if slices.Contains(listable(), externaldns.WriterOf(provider)) {
 		return ""
 	}
-	return "Signpost cannot read the zones of provider " + provider + "; it can with " + strings.Join(listable(), " and ")
+	return "Signpost cannot read the zones of provider " + provider + "; it can with " + strings.Join(listable(), ", ") +
+		". Export the zone at the DNS provider as a zone file, and make documents of it by signpost import zone FILE"
 }
 
 // List returns all sets of a provider's zones, as [publisher.Lister] does, ordered by name and type. Their

@@ -103,9 +103,9 @@ type Reader struct {
 	Renderer *render.Renderer
 	Follower *follow.Follower
 
-	// ListZone reads all sets that the zones of a provider have, ordered by name and type. For a further page of a list, it
+	// ListZone reads all sets that the zones of a provider of a project have, ordered by name and type. For a further page of a list, it
 	// may answer an earlier reading. The sets are not changed. nil: no zone can be read.
-	ListZone func(ctx context.Context, of bundle.Publisher, further bool) ([]publisher.Set, error)
+	ListZone func(ctx context.Context, project string, of bundle.Publisher, further bool) ([]publisher.Set, error)
 }
 
 // Snapshot reads what is known of a group.

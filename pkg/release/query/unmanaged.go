@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -39,7 +41,7 @@ func (s *Reader) Unmanaged(ctx context.Context, record intent.Path, limit int, a
 		return page, &intent.Error{Code: intent.Conflict, Detail: "plans read no zones"}
 	}
 	of := provider.PublisherOf(plan.Provider{Record: frozen, Scope: intent.Public})
-	sets, err := s.ListZone(ctx, of, after != "")
+	sets, err := s.ListZone(ctx, record.Segment("projects"), of, after != "")
 	if err != nil {
 		return page, unreadable(frozen, err)
 	}
@@ -127,13 +129,20 @@ type unmanagedJudge struct {
 	coverage externaldns.Coverage
 	reverse  bool                   // external-dns makes PTR records of its addresses
 	isOthers func(name string) bool // whether it lies in a domain that is granted to others
+
+	// The clusters whose own names the provider publishes with the same owner id; nil: they have ids of their own.
+	clusters func() ([]string, error)
 }
 
 func (s *Reader) judgeOf(ctx context.Context, record plan.Record, owner string) (unmanagedJudge, error) {
 	project := record.Path.Segment("projects")
 	isOthers, err := s.Tenancy.Ownership.GrantedToOthers(ctx, project)
+	var clusters func() ([]string, error)
+	if externaldns.Value(record.Spec.Parameters, "txt-owner-id") != "" {
+		clusters = sync.OnceValues(func() ([]string, error) { return s.clustersOf(ctx, record.Path) })
+	}
 	return unmanagedJudge{
-		Reader: s, project: project, owner: owner, isOthers: isOthers,
+		Reader: s, project: project, owner: owner, isOthers: isOthers, clusters: clusters,
 		binding:  plan.Binding{Scope: intent.Public, View: state.PrivateScopes(record.Spec), Prefix: state.KeyPrefix(record.Spec)},
 		coverage: externaldns.NewCoverage(record.Spec.Provider, record.Spec.Parameters),
 		reverse:  len(externaldns.ReverseZones(externaldns.Record{Provider: record.Spec.Provider, Parameters: record.Spec.Parameters})) > 0,
@@ -155,28 +164,73 @@ func (s unmanagedJudge) covers(set publisher.Set) bool {
 
 // of are those of the sets that nobody publishes.
 func (s unmanagedJudge) of(ctx context.Context, sets []publisher.Set) ([]intent.UnmanagedSet, error) {
+	left, err := s.notGiven(ctx, slices.DeleteFunc(slices.Clone(sets), func(set publisher.Set) bool { return !s.covers(set) }), s.binding)
+	if err != nil {
+		return nil, err
+	}
+	if left, err = s.notClusters(ctx, left); err != nil {
+		return nil, err
+	}
+	var out []intent.UnmanagedSet
+	for _, set := range left {
+		out = append(out, intent.UnmanagedSet{Name: set.Name, Type: set.Type, Values: set.Targets, TTL: set.TTL, Owner: set.Mark.Owner})
+	}
+	return out, nil
+}
+
+// notGiven are those of the sets that nobody publishes in the views of a binding.
+func (s unmanagedJudge) notGiven(ctx context.Context, sets []publisher.Set, in plan.Binding) ([]publisher.Set, error) {
 	var keys []nameclaim.Key
 	for _, set := range sets {
-		if s.covers(set) {
-			keys = append(keys, state.KeysIn(s.binding, set.Name)...)
-		}
+		keys = append(keys, state.KeysIn(in, set.Name)...)
 	}
 	slices.SortFunc(keys, func(a, b nameclaim.Key) int { return strings.Compare(a.View+" "+a.Name, b.View+" "+b.Name) })
 	claims, err := s.Tenancy.Ownership.Names().Read(ctx, slices.Compact(keys))
 	if err != nil {
 		return nil, err
 	}
-	var out []intent.UnmanagedSet
-	for _, set := range sets {
-		if !s.covers(set) {
-			continue
-		}
+	return slices.DeleteFunc(sets, func(set publisher.Set) bool {
 		given := func(key nameclaim.Key) bool { return s.gives(claims[key], set) }
-		if !slices.ContainsFunc(state.KeysIn(s.binding, set.Name), given) {
-			out = append(out, intent.UnmanagedSet{Name: set.Name, Type: set.Type, Values: set.Targets, TTL: set.TTL, Owner: set.Mark.Owner})
+		return slices.ContainsFunc(state.KeysIn(in, set.Name), given)
+	}), nil
+}
+
+// notClusters are those of the sets that are not single clusters' own names. With an owner id of its own, the provider
+// marks these as it marks public names.
+func (s unmanagedJudge) notClusters(ctx context.Context, sets []publisher.Set) ([]publisher.Set, error) {
+	own := func(set publisher.Set) bool { return set.Mark.Owner == s.owner }
+	if s.clusters == nil || !slices.ContainsFunc(sets, own) {
+		return sets, nil
+	}
+	clusters, err := s.clusters()
+	if err != nil {
+		return nil, err
+	}
+	marked := slices.DeleteFunc(slices.Clone(sets), func(set publisher.Set) bool { return !own(set) })
+	for _, cluster := range clusters {
+		in := plan.Binding{Scope: intent.ClusterScope, Cluster: cluster, Prefix: s.binding.Prefix}
+		if marked, err = s.notGiven(ctx, marked, in); err != nil {
+			return nil, err
 		}
 	}
-	return out, nil
+	remains := map[string]bool{}
+	for _, set := range marked {
+		remains[placed(set)] = true
+	}
+	return slices.DeleteFunc(sets, func(set publisher.Set) bool { return own(set) && !remains[placed(set)] }), nil
+}
+
+// clustersOf are the clusters whose own names a provider publishes.
+func (s *Reader) clustersOf(ctx context.Context, record intent.Path) ([]string, error) {
+	found := map[string]bool{}
+	err := s.EachGroup(ctx, record, func(_ intent.Path, l state.Lifecycle) {
+		for _, use := range l.Uses {
+			if use.Record == record && use.Scope == intent.ClusterScope {
+				found[use.Cluster] = true
+			}
+		}
+	})
+	return slices.Sorted(maps.Keys(found)), err
 }
 
 // gives tells whether the holders of a claim publish a set. All sets of a name that another project has are that
