@@ -262,6 +262,33 @@ func TestAPreviewTellsWhichNamesAreInDanger(t *testing.T) {
 	require.NotNil(t, row.Answered)
 }
 
+// TestTheDrainOfAnUnhealthyClusterTakesItsAddressesAway although a cluster that is drained already
+// would be healthier: the preview says that the name is left without an address.
+func TestTheDrainOfAnUnhealthyClusterTakesItsAddressesAway(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	w.observe(berlin, "shop/www", "203.0.113.10")
+	w.observe("edge+boston", "shop/www", "203.0.113.30")
+	www := shop.Child("names", "www.lab.example")
+	require.NoError(t, w.publish(www, `{"service":"shop/www","clusters":["edge/berlin","edge/boston"],"provider":"lab"}`))
+	w.settle(www)
+	require.NoError(t, w.drain("edge+boston", false))
+	w.settle(www)
+	w.unready(berlin, "shop/www", "203.0.113.10")
+	w.settle(www)
+	spec := intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}}
+	preview := w.preview(spec)
+	require.Len(t, preview.Names, 1)
+	require.Equal(t, intent.LeftNone, preview.Names[0].Left)
+	require.Empty(t, preview.Names[0].Stays)
+	_, err := w.failOver(spec, intent.FailoverOptions{})
+	require.ErrorContains(t, err, "www.lab.example would be left without any address")
+	_, err = w.failOver(spec, intent.FailoverOptions{Force: true})
+	require.NoError(t, err)
+	w.settle(www)
+	require.Empty(t, w.published(www))
+}
+
 // TestAPreviewTellsWhichClustersCannotBeReached, from the first moment on: a failover to them
 // would be one into the dark.
 func TestAPreviewTellsWhichClustersCannotBeReached(t *testing.T) {

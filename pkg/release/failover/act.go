@@ -96,13 +96,15 @@ func newID(now time.Time) string {
 func (m *Mover) tell(ctx context.Context, r intent.FailoverRecord) error {
 	m.Logger.InfoContext(ctx, "failover", "id", r.ID, "drained", r.Drained, "undrained", r.Undrained, "names", r.Counts.Names, "actor", r.Actor, "overridden", r.Overridden, "forced", r.Forced)
 	owners := map[intent.Path]bool{}
-	for action, list := range map[intent.Action][]string{intent.Drain: r.Drained, intent.Undrain: r.Undrained} {
-		for _, name := range list {
-			ref, _ := intent.ParseCluster(name)
-			m.Tell(ctx, ref.Path(), intent.Event{Time: r.Time, Actor: r.Actor, RequestID: r.RequestID, Action: action, Outcome: "accepted", Message: messageOf(r)})
-			if err := m.EachGroup(ctx, ref.Path(), func(owner intent.Path, _ state.Lifecycle) { owners[owner] = true }); err != nil {
-				return err
-			}
+	for n, name := range slices.Concat(r.Drained, r.Undrained) {
+		action := intent.Drain
+		if n >= len(r.Drained) {
+			action = intent.Undrain
+		}
+		ref, _ := intent.ParseCluster(name)
+		m.Tell(ctx, ref.Path(), intent.Event{Time: r.Time, Actor: r.Actor, RequestID: r.RequestID, Action: action, Outcome: "accepted", Message: messageOf(r)})
+		if err := m.EachGroup(ctx, ref.Path(), func(owner intent.Path, _ state.Lifecycle) { owners[owner] = true }); err != nil {
+			return err
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(owners)) {

@@ -196,8 +196,9 @@ func (f *follower) heard(ctx context.Context, objects bundle.Bundle) error {
 			asked[at] = append(asked[at], o.ID.Name)
 		}
 	}
-	for at, endpoints := range asked {
-		found, err := f.Observed.Answers(ctx, at[0], at[1], endpoints...)
+	byPlace := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
+	for _, at := range slices.SortedFunc(maps.Keys(asked), byPlace) {
+		found, err := f.Observed.Answers(ctx, at[0], at[1], asked[at]...)
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // atOnce is how many owners are forecast at a time.
@@ -31,9 +32,9 @@ func (m *Mover) forecasts(ctx context.Context, changed map[string]bool, after st
 	var all []render.Forecast
 	workers, working := errgroup.WithContext(ctx)
 	workers.SetLimit(atOnce)
-	for _, l := range owners {
+	for _, path := range slices.Sorted(maps.Keys(owners)) {
 		workers.Go(func() error {
-			one, err := m.Renderer.Forecast(working, l, changed, after)
+			one, err := m.Renderer.Forecast(tracing.With(working, "owner", string(path)), owners[path], changed, after)
 			mu.Lock()
 			defer mu.Unlock()
 			all = append(all, one)
@@ -270,6 +271,11 @@ func (p *picture) warnings(v move) []string {
 	for _, one := range v.drain {
 		if p.homes[one.name] {
 			out = append(out, fmt.Sprintf("the external-dns of some of these names runs in %s and stays there; if the cluster fails before it has told the DNS provider, set deployOn of the provider to another cluster", one.name))
+		}
+	}
+	for _, home := range slices.Sorted(maps.Keys(p.homes)) {
+		if _, lost := p.lost[home]; lost {
+			out = append(out, fmt.Sprintf("the external-dns of some of these names runs in %s, which cannot be reached; they move when it answers again, or when deployOn of the provider is another cluster", home))
 		}
 	}
 	if p.inside > 0 {

@@ -30,14 +30,17 @@ func TakenAway(in address.Input) bool {
 	if slices.ContainsFunc(in.Offers, func(o address.Offer) bool { return o.Foreign }) {
 		return true
 	}
-	offers := slices.Clone(in.Offers)
-	for n := range offers {
-		offers[n].Standing.Drained = false
+	var drained []address.Offer
+	for _, offer := range in.Offers {
+		if offer.Standing.Drained {
+			offer.Standing.Drained = false
+			drained = append(drained, offer)
+		}
 	}
-	if !slices.ContainsFunc(in.Offers, func(o address.Offer) bool { return o.Standing.Drained }) {
+	if len(drained) == 0 {
 		return false
 	}
-	in.Offers = offers
+	in.Offers, in.Routing, in.Health = drained, intent.Routing{}, nil // it may be published though another cluster would be healthier
 	otherwise, _ := address.Fold(in)
 	return slices.ContainsFunc(in.Previous, func(set address.Set) bool {
 		return slices.ContainsFunc(otherwise.Targets(set.Type), func(target string) bool { return slices.Contains(set.Targets, target) })
