@@ -64,7 +64,8 @@ func (s *Reconciler) write(ctx context.Context, on *step) (is appcontext.Pointer
 	if err := s.Follower.Disown(ctx, on.group, on.lifecycle); err != nil {
 		return is, err
 	}
-	return s.Commit(ctx, on.pointer, on.next.Context, on.next.Losses.When...)
+	when := slices.Concat(on.next.Losses.When, on.next.Relies(on.pointer))
+	return s.Commit(ctx, on.pointer, on.next.Context, when...)
 }
 
 // leaving moves providers from Leaving to Draining, because the context no longer relies

@@ -31,7 +31,8 @@ type Sources struct {
 	foreign   func(ctx context.Context, b plan.Binding, cluster string) (bool, error) // the Service's namespace is another project's
 	ahead     func(ctx context.Context, b plan.Binding) error                         // reads what service answers of all sources of a binding; nil: nothing
 	probes    func(ctx context.Context, endpoint bundle.ID) (map[string]map[string]intent.ProbeStatus, error)
-	partly    bool // service does not ask orchestrators, so that what it does not know may be known
+	observed  map[address.Service]*observed.Service // those that were read of Services that workers watch, nil for nothing
+	partly    bool                                  // service does not ask orchestrators, so that what it does not know may be known
 
 	Keep func(ctx context.Context, lost map[string]state.NameSet) (map[string]state.NameSet, error) // which names, by record, stay published although nothing offers them an address; nil: none
 }
@@ -62,6 +63,7 @@ func (s *Renderer) ObservedSources(g plan.Group) Sources {
 		var err error
 		if !read {
 			seen, err = s.Observed.Service(ctx, service)
+			known[service] = seen
 		}
 		switch {
 		case err != nil:
@@ -76,7 +78,7 @@ func (s *Renderer) ObservedSources(g plan.Group) Sources {
 		return &seen.Observation, nil
 	}
 	ahead := func(ctx context.Context, b plan.Binding) error { return s.readAhead(ctx, g, b, known) }
-	return Sources{now: s.Now().UTC(), service: service, health: s.once(), placement: s.verdict, foreign: s.foreign(g), ahead: ahead, probes: s.probes}
+	return Sources{now: s.Now().UTC(), service: service, health: s.once(), placement: s.verdict, foreign: s.foreign(g), ahead: ahead, probes: s.probes, observed: known}
 }
 
 // readAhead reads in one request what was observed of a binding's Service in all clusters

@@ -2,13 +2,19 @@ package render
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/removal"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // Desired is a context as it is to be.
@@ -19,7 +25,8 @@ type Desired struct {
 	Undecided bool            // something waits until its nodes are known
 	Losses    *removal.Result // of names that nothing offers an address any more
 
-	contents Contents // that the objects follow from
+	contents Contents                              // that the objects follow from
+	observed map[address.Service]*observed.Service // what was read of Services
 }
 
 // Wanted is the context that the lifecycle asks for, one without an ID if nothing is to
@@ -49,10 +56,30 @@ func (s *Renderer) Wanted(ctx context.Context, l state.Lifecycle, before bundle.
 		s.WakeAt(on.Group.Path, contents.due)
 	}
 	undecided, err := s.undecided(ctx, contents.DNS)
-	return Desired{Ground: on, Undecided: undecided, Losses: lost, contents: contents, Context: appcontext.Context{
+	return Desired{Ground: on, Undecided: undecided, Losses: lost, contents: contents, observed: look.observed, Context: appcontext.Context{
 		ID: l.ContextID, Meta: meta(on.Group), Objects: contents.Objects,
 		Services: contents.services, Placements: contents.placements, Plain: intent.IsName(on.Group.Path),
 	}}, err
+}
+
+// mostRelied is of how many Services a commit compares that their observations are still there.
+const mostRelied = 64
+
+// Relies compares that what was observed of the first Services that the context asks for, and the
+// one of before does not, is still there. A worker may forget it until a context asks for it, and
+// the next step would find nothing (I11).
+func (d Desired) Relies(before appcontext.Pointer) []kv.Compare {
+	var when []kv.Compare
+	for _, cluster := range slices.Sorted(maps.Keys(d.Services)) {
+		for _, name := range d.Services[cluster] {
+			service := address.Service{Cluster: cluster}
+			service.Namespace, service.Name, _ = strings.Cut(name, "/")
+			if d.observed[service] != nil && !slices.Contains(before.Services[cluster], name) && len(when) < mostRelied {
+				when = append(when, kv.Exists(observed.ServiceKey(service)))
+			}
+		}
+	}
+	return when
 }
 
 // meta describes a group's context. With that of an orchestrator's app context it
