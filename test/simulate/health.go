@@ -51,6 +51,11 @@ func (w *world) ail() []deed {
 
 func (w *world) turnEndpoints() {
 	s, service := w.offering()
+	w.turn(s, service)
+}
+
+// turn has a Service turn, unless it has turned too often.
+func (w *world) turn(s *site, service string) {
 	w.turns[s.name+" "+service]++
 	if w.turns[s.name+" "+service] <= turnsAtMost {
 		s.turn(service)
@@ -144,8 +149,14 @@ func (h *health) counts(name string) bool {
 // it: it is not healthy, or was not a short time ago, and something else is
 // published.
 func (w *world) excused(name string, b plan.Binding, some bool) bool {
+	if health := b.Hosts[0].Health; health != nil && health.WhenAllUnhealthy == intent.Remove {
+		some = true // no address is better than one of an unhealthy cluster
+	}
 	if !w.profile.sick || !some || b.Scope != intent.Public {
 		return false
+	}
+	if b.Hosts[0].Routing.Policy == intent.Failover { // an earlier cluster of its order has addresses
+		return true
 	}
 	if until, ever := w.health.unready[name+" "+b.Namespace+"/"+b.Service]; ever && (until.IsZero() || time.Since(until) < stale) {
 		return true

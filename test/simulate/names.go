@@ -23,6 +23,13 @@ const front intent.Path = "projects/shop/names/front.lab.example"
 
 // owners are the groups and the names.
 func (w *world) owners() []intent.Path {
+	if w.profile.regions {
+		var paths []intent.Path
+		for _, one := range w.installed {
+			paths = append(paths, one.path)
+		}
+		return paths
+	}
 	if w.profile.named {
 		return append(w.groups(), front)
 	}
@@ -55,7 +62,7 @@ func (u *users) publish() {
 		`{"cname":"www.elsewhere.example","provider":"lab"}`,
 	}[u.world.random.IntN(6)]
 	r := u.remember(front, intent.Instantiate, "publish "+front.Name(), func(ctx context.Context, p *process) (intent.Accepted, error) {
-		request, err := p.publication(ctx, spec)
+		request, err := p.publication(ctx, front, spec)
 		if err != nil {
 			return intent.Accepted{}, err
 		}
@@ -83,12 +90,12 @@ func (w *world) labelled() (names []string) {
 	return names
 }
 
-// publication is a request to write the name over what is stored of it, as the API
+// publication is a request to write a name over what is stored of it, as the API
 // makes it of a PUT without preconditions.
-func (p *process) publication(ctx context.Context, spec string) (intent.NameRequest, error) {
+func (p *process) publication(ctx context.Context, name intent.Path, spec string) (intent.NameRequest, error) {
 	now := p.now()
-	next := intent.NameDocument{UID: fmt.Sprint("uid ", now.UnixNano()), Revision: 1, CreatedAt: now, UpdatedAt: now, Body: []byte(body(front, spec))}
-	was, err := p.documents.Get(ctx, front)
+	next := intent.NameDocument{UID: fmt.Sprint("uid ", now.UnixNano()), Revision: 1, CreatedAt: now, UpdatedAt: now, Body: []byte(body(name, spec))}
+	was, err := p.documents.Get(ctx, name)
 	switch {
 	case intent.CodeOf(err) == intent.NotFound:
 		return intent.NameRequest{Next: next, Actor: "ann"}, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// operatedOneIn of the seeds has operators, who drain clusters, suspend
-// groups and move records. The histories of the others do not depend on what operators do.
+// operatedOneIn of the seeds has operators, who drain clusters, also
+// several at once, suspend groups and move records. The histories of the others do not depend on what operators do.
 const operatedOneIn = 5
 
 // drainedList is the document that lists the drained clusters.
@@ -37,6 +37,7 @@ func (u *users) operate() []deed {
 		{5, "suspend", func() { u.suspend(u.group(), true) }},
 		{2, "resume", func() { u.suspend(u.group(), false) }},
 		{5, "move", u.move},
+		{5, "failover", u.failOver},
 	}
 }
 

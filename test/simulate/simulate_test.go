@@ -20,7 +20,7 @@ import (
 
 var (
 	seed   = flag.Uint64("seed", 0, "run this seed alone, and tell all that happens")
-	seeds  = flag.Int("seeds", 0, "how many seeds TestSeeds runs; 0: as many as its ring does")
+	seeds  = flag.Int("seeds", 0, "how many seeds a search runs; 0: as many as its ring does")
 	first  = flag.Uint64("first", 0, "the first of them; 0: where SIGNPOST_SEED puts it")
 	share  = flag.Int("share", 0, "which share of the seeds this process tells, 0: all, by other processes")
 	shares = flag.Int("shares", 1, "how many shares there are")
@@ -64,69 +64,88 @@ func simulate(t *testing.T, seed uint64, p profile, all func(string)) (h History
 	return h
 }
 
+// search is a test that runs one world for each of many seeds.
+type search struct {
+	*testing.T
+
+	cases int // that its ring runs
+	world func(seed uint64, all func(string)) History
+}
+
 // report tells what a failed seed did, and how to see it again.
-func report(seed uint64, h History) string {
-	return fmt.Sprintf("%s\n%s\n\nseed %d, %d steps: %s\nagain: go test ./simulate -run 'TestSeeds$' -seed=%d -v",
-		h.Tail, h.Broken.Error(), seed, h.Steps, h.Took, seed)
+func (s search) report(seed uint64, h History) string {
+	return fmt.Sprintf("%s\n%s\n\nseed %d, %d steps: %s\nagain: go test ./simulate -run '%s$' -seed=%d -v",
+		h.Tail, h.Broken.Error(), seed, h.Steps, h.Took, s.Name(), seed)
 }
 
 // TestSeeds: whatever goes wrong, the invariants hold at every step, and when
 // nothing goes wrong any more, the clusters converge to the current releases.
+func TestSeeds(t *testing.T) {
+	search{t, sample.Cases(20, 200, 4000), func(seed uint64, all func(string)) History {
+		return simulate(t, seed, profileOf(seed), all)
+	}}.run()
+}
+
+// run tells the histories of all seeds, or of the one that the command line names.
 // Histories are told one after the other; so that all processors have something
 // to do, other processes of this test tell shares of them.
-func TestSeeds(t *testing.T) {
+func (s search) run() {
+	s.Helper()
 	if *seed != 0 {
-		h := simulate(t, *seed, profileOf(*seed), func(line string) { fmt.Println(line) })
+		h := s.world(*seed, func(line string) { fmt.Println(line) })
 		if h.Broken != nil {
-			t.Fatal(report(*seed, h))
+			s.Fatal(s.report(*seed, h))
 		}
 		return
 	}
 	if *share == 0 {
-		choose(t)
-		tellShares(t, runtime.NumCPU())
+		from, count := s.chosen()
+		s.tellShares(runtime.NumCPU(), from, count)
 		return
 	}
 	steps, failed, began := 0, 0, time.Now()
 	for n := *share - 1; n < *seeds && failed < *enough; n += *shares {
 		number := *first + uint64(n)
-		h := simulate(t, number, profileOf(number), nil)
+		h := s.world(number, nil)
 		steps += h.Steps
 		if h.Broken != nil {
-			t.Error(report(number, h))
+			s.Error(s.report(number, h))
 			failed++
 		}
 	}
-	t.Logf("%d steps in %s", steps, time.Since(began))
+	s.Logf("%d steps in %s", steps, time.Since(began))
 }
 
-// choose settles which seeds are run where the command line does not say: two
+// chosen is which seeds are run where the command line does not say: two
 // values of SIGNPOST_SEED have no seed in common.
-func choose(t *testing.T) {
-	if *seeds == 0 {
-		*seeds = sample.Cases(20, 200, 4000)
+func (s search) chosen() (from uint64, count int) {
+	s.Helper()
+	if from, count = *first, *seeds; count == 0 {
+		count = s.cases
 	}
-	if *first == 0 {
-		*first = 1 + (sample.Seed(t)-1)*uint64(*seeds)
+	if from == 0 {
+		from = 1 + (sample.Seed(s)-1)*uint64(count)
 	}
-	fmt.Printf("seeds %d to %d\n", *first, *first+uint64(*seeds)-1)
+	fmt.Printf("seeds %d to %d\n", from, from+uint64(count)-1)
+	return from, count
 }
 
 // tellShares has as many processes tell all seeds.
-func tellShares(t *testing.T, processes int) {
+func (s search) tellShares(processes int, from uint64, count int) {
+	s.Helper()
 	program, err := os.Executable()
-	require.NoError(t, err)
+	require.NoError(s, err)
 	var all sync.WaitGroup
 	for n := range processes {
 		all.Go(func() {
-			out, err := exec.CommandContext(t.Context(), program, "-test.run", "TestSeeds$", "-test.v", "-test.timeout", "0",
+			out, err := exec.CommandContext(s.Context(), program, "-test.run", s.Name()+"$", "-test.v", "-test.timeout", "0",
 				"-share", fmt.Sprint(n+1), "-shares", fmt.Sprint(processes),
-				"-seeds", fmt.Sprint(*seeds), "-first", fmt.Sprint(*first), "-failures", fmt.Sprint(*enough)).CombinedOutput()
+				"-seeds", fmt.Sprint(count), "-first", fmt.Sprint(from), "-failures", fmt.Sprint(*enough)).CombinedOutput()
 			if err != nil {
-				t.Errorf("%v\n%s", err, out)
+				s.Errorf("%v\n%s", err, out)
 				return
 			}
-			t.Logf("%s", out)
+			s.Logf("%s", out)
 		})
 	}
 	all.Wait()

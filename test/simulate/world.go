@@ -53,6 +53,7 @@ type profile struct {
 	crowded   bool // a record has many names, whose Services come and go
 	rivalled  bool // two projects ask for the same names
 	named     bool // a name is its own release
+	regions   bool // an installation of five clusters, of which names move to others
 }
 
 // world is everything there is.
@@ -80,6 +81,7 @@ type world struct {
 	health    health
 	crowd     crowd
 	turns     map[string]int // of a Service's endpoints, by "cluster service"
+	installed []owner        // of an installation of regions
 
 	stoodStill bool // a process did
 
@@ -99,15 +101,24 @@ func newWorld(seed uint64, p profile, all func(string)) *world {
 		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{}, withheld: map[string]time.Time{},
 		arrived: make(chan struct{}, 1), bundles: map[string][]whole{}, health: newHealth(), crowd: newCrowd(), turns: map[string]int{},
 	}
-	for _, name := range []string{hub, berlin, paris} {
+	for _, name := range w.siteNames() {
 		w.sites[name] = newSite(name)
 	}
 	w.users = newUsers(w)
-	w.furnish()
+	if p.regions {
+		w.install()
+	} else {
+		w.furnish()
+	}
 	return w
 }
 
-func (w *world) siteNames() []string { return []string{berlin, hub, paris} }
+func (w *world) siteNames() []string {
+	if w.profile.regions {
+		return []string{berlin, boston, dallas, hub, paris}
+	}
+	return []string{berlin, hub, paris}
+}
 
 // bundleAt is what was current at a revision of the store.
 func (w *world) bundleAt(key string, revision int64) string {
@@ -240,6 +251,11 @@ func (w *world) live() History {
 	w.run(w.users.done, chaosAtMost)
 	w.settle()
 	w.close()
+	return w.told()
+}
+
+// told is the history of a world that is closed.
+func (w *world) told() History {
 	return History{
 		Hash: w.trace.hash.Sum64(), Steps: w.steps, Took: time.Since(w.trace.began), Points: w.points, Faults: w.faults,
 		Broken: w.broken, Tail: w.trace.tail(),

@@ -21,10 +21,11 @@ type Bug struct {
 	Text        string // stands in File once
 	Replacement string
 	Invariants  []string // those that the simulator sees broken first, in one world or another
+	Test        string   // of the simulator, that finds it; empty: TestSeeds
 }
 
 // All are the bugs.
-func All() []Bug { return slices.Concat(inReleases(), inNames(), inHealth(), inSync()) }
+func All() []Bug { return slices.Concat(inReleases(), inNames(), inPreviews(), inHealth(), inSync()) }
 
 // inReleases are bugs on the way from a request to an app context.
 func inReleases() []Bug {
@@ -120,6 +121,41 @@ func inNames() []Bug {
 			Text:        "		return !s.Resting || e.UID",
 			Replacement: "		return e.UID",
 			Invariants:  []string{"I3", "I12"},
+		},
+	}
+}
+
+// inPreviews are bugs in what is told of a failover before it is made.
+func inPreviews() []Bug {
+	const test = "TestPreviewsComeTrue"
+	return []Bug{
+		{
+			Name: "names by labels are not previewed", File: "pkg/release/state/uses.go", Test: test,
+			Breaks:      "the preview of a failover leaves out names that choose their clusters by labels",
+			Text:        "known || !intent.IsName(name) ||",
+			Replacement: "known || intent.IsName(name) ||",
+			Invariants:  []string{"I6"},
+		},
+		{
+			Name: "suspended names are said to move", File: "pkg/release/render/predict.go", Test: test,
+			Breaks:      "the preview of a failover does not know of suspended groups",
+			Text:        "	if out.Suspended, err = s.Suspended(ctx, on.Group.Path, l); out.Suspended {",
+			Replacement: "	if _, err = s.Suspended(ctx, on.Group.Path, l); out.Suspended {",
+			Invariants:  []string{"I6"},
+		},
+		{
+			Name: "the past is not previewed", File: "pkg/release/render/predict.go", Test: test,
+			Breaks:      "the preview of a failover does not know that names of unhealthy clusters keep their addresses",
+			Text:        "	now := &past{objects: before, group: on.Group}",
+			Replacement: "	now := &past{group: on.Group}",
+			Invariants:  []string{"I6"},
+		},
+		{
+			Name: "another owner is not counted", File: "pkg/release/failover/forecast.go", Test: test,
+			Breaks:      "a name that two owners publish counts as left without an address although one still has some",
+			Text:        "	at := givenName{row.Project, row.Record, row.Name}\n	before, after := len(p.was[at]), len(p.is[at])",
+			Replacement: "	before, after := len(row.Before), len(row.After)",
+			Invariants:  []string{"I6"},
 		},
 	}
 }

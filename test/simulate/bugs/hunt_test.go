@@ -3,6 +3,7 @@
 package bugs_test
 
 import (
+	"cmp"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -37,7 +38,7 @@ func TestEachBugIsFound(t *testing.T) {
 			build.Dir = "../.."
 			out, err := build.CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			out, err = exec.CommandContext(t.Context(), program, "-test.run", "TestSeeds$", "-seeds", budget, "-failures", "1").CombinedOutput()
+			out, err = exec.CommandContext(t.Context(), program, "-test.run", cmp.Or(bug.Test, "TestSeeds")+"$", "-seeds", budget, "-failures", "1").CombinedOutput()
 			require.Error(t, err, "%s seeds do not find it", budget)
 			what, where := broken.FindAllSubmatch(out, -1), seed.FindAllSubmatch(out, -1)
 			require.NotEmpty(t, what, "%s", out)
