@@ -63,13 +63,12 @@ func TestAWatchedServiceTakesLittle(t *testing.T) {
 // bytes, with both ends of the connections to them.
 func watched(t testing.TB, each int, servers ...*apiserver.Server) float64 {
 	t.Helper()
-	nothing := func() {}
 	return taken(func() func() {
 		var ends []func()
 		for _, server := range servers {
 			target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: "0123456789abcdef"})
 			require.NoError(t, err)
-			watches := target.Watch(t.Context(), cluster.Notify{Objects: nothing, Addresses: nothing, Pods: nothing})
+			watches := target.Watch(t.Context(), cluster.Quiet())
 			watches.Follow(cluster.Interest{Namespaces: []string{"shop"}})
 			wait.For(t, time.Minute, "the Services to be known", func() error {
 				if seen, known := watches.Service("shop", service(each-1)); !known || seen.Readiness == nil {

@@ -67,7 +67,7 @@ func TestNodesThatMayNotBeSeenAreUnknown(t *testing.T) {
 	target, err := kubeapi.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(target.Close)
-	w := target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
+	w := target.Watch(t.Context(), cluster.Quiet())
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Nodes: true})
 	require.Eventually(t, func() bool { return fault.Of(w.Trouble()) == fault.Refused }, patience, tick, "and says so")

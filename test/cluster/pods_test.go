@@ -131,7 +131,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: signpost}]
 	target, err := kubeapi.NewKubernetes(config, cluster.Options{Installation: installation, Version: "test"})
 	require.NoError(t, err)
 	t.Cleanup(target.Close)
-	w := target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
+	w := target.Watch(t.Context(), cluster.Quiet())
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Kinds: []cluster.Kind{{Kind: "ConfigMap"}}, Pods: []string{"default"}})
 	require.Eventually(t, func() bool {

@@ -96,7 +96,9 @@ type observer struct {
 func observe(t *testing.T, target cluster.Target) *observer {
 	t.Helper()
 	o := &observer{T: t}
-	o.Watches = target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() { o.woken.Add(1) }, Pods: func() {}})
+	notify := cluster.Quiet()
+	notify.Addresses = func() { o.woken.Add(1) }
+	o.Watches = target.Watch(t.Context(), notify)
 	t.Cleanup(o.Stop)
 	o.Follow(cluster.Interest{Namespaces: []string{"shop"}})
 	return o

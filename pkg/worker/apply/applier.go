@@ -36,6 +36,8 @@ type Applier struct {
 	pendingCreates pendingCreates
 	contests       contests
 	recheck        map[bundle.ID]bool
+	open           map[bundle.ID]bool // the objects about which something is left to do, or has changed
+	resync         resync
 
 	ownedAt atomic.Pointer[time.Time] // when the cluster was last read to be this worker's
 }
@@ -45,13 +47,15 @@ type Applier struct {
 func New(of *state.Picture, over *link.Link, mayUse MayUse, tracer *tracing.Tracer) *Applier {
 	return &Applier{
 		Picture: of, link: over, mayUse: mayUse, tracer: tracer,
-		attempts: attempts{}, pendingCreates: pendingCreates{}, contests: contests{}, recheck: map[bundle.ID]bool{},
+		attempts: attempts{}, pendingCreates: pendingCreates{}, contests: contests{}, recheck: map[bundle.ID]bool{}, open: map[bundle.ID]bool{},
 	}
 }
 
 // Load takes up what an earlier worker has left. The ledger must have been read.
 func (t *Applier) Load(context.Context) error {
-	t.pendingCreates.inherit(t.Ledger.Entries(), t.Clock.Now())
+	now := t.Clock.Now()
+	t.pendingCreates.inherit(t.Ledger.Entries(), now)
+	t.beginResync(now)
 	return nil
 }
 
@@ -106,10 +110,11 @@ func (t *Applier) Step(ctx context.Context) (wait time.Duration, settled bool, e
 	return wait, settled, nil
 }
 
-// plan decides about every object. Before it decides to delete something, it reads the
+// plan decides what is to be done. Before it decides to delete something, it reads the
 // pointers: an owner who came in between keeps its objects.
 func (t *Applier) plan(ctx context.Context) ([]action, error) {
-	actions := t.decideAll()
+	t.lookAtAll(ctx)
+	actions := t.decideOpen()
 	if !slices.ContainsFunc(actions, func(a action) bool { return a.want == nil }) {
 		return actions, nil
 	}
@@ -119,41 +124,27 @@ func (t *Applier) plan(ctx context.Context) ([]action, error) {
 	if err := t.Desired.Load(ctx, t.Ledger.Entries()); err != nil {
 		return nil, err
 	}
-	return t.decideAll(), nil
+	return t.decideOpen(), nil
 }
 
-// decideAll decides about each object that is wanted or in the ledger, and answers what
-// is to be done, ordered.
-func (t *Applier) decideAll() []action {
-	var actions []action
-	for id, want := range t.Desired.Objects() {
-		actions = t.decide(actions, id, want)
-	}
-	for id := range t.Ledger.Entries() {
-		if t.Desired.Object(id) == nil {
-			actions = t.decide(actions, id, nil)
-		}
-	}
-	slices.SortFunc(actions, func(a, b action) int { return bundle.Compare(a.id, b.id) })
-	return actions
-}
-
-// decide adds what is to be done about one object, if anything is.
-func (t *Applier) decide(actions []action, id bundle.ID, want *state.Wanted) []action {
+// decide tells what is to be done about one object. It is ready unless all who own the
+// object are suspended.
+func (t *Applier) decide(id bundle.ID) (a action, ready bool) {
+	want := t.Desired.Object(id)
 	var entry *ledger.Entry
 	version := ""
 	if e, ok := t.Ledger.Entries()[id]; ok {
 		entry, version = &e, e.ResourceVersion
 	}
-	a := decide(id, want, entry, t.link.Sight(id, version))
+	a = decide(id, want, entry, t.link.Sight(id, version))
 	if a.operation == nothing && t.recheck[id] && want != nil {
 		a = a.do(create, "looked at again")
 	}
 	if a.operation != nothing && !t.Index.Suspended(ownersOf(want, entry)) {
-		return append(actions, a)
+		return a, true
 	}
 	t.annotate(entry, want)
-	return actions
+	return a, false
 }
 
 // ownersOf are those whose object it is: who wants it, else who wanted it last.
@@ -235,6 +226,9 @@ func (t *Applier) rest(actions []action) (wait time.Duration, settled bool) {
 	}
 	if len(t.recheck) > 0 {
 		wait = min(wait, servedFirst)
+	}
+	if len(t.resync.untold) > 0 {
+		wait = min(wait, toldWithin)
 	}
 	return min(wait, t.link.NextProbe(now)), settled
 }

@@ -251,9 +251,10 @@ func (t *Applier) learn(o outcome) {
 // lookAgain has those objects of others that we use looked at again: they may
 // be gone.
 func (t *Applier) lookAgain(which func(bundle.ID) bool) {
-	for id, entry := range t.Ledger.Entries() {
-		if which(id) && state.IsForeign(entry) {
+	for id := range t.Ledger.Foreign() {
+		if which(id) {
 			t.recheck[id] = true
+			t.Agenda.Add(id)
 		}
 	}
 }

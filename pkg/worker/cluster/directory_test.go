@@ -163,7 +163,7 @@ func TestDirectoryRemovesTheFolderThatItsLastFileHasLeft(t *testing.T) {
 	require.NoError(t, err)
 	const theirs = "edge/gitops/theirs/settings.yaml"
 	writeFile(t, root, theirs, "kind: Settings")
-	watches := d.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
+	watches := d.Watch(t.Context(), cluster.Quiet())
 	defer watches.Stop()
 	for _, at := range []string{theirs, fileOf(o.ID)} {
 		require.NoError(t, os.Remove(filepath.Join(root, at)))
@@ -247,7 +247,7 @@ func TestDirectoryScanFindsWhatOthersDid(t *testing.T) {
 		made, err := d.Create(t.Context(), o)
 		require.NoError(t, err)
 		nudged := make(chan struct{}, 1)
-		w := d.Watch(t.Context(), cluster.Notify{Addresses: func() {}, Objects: func() {
+		w := d.Watch(t.Context(), cluster.Notify{Addresses: func() {}, Objects: func(...bundle.ID) {
 			select {
 			case nudged <- struct{}{}:
 			default:

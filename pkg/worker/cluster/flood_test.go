@@ -92,8 +92,7 @@ func (f *flood) connect(t *testing.T) (*kubeapi.Kubernetes, *bounded.Budget) {
 // watched is a watch over a cluster, until the test has ended.
 func watched(t *testing.T, k *kubeapi.Kubernetes) cluster.Watches {
 	t.Helper()
-	quiet := func() {}
-	w := k.Watch(t.Context(), cluster.Notify{Objects: quiet, Addresses: quiet, Pods: quiet})
+	w := k.Watch(t.Context(), cluster.Quiet())
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Namespaces: []string{"shop"}})
 	return w

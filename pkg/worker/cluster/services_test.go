@@ -128,7 +128,7 @@ func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
 
 func watching(t *testing.T, k *kubeapi.Kubernetes) cluster.Watches {
 	t.Helper()
-	w := k.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
+	w := k.Watch(t.Context(), cluster.Quiet())
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Namespaces: []string{"shop"}})
 	return w

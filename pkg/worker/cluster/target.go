@@ -103,9 +103,14 @@ type Target interface {
 
 // Notify is called, without blocking, as things change in a cluster.
 type Notify struct {
-	Objects   func() // objects of ours, or whether they can be seen
-	Addresses func() // Services of interest and what leads to them, Deployments, DaemonSets, and nodes
-	Pods      func() // pods of interest, and what external-dns notes of DNSEndpoints
+	Objects   func(changed ...bundle.ID) // objects of ours, without their cluster; none: any of them, or whether they can be seen
+	Addresses func()                     // Services of interest and what leads to them, Deployments, DaemonSets, and nodes
+	Pods      func()                     // pods of interest, and what external-dns notes of DNSEndpoints
+}
+
+// Quiet tells nobody.
+func Quiet() Notify {
+	return Notify{Objects: func(...bundle.ID) {}, Addresses: func() {}, Pods: func() {}}
 }
 
 // Interest says what is watched.

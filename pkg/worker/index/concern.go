@@ -1,6 +1,8 @@
 package index
 
 import (
+	"strings"
+
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
@@ -9,6 +11,7 @@ import (
 type concern struct {
 	owners     map[appcontext.Owner]bool
 	services   map[string]int    // how many owners name each
+	namespaces map[string]int    // how many services are in each
 	placements map[string]placed // by their keys
 }
 
@@ -19,7 +22,7 @@ type placed struct {
 }
 
 func newConcern() *concern {
-	return &concern{owners: map[appcontext.Owner]bool{}, services: map[string]int{}, placements: map[string]placed{}}
+	return &concern{owners: map[appcontext.Owner]bool{}, services: map[string]int{}, namespaces: map[string]int{}, placements: map[string]placed{}}
 }
 
 // all are the owners of a cluster; none of one without a concern.
@@ -34,6 +37,9 @@ func (c *concern) add(p appcontext.Pointer, cluster string) {
 	c.owners[p.Owner] = true
 	for _, service := range p.Services[cluster] {
 		c.services[service]++
+		if c.services[service] == 1 {
+			c.namespaces[namespaceOf(service)]++
+		}
 	}
 	for _, of := range p.Placements[cluster] {
 		key := of.Key()
@@ -46,8 +52,14 @@ func (c *concern) remove(p appcontext.Pointer, cluster string) {
 	delete(c.owners, p.Owner)
 	for _, service := range p.Services[cluster] {
 		c.services[service]--
-		if c.services[service] == 0 {
-			delete(c.services, service)
+		if c.services[service] > 0 {
+			continue
+		}
+		delete(c.services, service)
+		namespace := namespaceOf(service)
+		c.namespaces[namespace]--
+		if c.namespaces[namespace] == 0 {
+			delete(c.namespaces, namespace)
 		}
 	}
 	for _, of := range p.Placements[cluster] {
@@ -58,6 +70,12 @@ func (c *concern) remove(p appcontext.Pointer, cluster string) {
 			delete(c.placements, key)
 		}
 	}
+}
+
+// namespaceOf is that of a Service, "namespace/name".
+func namespaceOf(service string) string {
+	namespace, _, _ := strings.Cut(service, "/")
+	return namespace
 }
 
 // mostRecent is how many changes of a cluster are remembered at least, once there are as

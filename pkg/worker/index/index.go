@@ -231,6 +231,19 @@ func (x *Index) Services(cluster string) map[string]bool {
 	return named
 }
 
+// Watched answers the namespaces of these Services, in order, and whether there are
+// placements. It costs what the
+// namespaces do, whatever Services they have.
+func (x *Index) Watched(cluster string) (namespaces []string, placements bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	of := x.clusters[cluster]
+	if of == nil {
+		return nil, false
+	}
+	return slices.Sorted(maps.Keys(of.namespaces)), len(of.placements) > 0
+}
+
 // Moved counts the changes that concerned the cluster.
 func (x *Index) Moved(cluster string) int64 {
 	x.mu.Lock()

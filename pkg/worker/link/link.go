@@ -220,11 +220,24 @@ func (l *Link) identify(ctx context.Context, to Listener, uid string) error {
 // watch begins to watch the cluster, until the cluster worker ends.
 func (l *Link) watch(ctx context.Context) {
 	w := l.target.Watch(ctx, cluster.Notify{
-		Objects:   l.Signals.Step.Wake,
+		Objects:   l.seen,
 		Addresses: l.Signals.Observe.Wake,
 		Pods:      l.Signals.Probe.Wake,
 	})
 	l.SetWatches(w, l.target)
+}
+
+// seen has the next step decide about objects that have changed in the cluster; without
+// any, about all.
+func (l *Link) seen(changed ...bundle.ID) {
+	if len(changed) == 0 {
+		l.Agenda.AddAll()
+	}
+	for _, id := range changed {
+		id.Cluster = l.Name
+		l.Agenda.Add(id)
+	}
+	l.Signals.Step.Wake()
 }
 
 // unwatch forgets all that was seen of the cluster.

@@ -30,6 +30,7 @@ type Worker struct {
 	stages     *prometheus.HistogramVec
 	lag        *prometheus.HistogramVec
 	conflicts  *prometheus.CounterVec
+	missed     *prometheus.CounterVec
 	owned      prometheus.Gauge
 	lost       prometheus.Counter
 	everything []*prometheus.MetricVec
@@ -69,16 +70,17 @@ func New(registerer prometheus.Registerer) *Worker {
 		Name: "signpost_sync_lag_seconds", Help: "From when a context was made current to each object of it in the cluster.",
 		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 	}, []string{"cluster"})
+	m.missed = counter("signpost_sync_resync_found_total", "Objects that were not as they should be and of which nobody had told, so that only the look at all objects found them.", "cluster")
 	m.conflicts = counter("signpost_sync_conflicts_total", "Objects of somebody else that were found in the way.", "cluster")
 	m.owned = prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_clusters_owned", Help: "Clusters that this worker serves."})
 	m.lost = prometheus.NewCounter(prometheus.CounterOpts{Name: "signpost_leases_lost_total", Help: "Leases that this worker has lost."})
 	m.everything = []*prometheus.MetricVec{
 		m.depth.MetricVec, m.oldest.MetricVec, m.requests.MetricVec, m.drift.MetricVec, m.objects.MetricVec, m.up.MetricVec,
 		m.available.MetricVec, m.lastSync.MetricVec, m.waiting.MetricVec, m.strays.MetricVec,
-		m.lag.MetricVec, m.conflicts.MetricVec,
+		m.lag.MetricVec, m.conflicts.MetricVec, m.missed.MetricVec,
 	}
 	if registerer != nil {
-		registerer.MustRegister(m.depth, m.oldest, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.strays, m.stages, m.lag, m.conflicts, m.owned, m.lost)
+		registerer.MustRegister(m.depth, m.oldest, m.requests, m.drift, m.objects, m.up, m.duration, m.available, m.lastSync, m.waiting, m.strays, m.stages, m.lag, m.conflicts, m.missed, m.owned, m.lost)
 	}
 	return m
 }
@@ -101,7 +103,7 @@ type Cluster struct {
 // Begin is called when a worker begins to serve the cluster. Counters begin at 0:
 // a series that begins with its first event shows no increase.
 func (m *Cluster) Begin() {
-	for _, counter := range []*prometheus.CounterVec{m.all.drift, m.all.conflicts} {
+	for _, counter := range []*prometheus.CounterVec{m.all.drift, m.all.conflicts, m.all.missed} {
 		counter.WithLabelValues(m.name)
 	}
 }
@@ -120,6 +122,9 @@ func (m *Cluster) Waits(since time.Time) {
 
 // Repaired counts an object that was put back.
 func (m *Cluster) Repaired() { m.all.drift.WithLabelValues(m.name).Inc() }
+
+// Missed counts an object of which nobody had told that something has changed about it.
+func (m *Cluster) Missed() { m.all.missed.WithLabelValues(m.name).Inc() }
 
 // Conflicted counts an object of somebody else that is in the way.
 func (m *Cluster) Conflicted() { m.all.conflicts.WithLabelValues(m.name).Inc() }
@@ -216,13 +221,9 @@ func (m *Cluster) labels(of ExternalDNS) prometheus.Labels {
 }
 
 // Entries tells how many objects the ledger has, by status.
-func (m *Cluster) Entries(entries map[bundle.ID]ledger.Entry) {
-	counts := map[ledger.Status]int{ledger.Pending: 0, ledger.Applied: 0, ledger.Retrying: 0, ledger.Failed: 0, ledger.Deleted: 0}
-	for _, e := range entries {
-		counts[e.Status]++
-	}
-	for status, count := range counts {
-		m.all.objects.WithLabelValues(m.name, string(status)).Set(float64(count))
+func (m *Cluster) Entries(count map[ledger.Status]int) {
+	for _, status := range []ledger.Status{ledger.Pending, ledger.Applied, ledger.Retrying, ledger.Failed, ledger.Deleted} {
+		m.all.objects.WithLabelValues(m.name, string(status)).Set(float64(count[status]))
 	}
 }
 

@@ -71,6 +71,7 @@ func (t *Handovers) Step(ctx context.Context) (wait time.Duration, settled bool,
 	if _, err := t.link.Reach(ctx, t); err != nil {
 		return 0, false, err
 	}
+	t.Agenda.Take() // it looks at everything
 	t.resync()
 	shares, err := t.handovers(ctx)
 	if err != nil {

@@ -29,6 +29,7 @@ type Cluster struct {
 	Metrics      *metrics.Cluster
 
 	Signals Signals
+	Agenda  Agenda
 
 	mu    sync.Mutex
 	now   Snapshot
@@ -82,6 +83,7 @@ func (c *Cluster) SetWatches(watches cluster.Watches, of cluster.Target) (before
 	defer c.mu.Unlock()
 	before = c.now.Watches
 	c.now.Watches, c.now.Watched = watches, of
+	c.Agenda.AddAll()
 	return before
 }
 

@@ -142,6 +142,7 @@ func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.I
 		}
 	}
 	for id, all := range owners {
+		d.cluster.Agenda.Add(id)
 		all = slices.DeleteFunc(all, func(owner string) bool { return d.shares[appcontext.Owner(owner)].objects[id] == nil })
 		if len(all) == 0 {
 			delete(d.objects, id)

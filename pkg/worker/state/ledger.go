@@ -18,13 +18,15 @@ type Ledger struct {
 	store   *ledger.Ledger
 	entries map[bundle.ID]ledger.Entry
 	dirty   map[bundle.ID]bool // entries that the store does not have yet, or still has
-	changes int64              // how often entries have changed
-	turns   int64              // how often entries came, went, or became or ceased to be others'
+	foreign map[bundle.ID]bool // the entries of others' objects
+	count   map[ledger.Status]int
+	changes int64 // how often entries have changed
+	turns   int64 // how often entries came, went, or became or ceased to be others'
 }
 
 // NewLedger makes a Ledger without entries.
 func NewLedger(of *Cluster, store *ledger.Ledger) *Ledger {
-	return &Ledger{cluster: of, store: store, entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}}
+	return &Ledger{cluster: of, store: store, entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, foreign: map[bundle.ID]bool{}, count: map[ledger.Status]int{}}
 }
 
 // Load reads the entries.
@@ -34,15 +36,40 @@ func (l *Ledger) Load(ctx context.Context) error {
 		return err
 	}
 	for _, e := range entries {
-		l.entries[e.ID] = e
+		l.put(e)
 	}
-	l.changes++
 	l.turns++
+	l.cluster.Agenda.AddAll()
 	return nil
 }
 
 // Entries answers all entries. The caller must not change the map.
 func (l *Ledger) Entries() map[bundle.ID]ledger.Entry { return l.entries }
+
+// Foreign answers the entries of objects that were there before Signpost, and are used. The
+// caller must not change the map.
+func (l *Ledger) Foreign() map[bundle.ID]bool { return l.foreign }
+
+// put takes an entry up, in place of the one that is there.
+func (l *Ledger) put(e ledger.Entry) {
+	l.remove(e.ID)
+	l.entries[e.ID] = e
+	l.count[e.Status]++
+	if IsForeign(e) {
+		l.foreign[e.ID] = true
+	}
+}
+
+// remove takes an entry away, if there is one.
+func (l *Ledger) remove(id bundle.ID) {
+	if before, known := l.entries[id]; known {
+		l.count[before.Status]--
+	}
+	delete(l.entries, id)
+	delete(l.foreign, id)
+	l.changes++
+	l.cluster.Agenda.Add(id)
+}
 
 // Empty tells whether there are no entries, neither here nor in the store.
 func (l *Ledger) Empty() bool { return len(l.entries) == 0 && len(l.dirty) == 0 }
@@ -59,16 +86,14 @@ func (l *Ledger) Set(e ledger.Entry) {
 	if !known || IsForeign(before) != IsForeign(e) {
 		l.turns++
 	}
-	l.entries[e.ID] = e
+	l.put(e)
 	l.dirty[e.ID] = true
-	l.changes++
 }
 
 // Drop removes an entry from memory, and remembers to remove it from the store.
 func (l *Ledger) Drop(id bundle.ID) {
-	delete(l.entries, id)
+	l.remove(id)
 	l.dirty[id] = true
-	l.changes++
 	l.turns++
 }
 
@@ -89,7 +114,7 @@ func (l *Ledger) Flush(ctx context.Context) error {
 	if err := l.store.Write(ctx, l.cluster.Fence, put, remove); err != nil {
 		return err
 	}
-	l.cluster.Metrics.Entries(l.entries)
+	l.cluster.Metrics.Entries(l.count)
 	clear(l.dirty)
 	return nil
 }
@@ -113,10 +138,14 @@ func (l *Ledger) Reset(ctx context.Context, uid string) error {
 	if err := l.store.Reset(ctx, l.cluster.Fence, l.cluster.Name, uid); err != nil {
 		return err
 	}
+	for _, all := range []map[bundle.ID]bool{l.dirty, l.foreign} {
+		clear(all)
+	}
 	clear(l.entries)
-	clear(l.dirty)
+	clear(l.count)
 	l.changes++
 	l.turns++
+	l.cluster.Agenda.AddAll()
 	return nil
 }
 

@@ -63,11 +63,7 @@ func (p *Picture) Publish() {
 // nameservers, too. The nodes are watched if a placement is held against them.
 func (p *Picture) Follow() {
 	interest, _ := p.interest.of(p, p.Ledger.turns, p.ours)
-	namespaces := map[string]bool{}
-	for service := range p.Index.Services(p.Name) {
-		namespaces[NamespaceOf(service)] = true
-	}
-	interest.Namespaces, interest.Nodes = slices.Sorted(maps.Keys(namespaces)), len(p.Index.Placements(p.Name)) > 0
+	interest.Namespaces, interest.Nodes = p.Index.Watched(p.Name)
 	if w := p.Watches(); w != nil {
 		w.Follow(interest)
 	}

@@ -166,8 +166,7 @@ func begin(t *testing.T, store kv.KV, z *zone) served {
 		KV: store, Options: cluster.Options{Installation: "inst-1"},
 		Open: func(context.Context, bundle.Publisher) (publisher.Writer, error) { return z, nil },
 	})
-	none := func() {}
-	w := target.Watch(t.Context(), cluster.Notify{Objects: none, Addresses: none, Pods: none})
+	w := target.Watch(t.Context(), cluster.Quiet())
 	synctest.Wait()
 	return served{target, w}
 }

@@ -147,8 +147,9 @@ func (w *watches) run(ctx context.Context, notify cluster.Notify) {
 			if batch.Compacted {
 				break
 			}
-			w.take(batch)
-			notify.Objects()
+			if changed := w.take(batch); len(changed) > 0 {
+				notify.Objects(changed...)
+			}
 		}
 	}
 }
@@ -159,19 +160,29 @@ func (w *watches) fail(err error) {
 	w.synced, w.trouble = false, err
 }
 
-// take takes up what others have written.
-func (w *watches) take(batch kv.Batch) {
+// take takes up what was written, by whomever, and answers what has changed.
+func (w *watches) take(batch kv.Batch) []bundle.ID {
+	var changed []bundle.ID
 	for _, event := range batch.Events {
 		if !event.Deleted {
 			if now, err := w.target.read(event.Item); err == nil {
 				w.set(now)
+				changed = append(changed, local(now.object.ID))
 			}
 			continue
 		}
 		if id, known := w.idOf(event.Key); known {
 			w.drop(id, event.ModRevision)
+			changed = append(changed, local(id))
 		}
 	}
+	return changed
+}
+
+// local is an id without its cluster.
+func local(id bundle.ID) bundle.ID {
+	id.Cluster = ""
+	return id
 }
 
 // idOf is the object of a key.

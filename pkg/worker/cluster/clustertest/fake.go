@@ -137,7 +137,7 @@ func decode(raw []byte) map[string]any {
 // Plant puts an object there as another client would, without our labels unless it has
 // them, or overwrites the one that is there.
 func (f *Fake) Plant(o bundle.Object) {
-	f.change(func() {
+	f.changeObject(o.ID, func() {
 		if have := f.objects[local(o.ID)]; have != nil {
 			f.replace(cluster.KindOf(o.ID), have, decode(o.JSON))
 			return
@@ -148,7 +148,7 @@ func (f *Fake) Plant(o bundle.Object) {
 
 // Touch changes an object's status: its version alone.
 func (f *Fake) Touch(id bundle.ID) {
-	f.change(func() {
+	f.changeObject(id, func() {
 		if o := f.objects[local(id)]; o != nil {
 			f.version++
 			o.live.ResourceVersion = strconv.FormatInt(f.version, 10)
@@ -159,7 +159,7 @@ func (f *Fake) Touch(id bundle.ID) {
 // Add has a manager set a field that is not Signpost's, in the part of the object that is
 // Signpost's alone or in another one.
 func (f *Fake) Add(id bundle.ID, manager, field string, exclusive bool) {
-	f.change(func() {
+	f.changeObject(id, func() {
 		o := f.objects[local(id)]
 		if o == nil {
 			return
@@ -189,7 +189,7 @@ func (f *Fake) Additions(id bundle.ID) cluster.Additions {
 
 // Remove takes an object away at once, as another client would.
 func (f *Fake) Remove(id bundle.ID) {
-	f.change(func() {
+	f.changeObject(id, func() {
 		f.version++
 		delete(f.objects, local(id))
 	})
@@ -218,32 +218,34 @@ func (f *Fake) Establish(definition string) { f.change(func() { f.established[de
 
 // SetService has a Service offer addresses.
 func (f *Fake) SetService(namespace, name string, o address.Observation) {
-	f.change(func() { f.services[namespace+"/"+name] = o })
+	f.changeBeside(func() { f.services[namespace+"/"+name] = o }, quietly)
 }
 
 // SetAvailability says how a Deployment or a DaemonSet does.
 func (f *Fake) SetAvailability(namespace, name string, a cluster.Availability) {
-	f.change(func() { f.available[namespace+"/"+name] = a })
+	f.changeBeside(func() { f.available[namespace+"/"+name] = a }, quietly)
 }
 
 // SetPod has a pod run, or not, as it says.
 func (f *Fake) SetPod(namespace string, pod cluster.Pod) {
-	f.change(func() { f.pods[namespace+"/"+pod.Name] = pod })
+	f.changeBeside(func() { f.pods[namespace+"/"+pod.Name] = pod }, quietly)
 }
 
 // RemovePod takes a pod away.
 func (f *Fake) RemovePod(namespace, name string) {
-	f.change(func() { delete(f.pods, namespace+"/"+name) })
+	f.changeBeside(func() { delete(f.pods, namespace+"/"+name) }, quietly)
 }
 
 // Podless has the watches of pods fail with err; nil ends that.
-func (f *Fake) Podless(err error) { f.change(func() { f.faults.podless = err }) }
+func (f *Fake) Podless(err error) { f.changeBeside(func() { f.faults.podless = err }, quietly) }
 
 // SetNode has a node be there as it says.
-func (f *Fake) SetNode(node placement.Node) { f.change(func() { f.nodes[node.Name] = node }) }
+func (f *Fake) SetNode(node placement.Node) {
+	f.changeBeside(func() { f.nodes[node.Name] = node }, quietly)
+}
 
 // RemoveNode takes a node away.
-func (f *Fake) RemoveNode(name string) { f.change(func() { delete(f.nodes, name) }) }
+func (f *Fake) RemoveNode(name string) { f.changeBeside(func() { delete(f.nodes, name) }, quietly) }
 
 // SetMetrics has a pod serve these metrics; nil: it does not answer.
 func (f *Fake) SetMetrics(namespace, pod string, metrics cluster.Metrics) {
@@ -254,7 +256,7 @@ func (f *Fake) SetMetrics(namespace, pod string, metrics cluster.Metrics) {
 
 // Note has external-dns note in a DNSEndpoint that it read it as it is.
 func (f *Fake) Note(id bundle.ID) {
-	f.change(func() {
+	f.changeObject(id, func() {
 		if o := f.objects[local(id)]; o != nil {
 			f.version++
 			o.live.ResourceVersion = strconv.FormatInt(f.version, 10)
@@ -326,8 +328,20 @@ func (f *Fake) Forget() {
 	f.requests = nil
 }
 
-// change does something to the cluster and tells the watchers.
+// change does something to the cluster and tells the watchers that anything may have
+// changed.
 func (f *Fake) change(do func()) {
+	f.changeBeside(do, func(w *fakeWatches) { w.notify.Objects() })
+}
+
+// changeObject does something to one object and tells the watchers of it alone.
+func (f *Fake) changeObject(id bundle.ID, do func()) {
+	f.changeBeside(do, func(w *fakeWatches) { w.notify.Objects(local(id)) })
+}
+
+// changeBeside does something to the cluster, and tells the watchers of more than objects
+// by tell.
+func (f *Fake) changeBeside(do func(), tell func(*fakeWatches)) {
 	f.mu.Lock()
 	do()
 	watches := make([]*fakeWatches, 0, len(f.watches))
@@ -336,11 +350,14 @@ func (f *Fake) change(do func()) {
 	}
 	f.mu.Unlock()
 	for _, w := range watches {
-		w.notify.Objects()
+		tell(w)
 		w.notify.Addresses()
 		w.notify.Pods()
 	}
 }
+
+// quietly tells no watcher of objects.
+func quietly(*fakeWatches) {}
 
 // replace gives an object other content; doing so with the same one changes
 // nothing.

@@ -58,7 +58,7 @@ func (t *fakeTarget) request(ctx context.Context, verb string, id bundle.ID, do 
 	}
 	var err error
 	if slices.Contains([]string{"create", "apply", "delete", "restore", "share", "unshare"}, verb) {
-		f.change(func() { err = do() })
+		f.changeObject(id, func() { err = do() })
 	} else {
 		f.mu.Lock()
 		err = do()

@@ -300,7 +300,7 @@ func testForeignLabel(t *testing.T, f Fixture) {
 
 func (f Fixture) watch(t *testing.T) cluster.Watches {
 	t.Helper()
-	w := f.Target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
+	w := f.Target.Watch(t.Context(), cluster.Quiet())
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Kinds: []cluster.Kind{{Kind: "ConfigMap"}}, Namespaces: []string{f.Namespace}})
 	return w

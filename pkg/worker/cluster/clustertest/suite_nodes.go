@@ -13,7 +13,9 @@ import (
 
 func testNodes(t *testing.T, f Fixture) {
 	var woken atomic.Int64
-	w := f.Target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() { woken.Add(1) }, Pods: func() {}})
+	notify := cluster.Quiet()
+	notify.Addresses = func() { woken.Add(1) }
+	w := f.Target.Watch(t.Context(), notify)
 	t.Cleanup(w.Stop)
 	_, known := w.Nodes()
 	assert.False(t, known, "what is not followed is unknown")

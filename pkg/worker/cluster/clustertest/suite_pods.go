@@ -26,7 +26,7 @@ func podLabels() map[string]string {
 
 func (f Fixture) watchPods(t *testing.T) cluster.Watches {
 	t.Helper()
-	w := f.Target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
+	w := f.Target.Watch(t.Context(), cluster.Quiet())
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Pods: []string{f.Namespace}})
 	return w
@@ -108,7 +108,7 @@ func testMetrics(t *testing.T, f Fixture) {
 }
 
 func testObserved(t *testing.T, f Fixture) {
-	w := f.Target.Watch(t.Context(), cluster.Notify{Objects: func() {}, Addresses: func() {}, Pods: func() {}})
+	w := f.Target.Watch(t.Context(), cluster.Quiet())
 	t.Cleanup(w.Stop)
 	w.Follow(cluster.Interest{Kinds: []cluster.Kind{{Group: "externaldns.k8s.io", Kind: "DNSEndpoint"}}})
 	endpoint := func(target string) bundle.Object {

@@ -65,8 +65,8 @@ type feed struct {
 	list   func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error)
 	watch  func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 	keep   func(object runtime.Object) (entry, error) // takes what matters out of an object
-	notify func()
-	spare  bool // it can be done without
+	notify func(key string)                           // of an entry that has changed; empty: of any
+	spare  bool                                       // it can be done without
 	budget *bounded.Budget
 	paged  int64 // how many objects a page has had that was not too large; 0: feedPage
 
@@ -87,7 +87,7 @@ type listed[L runtime.Object] interface {
 }
 
 // feedOf makes a feed over what a label selector selects.
-func feedOf[L runtime.Object](api listed[L], selector string, notify func(), keep func(object runtime.Object) (entry, error)) *feed {
+func feedOf[L runtime.Object](api listed[L], selector string, notify func(key string), keep func(object runtime.Object) (entry, error)) *feed {
 	return &feed{
 		notify: notify, keep: keep,
 		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -229,7 +229,7 @@ func (f *feed) replace(entries map[string]entry, kept int64, version string) {
 		f.index(key, kept)
 	}
 	f.mu.Unlock()
-	f.notify()
+	f.notify("")
 }
 
 // forget drops the picture.
@@ -337,7 +337,7 @@ func (f *feed) see() {
 	}
 	f.mu.Unlock()
 	if again {
-		f.notify()
+		f.notify("")
 	}
 }
 
@@ -373,7 +373,7 @@ func (f *feed) take(event watch.Event) error {
 	after, has := f.entries[key]
 	f.mu.Unlock()
 	if had != has || !reflect.DeepEqual(before, after) {
-		f.notify()
+		f.notify(key)
 	}
 	return err
 }
@@ -398,7 +398,7 @@ func (f *feed) fail(err error) {
 	f.synced, f.trouble = false, err
 	f.mu.Unlock()
 	if changed {
-		f.notify()
+		f.notify("")
 	}
 }
 

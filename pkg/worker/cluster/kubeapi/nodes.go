@@ -25,7 +25,7 @@ type node struct {
 }
 
 func (k *Kubernetes) nodeFeed(_ cluster.Kind, notify cluster.Notify) *feed {
-	return feedOf(k.core.Nodes(), "", notify.Addresses, keeping(func(n *corev1.Node) entry { return entry{node: leadingNode(n)} }))
+	return feedOf(k.core.Nodes(), "", whatever(notify.Addresses), keeping(func(n *corev1.Node) entry { return entry{node: leadingNode(n)} }))
 }
 
 func leadingNode(n *corev1.Node) *node {
@@ -85,7 +85,7 @@ func nodesOf(entries []entry) []placement.Node {
 
 // Nodes looks at all nodes, once, ordered by name.
 func (k *Kubernetes) Nodes(ctx context.Context) ([]placement.Node, error) {
-	f := k.nodeFeed(nodeKind(), cluster.Notify{Addresses: func() {}})
+	f := k.nodeFeed(nodeKind(), cluster.Quiet())
 	f.budget = k.budget
 	defer f.forget()
 	if err := f.relist(ctx); err != nil {

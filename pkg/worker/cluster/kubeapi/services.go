@@ -22,13 +22,13 @@ import (
 )
 
 func (k *Kubernetes) serviceFeed(namespace string, notify cluster.Notify) *feed {
-	return feedOf(k.core.Services(namespace), "", notify.Addresses, keeping(func(s *corev1.Service) entry {
+	return feedOf(k.core.Services(namespace), "", whatever(notify.Addresses), keeping(func(s *corev1.Service) entry {
 		return entry{service: source.ServiceOf(s)}
 	}))
 }
 
 func (k *Kubernetes) sliceFeed(namespace string, notify cluster.Notify) *feed {
-	return spare(feedOf(k.discovery.EndpointSlices(namespace), discoveryv1.LabelServiceName, notify.Addresses, keeping(func(s *discoveryv1.EndpointSlice) entry {
+	return spare(feedOf(k.discovery.EndpointSlices(namespace), discoveryv1.LabelServiceName, whatever(notify.Addresses), keeping(func(s *discoveryv1.EndpointSlice) entry {
 		return entry{slice: source.SliceOf(s)}
 	})))
 }
@@ -41,7 +41,7 @@ type leads struct {
 
 func (k *Kubernetes) leadFeed(of leads, notify cluster.Notify) *feed {
 	api := k.dynamic.Resource(schema.GroupVersionResource{Group: of.kind.Group, Version: of.kind.Version, Resource: of.kind.Resource()})
-	return spare(feedOf(api.Namespace(of.namespace), "", notify.Addresses, keeping(func(o *unstructured.Unstructured) entry {
+	return spare(feedOf(api.Namespace(of.namespace), "", whatever(notify.Addresses), keeping(func(o *unstructured.Unstructured) entry {
 		lead := of.kind.Read(source.Object{Namespace: o.GetNamespace(), Name: o.GetName(), Content: o.Object})
 		return entry{lead: &lead}
 	})))
@@ -70,8 +70,7 @@ func (w *watches) Service(namespace, name string) (address.Observation, bool) {
 
 // Offer looks at a live Service and what leads to it, once.
 func (k *Kubernetes) Offer(ctx context.Context, namespace, name string) (address.Observation, error) {
-	quiet := func() {}
-	w := k.watches(cluster.Notify{Objects: quiet, Addresses: quiet, Pods: quiet}, func(f *feed) context.CancelFunc {
+	w := k.watches(cluster.Quiet(), func(f *feed) context.CancelFunc {
 		if err := f.relist(ctx); err != nil {
 			f.fail(err)
 		}
@@ -84,7 +83,7 @@ func (k *Kubernetes) Offer(ctx context.Context, namespace, name string) (address
 
 // ServiceNames looks at the Services of a namespace, once, and answers their names in order.
 func (k *Kubernetes) ServiceNames(ctx context.Context, namespace string) ([]string, error) {
-	f := k.serviceFeed(namespace, cluster.Notify{Addresses: func() {}})
+	f := k.serviceFeed(namespace, cluster.Quiet())
 	f.budget = k.budget
 	defer f.forget()
 	if err := f.relist(ctx); err != nil {

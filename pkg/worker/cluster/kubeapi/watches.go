@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -190,9 +191,9 @@ func (k *Kubernetes) selector() string {
 func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 	switch kind {
 	case cluster.DeploymentKind():
-		return workloadFeed(k.apps.Deployments(metav1.NamespaceAll), k.selector(), notify)
+		return workloadFeed(kind, k.apps.Deployments(metav1.NamespaceAll), k.selector(), notify)
 	case cluster.DaemonSetKind():
-		return workloadFeed(k.apps.DaemonSets(metav1.NamespaceAll), k.selector(), notify)
+		return workloadFeed(kind, k.apps.DaemonSets(metav1.NamespaceAll), k.selector(), notify)
 	case endpointKind():
 		return k.endpointFeed(notify)
 	}
@@ -201,7 +202,7 @@ func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 		return schema.GroupVersionResource{Group: kind.Group, Version: r.Version, Resource: r.Plural}, err
 	}
 	return &feed{
-		notify: notify.Objects,
+		notify: ofObjects(kind, notify),
 		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			options.LabelSelector = k.selector()
 			gvr, err := at(ctx)
@@ -222,6 +223,21 @@ func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 	}
 }
 
+// ofObjects tells of objects of a kind, by their keys.
+func ofObjects(kind cluster.Kind, notify cluster.Notify) func(key string) {
+	return func(key string) {
+		if key == "" {
+			notify.Objects()
+			return
+		}
+		namespace, name, _ := strings.Cut(key, "/")
+		notify.Objects(bundle.ID{Group: kind.Group, Kind: kind.Kind, Namespace: namespace, Name: name})
+	}
+}
+
+// whatever tells that something has changed, and not what.
+func whatever(notify func()) func(key string) { return func(string) { notify() } }
+
 func keepLive(object runtime.Object) (entry, error) {
 	head, ok := object.(metav1.Object)
 	if !ok {
@@ -235,7 +251,8 @@ func keepLive(object runtime.Object) (entry, error) {
 func (k *Kubernetes) endpointFeed(notify cluster.Notify) *feed {
 	r, _ := cluster.Lookup(endpointKind())
 	api := k.dynamic.Resource(schema.GroupVersionResource{Group: endpointKind().Group, Version: r.Version, Resource: r.Plural})
-	return feedOf(api, k.selector(), func() { notify.Objects(); notify.Pods() }, func(object runtime.Object) (entry, error) {
+	objects := ofObjects(endpointKind(), notify)
+	return feedOf(api, k.selector(), func(key string) { objects(key); notify.Pods() }, func(object runtime.Object) (entry, error) {
 		kept, err := keepLive(object)
 		if endpoint, ok := object.(*unstructured.Unstructured); ok {
 			kept.live.Observed, _, _ = unstructured.NestedInt64(endpoint.Object, "status", "observedGeneration")

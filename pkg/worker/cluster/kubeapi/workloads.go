@@ -8,8 +8,9 @@ import (
 )
 
 // workloadFeed watches Deployments or DaemonSets whole, for how they do.
-func workloadFeed[L runtime.Object](api listed[L], selector string, notify cluster.Notify) *feed {
-	return feedOf(api, selector, func() { notify.Objects(); notify.Addresses() }, func(object runtime.Object) (entry, error) {
+func workloadFeed[L runtime.Object](kind cluster.Kind, api listed[L], selector string, notify cluster.Notify) *feed {
+	objects := ofObjects(kind, notify)
+	return feedOf(api, selector, func(key string) { objects(key); notify.Addresses() }, func(object runtime.Object) (entry, error) {
 		kept, err := keepLive(object)
 		switch workload := object.(type) {
 		case *appsv1.Deployment:
