@@ -80,6 +80,7 @@ packages() { (cd test && go list ./... | grep -Ev "$1"); }
 concurrent() { git grep -lE '^\s+go [a-z]|\.Go\(' -- 'api/*.go' 'pkg/*.go' ':!*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'; }
 
 ring_test() {
+	export GOGC=${GOGC:-400} # tests are short: collecting garbage takes a third of their time otherwise
 	namespaces || say "some tests will be NOT RUN: they need user namespaces"
 	build_tools "${TOOLS[@]}" >"$LOGS/tools.log" 2>&1 & # beside tests that need none of them
 	local tools=$!

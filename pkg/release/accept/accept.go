@@ -68,7 +68,7 @@ func (s *Planner) tryAccept(ctx context.Context, owner intent.Path, r state.Requ
 			return nil, intent.Accepted{}, err
 		}
 	}
-	p, err := s.buildPlan(ctx, owner, r)
+	p, err := s.buildPlan(ctx, owner, r, false)
 	if err != nil {
 		return nil, intent.Accepted{}, err
 	}

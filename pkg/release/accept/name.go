@@ -25,7 +25,7 @@ func (s *Names) PlanName(ctx context.Context, name intent.Path, r intent.NameReq
 		if err != nil {
 			return intent.Plan{}, err
 		}
-		p, err := s.planner.buildPlan(ctx, name, request)
+		p, err := s.planner.buildPlan(ctx, name, request, true)
 		return p.View, err
 	})
 }

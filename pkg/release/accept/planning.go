@@ -25,7 +25,7 @@ import (
 // revision of a rollback, 0 for the one before the current.
 func (s *Planner) Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error) {
 	return state.RetryOnConflict(owner, func() (intent.Plan, error) {
-		p, err := s.buildPlan(ctx, owner, state.Request{Action: action, To: to})
+		p, err := s.buildPlan(ctx, owner, state.Request{Action: action, To: to}, true)
 		if err == nil {
 			s.Tenancy.WarnOfExistingRecords(ctx, p)
 			err = errors.Join(s.Sharing.WarnOfPublishers(ctx, p), s.warnOfFormerDNS(ctx, p))
@@ -34,7 +34,9 @@ func (s *Planner) Plan(ctx context.Context, owner intent.Path, action intent.Act
 	})
 }
 
-func (s *Planner) buildPlan(ctx context.Context, owner intent.Path, r state.Request) (*resolve.Proposal, error) {
+// buildPlan tells what a request would do. Objects are in its view only where somebody is
+// to see it: their differences are costly.
+func (s *Planner) buildPlan(ctx context.Context, owner intent.Path, r state.Request, shown bool) (*resolve.Proposal, error) {
 	p := &resolve.Proposal{Request: r}
 	if err := s.resolveInputs(ctx, owner, p); err != nil {
 		return p, err
@@ -72,7 +74,10 @@ func (s *Planner) buildPlan(ctx context.Context, owner intent.Path, r state.Requ
 	if p.Removals, err = s.Removal.Removals(ctx, p, changes); err != nil {
 		return p, err
 	}
-	p.View, err = view(ctx, p, changes)
+	p.View = view(p, changes)
+	if shown || p.Name != nil && p.Draft.In.Project.Spec.Names.RequirePlan {
+		p.View.Objects, p.View.ObjectsLeftOut, err = render.Objects(ctx, changes)
+	}
 	return p, err
 }
 
@@ -346,13 +351,9 @@ func (s *Planner) provider(ctx context.Context, p *resolve.Proposal, use state.U
 	return objects, err
 }
 
-// view writes the proposal down for users, with its token.
-func view(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (intent.Plan, error) {
+// view writes the proposal down for users, with its token, and without its objects.
+func view(p *resolve.Proposal, changes []bundle.Change) intent.Plan {
 	v := intent.Plan{Names: []intent.NameChange{}, Warnings: []string{}, Errors: []intent.Field{}}
-	var err error
-	if v.Objects, v.ObjectsLeftOut, err = render.Objects(ctx, changes); err != nil {
-		return v, err
-	}
 	v.Names = append(v.Names, render.NameChanges(changes, p.PendingNames(), p.Given)...)
 	state.TellAnswers(v.Names, changes, p.Draft.Frozen())
 	v.Warnings = slices.Concat(v.Warnings, p.Removals.Warnings(), p.Draft.Warnings)
@@ -360,7 +361,7 @@ func view(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) (in
 	if p.Draft.In.Orchestration == nil { // else the orchestrator does it
 		v.Token = token(p, changes)
 	}
-	return v, nil
+	return v
 }
 
 // token binds a plan to the revisions of its inputs, to its actions and to the names that

@@ -18,7 +18,7 @@ func (s *Planner) PlanTakeover(ctx context.Context, owner intent.Path, action in
 		return intent.Plan{}, err
 	}
 	return state.RetryOnConflict(owner, func() (intent.Plan, error) {
-		p, err := s.buildPlan(ctx, owner, state.Request{Action: action, Takeover: other})
+		p, err := s.buildPlan(ctx, owner, state.Request{Action: action, Takeover: other}, true)
 		return p.View, err
 	})
 }

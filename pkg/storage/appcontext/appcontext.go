@@ -135,8 +135,9 @@ func (p Pointer) at(revision int64) Pointer {
 
 // Store keeps contexts in a kv.KV.
 type Store struct {
-	kv  kv.KV
-	now func() time.Time
+	kv     kv.KV
+	now    func() time.Time
+	parsed parsed
 }
 
 // NewStore makes a Store over kv that tells the time by now.

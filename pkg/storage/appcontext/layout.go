@@ -204,15 +204,6 @@ func putText(key string, value any) kv.Op {
 	return putJSON(key, string(raw))
 }
 
-// parseResource reads "…/resource/<name>+<Kind>/" of one app and cluster.
-func parseResource(cluster, app string, item kv.Item) (bundle.Object, error) {
-	var text string
-	if err := json.Unmarshal(item.Value, &text); err != nil {
-		return bundle.Object{}, fmt.Errorf("%s holds no text: %w", item.Key, err)
-	}
-	return bundle.Stored(cluster, app, []byte(text))
-}
-
 // isResource tells a resource's key from those of instructions and statuses.
 func isResource(prefix, key string) bool {
 	name := strings.TrimSuffix(strings.TrimPrefix(key, prefix), "/")

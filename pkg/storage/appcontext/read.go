@@ -71,7 +71,7 @@ func (s *Store) parts(ctx context.Context, p Pointer, clusters []string) (parts 
 			if err != nil {
 				return nil, 0, err
 			}
-			kept, err := folderOf(p, app, cluster, items)
+			kept, err := s.folderOf(p, app, cluster, items)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -135,11 +135,11 @@ func (s *Store) folder(ctx context.Context, p Pointer, app, cluster string) (fol
 	if err != nil {
 		return folder{}, err
 	}
-	return folderOf(p, app, cluster, items)
+	return s.folderOf(p, app, cluster, items)
 }
 
 // folderOf is what keys say that is kept for one app and cluster.
-func folderOf(p Pointer, app, cluster string, items []kv.Item) (folder, error) {
+func (s *Store) folderOf(p Pointer, app, cluster string, items []kv.Item) (folder, error) {
 	f, prefix := folder{}, resourcesKey(p.ContextID, app, cluster)
 	for _, item := range items {
 		if item.Key == orderKey(p.ContextID, app, cluster) {
@@ -148,7 +148,7 @@ func folderOf(p Pointer, app, cluster string, items []kv.Item) (folder, error) {
 		if !isResource(prefix, item.Key) {
 			continue
 		}
-		o, err := parseResource(cluster, app, item)
+		o, err := s.parsed.resource(cluster, app, item)
 		if err != nil {
 			return f, err
 		}

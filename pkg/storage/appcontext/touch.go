@@ -102,7 +102,7 @@ func (s *Store) Held(ctx context.Context, contextID string, places []Place) (Hel
 	revisions := map[string]int64{}
 	for _, item := range items {
 		at := places[slices.Index(keys, item.Key)]
-		o, err := parseResource(at.Cluster, at.App, item)
+		o, err := s.parsed.resource(at.Cluster, at.App, item)
 		if err != nil {
 			return h, err
 		}
