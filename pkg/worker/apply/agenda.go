@@ -93,9 +93,9 @@ func (t *Applier) lookAtAll(ctx context.Context) {
 	}
 }
 
-// beginResync has the first look at all objects come after a part of resyncEvery that
-// differs from cluster to cluster.
+// beginResync has the first look at all objects come between half of resyncEvery and the
+// whole, at another time for each cluster.
 func (t *Applier) beginResync(now time.Time) {
-	parts := int64(resyncEvery / time.Second)
-	t.resync.next = now.Add(time.Duration(t.Fence.ModRevision%parts) * time.Second)
+	spread := t.Fence.ModRevision % int64(resyncEvery/2/time.Second)
+	t.resync.next = now.Add(resyncEvery/2 + time.Duration(spread)*time.Second)
 }

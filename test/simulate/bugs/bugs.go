@@ -212,6 +212,20 @@ func inSync() []Bug {
 			Invariants:  []string{"I4"},
 		},
 		{
+			Name: "unseen drift", File: "pkg/worker/link/link.go",
+			Breaks:      "what somebody changes in a cluster is not decided about",
+			Text:        "		l.Agenda.Add(id)\n",
+			Replacement: "",
+			Invariants:  []string{"I5", "I3"},
+		},
+		{
+			Name: "change off the agenda", File: "pkg/worker/state/desired.go",
+			Breaks:      "an object that a context changes is not decided about",
+			Text:        "		d.cluster.Agenda.Add(id)\n",
+			Replacement: "",
+			Invariants:  []string{"I3", "I5", "I7", "I10", "I11"},
+		},
+		{
 			Name: "forgotten deletion", File: "pkg/worker/apply/perform.go",
 			Breaks:      "a cluster that does not answer counts as one that is empty",
 			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil && p.mayStillCome(o.action.id):\n			return o.stillPending()\n		case live == nil, !p.ours(*live, o.entry):",

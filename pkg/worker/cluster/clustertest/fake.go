@@ -41,6 +41,7 @@ type Fake struct {
 	finalizing  map[cluster.Kind]bool
 	faults      faults
 	requests    []Request
+	looks       int // at objects, through watches
 	watches     map[*fakeWatches]bool
 }
 
@@ -321,11 +322,25 @@ func (f *Fake) Requests() []Request {
 	return append([]Request(nil), f.requests...)
 }
 
-// Forget forgets the requests so far.
+// Looks answers how many objects were looked at through watches since the last Forget.
+func (f *Fake) Looks() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.looks
+}
+
+// Mislead takes an object away, and tells no watcher of it.
+func (f *Fake) Mislead(id bundle.ID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.objects, local(id))
+}
+
+// Forget forgets the requests and looks so far.
 func (f *Fake) Forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.requests = nil
+	f.requests, f.looks = nil, 0
 }
 
 // change does something to the cluster and tells the watchers that anything may have

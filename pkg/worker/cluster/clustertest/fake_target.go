@@ -356,6 +356,7 @@ func (w *fakeWatches) Object(id bundle.ID, _ string) cluster.Sight {
 	f := w.target.fake
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.looks++
 	if !w.sees() || !w.kinds[cluster.KindOf(id)] {
 		return cluster.Sight{}
 	}
