@@ -232,8 +232,7 @@ func (x *Index) Services(cluster string) map[string]bool {
 }
 
 // Watched answers the namespaces of these Services, in order, and whether there are
-// placements. It costs what the
-// namespaces do, whatever Services they have.
+// placements. Its cost grows with the namespaces, and not with the Services.
 func (x *Index) Watched(cluster string) (namespaces []string, placements bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

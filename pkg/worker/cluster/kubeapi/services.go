@@ -22,13 +22,13 @@ import (
 )
 
 func (k *Kubernetes) serviceFeed(namespace string, notify cluster.Notify) *feed {
-	return feedOf(k.core.Services(namespace), "", whatever(notify.Addresses), keeping(func(s *corev1.Service) entry {
+	return feedOf(k.core.Services(namespace), "", anything(notify.Addresses), keeping(func(s *corev1.Service) entry {
 		return entry{service: source.ServiceOf(s)}
 	}))
 }
 
 func (k *Kubernetes) sliceFeed(namespace string, notify cluster.Notify) *feed {
-	return spare(feedOf(k.discovery.EndpointSlices(namespace), discoveryv1.LabelServiceName, whatever(notify.Addresses), keeping(func(s *discoveryv1.EndpointSlice) entry {
+	return spare(feedOf(k.discovery.EndpointSlices(namespace), discoveryv1.LabelServiceName, anything(notify.Addresses), keeping(func(s *discoveryv1.EndpointSlice) entry {
 		return entry{slice: source.SliceOf(s)}
 	})))
 }
@@ -41,7 +41,7 @@ type leads struct {
 
 func (k *Kubernetes) leadFeed(of leads, notify cluster.Notify) *feed {
 	api := k.dynamic.Resource(schema.GroupVersionResource{Group: of.kind.Group, Version: of.kind.Version, Resource: of.kind.Resource()})
-	return spare(feedOf(api.Namespace(of.namespace), "", whatever(notify.Addresses), keeping(func(o *unstructured.Unstructured) entry {
+	return spare(feedOf(api.Namespace(of.namespace), "", anything(notify.Addresses), keeping(func(o *unstructured.Unstructured) entry {
 		lead := of.kind.Read(source.Object{Namespace: o.GetNamespace(), Name: o.GetName(), Content: o.Object})
 		return entry{lead: &lead}
 	})))

@@ -235,8 +235,8 @@ func ofObjects(kind cluster.Kind, notify cluster.Notify) func(key string) {
 	}
 }
 
-// whatever tells that something has changed, and not what.
-func whatever(notify func()) func(key string) { return func(string) { notify() } }
+// anything tells that something has changed, and not which object.
+func anything(notify func()) func(key string) { return func(string) { notify() } }
 
 func keepLive(object runtime.Object) (entry, error) {
 	head, ok := object.(metav1.Object)
