@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/signpost-dns/signpost/api/actions"
@@ -89,6 +90,9 @@ func (h *Handlers) write(ctx context.Context, c *operation.Call, path intent.Pat
 	r := intent.NameRequest{
 		Next: next(old, body, time.Now().UTC()), Was: old,
 		Takeover: c.Query.Get("takeover"), Confirm: c.Query.Get("confirm"), Actor: c.Actor.Subject,
+	}
+	if r.Restores, err = restored(c); err != nil {
+		return response.Answer{}, err
 	}
 	if c.Query.Get("dryRun") == "true" {
 		return actions.Planned(h.Names.PlanName(ctx, path, r))
@@ -206,6 +210,14 @@ func (h *Handlers) Delete(ctx context.Context, c *operation.Call) (response.Answ
 		return response.Answer{}, err
 	}
 	return h.answer(ctx, *old, &report, http.StatusAccepted, false)
+}
+
+// restored is the release whose document the body is, as the caller says; 0 for none.
+func restored(c *operation.Call) (int64, error) {
+	if !c.Query.Has("restores") {
+		return 0, nil
+	}
+	return strconv.ParseInt(c.Query.Get("restores"), 10, 64)
 }
 
 // LongestWait is how long a request may wait until a name is seen to be published.

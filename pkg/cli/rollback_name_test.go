@@ -48,6 +48,10 @@ func TestANameGoesBack(t *testing.T) {
 	run("unpublish", host, "--project", "shop")
 	run("rollback", host, "--project", "shop")
 	require.Contains(t, ttl(), "- 203.0.113.7")
+	events := run("get", "projects/shop/names/"+host+"/events").out
+	require.Regexp(t, `update +5 +accepted +\S+ +rolled back to release 1\n`, events)
+	require.Contains(t, run("get", "projects/shop/events").out, "rolled back to release 2\n")
+	require.Contains(t, events, "rolled back to release 5\n", "that before it was unpublished")
 	require.NoError(t, service.stop())
 }
 

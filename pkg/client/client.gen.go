@@ -5564,6 +5564,9 @@ type MoveOverride = string
 // NamePattern defines model for namePattern.
 type NamePattern = string
 
+// NameRestores defines model for nameRestores.
+type NameRestores = int64
+
 // NameTakeover defines model for nameTakeover.
 type NameTakeover = string
 
@@ -6624,6 +6627,9 @@ type PutNameParams struct {
 
 	// Takeover The deployment intent group, as app/version/name or its path, that gives the host name now. It gives it up once this name publishes it.
 	Takeover *NameTakeover `form:"takeover,omitempty" json:"takeover,omitempty"`
+
+	// Restores The earlier release of the name whose document the body is. The name is published as the body says in any case; the history and the events tell the number.
+	Restores *NameRestores `form:"restores,omitempty" json:"restores,omitempty"`
 
 	// Wait Answer only when the name is so, or after the timeout with 202 and what is missing.
 	Wait *WaitFor `form:"wait,omitempty" json:"wait,omitempty"`
@@ -21386,6 +21392,18 @@ func NewPutNameRequestWithBody(server string, project ProjectName, host HostName
 		if params.Takeover != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "takeover", *params.Takeover, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Restores != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "restores", *params.Restores, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

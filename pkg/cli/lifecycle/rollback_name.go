@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
@@ -30,7 +31,7 @@ func rollbackName(ctx context.Context, p terminal.Program, request *lifecycle, t
 	if err != nil {
 		return err
 	}
-	body, err := earlierDocument(ctx, api, path, int64(request.to))
+	body, release, err := earlierDocument(ctx, api, path, int64(request.to))
 	if err != nil {
 		return connect.InProject(ctx, api, path.Segment("projects"), path.Name(), err)
 	}
@@ -42,6 +43,9 @@ func rollbackName(ctx context.Context, p terminal.Program, request *lifecycle, t
 		return err
 	}
 	query := connect.Query{"confirm": request.confirm, "dryRun": connect.If(request.dryRun)}
+	if release > 0 {
+		query["restores"] = strconv.FormatInt(release, 10)
+	}
 	response, err := api.Do(ctx, http.MethodPut, query.Of(address), bytes.NewReader(body), unchanged)
 	if err != nil {
 		return err
@@ -75,33 +79,37 @@ func (request *lifecycle) namePath(text string) (intent.Path, error) {
 	return intent.Join("projects", project, intent.NamesCollection, canonical), nil
 }
 
-// earlierDocument is the document of a name in a release, by the events of its project. Release 0 is the document before the
-// latest change.
-func earlierDocument(ctx context.Context, api *client.Client, path intent.Path, release int64) ([]byte, error) {
+// earlierDocument is the document of a name in a release, by the events of its project, and the number of the release. Release 0 is
+// the document before the latest change. Its number may be too old to be known, and is 0 then.
+func earlierDocument(ctx context.Context, api *client.Client, path intent.Path, release int64) ([]byte, int64, error) {
 	search := earlier{path: path, release: release, written: map[string]writing{}}
 	for next := "?limit=500"; ; {
 		var page client.EventPage
 		if _, err := connect.Ask(ctx, api, http.MethodGet, "projects/"+path.Segment("projects")+"/events"+next, nil, &page); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		for _, e := range page.Items {
 			done, err := search.add(e)
 			if done || err != nil {
-				return search.found, err
+				return search.found, search.release, err
 			}
 		}
 		if page.Continue == "" {
-			return nil, search.missing()
+			break
 		}
 		next = connect.Query{"limit": "500", "continue": page.Continue}.Of("")
 	}
+	if search.found == nil {
+		return nil, 0, search.missing()
+	}
+	return search.found, search.release, nil
 }
 
 // earlier searches events, of which the newest comes first, for an earlier document of a name.
 type earlier struct {
 	path    intent.Path
-	release int64
-	request string             // that made the release; empty until it is known
+	release int64              // that is searched for, or was found; 0: the one before the latest change
+	request string             // that made the release, or the latest change; empty until it is known
 	written map[string]writing // by the request that stored the document
 	changes int                // of the document, among the events so far
 	found   []byte
@@ -110,25 +118,21 @@ type earlier struct {
 // writing is a document as a request stored it. The history leaves out large ones.
 type writing map[string]any
 
-// add looks at one event more, and tells whether the document is found.
+// add looks at one event more, and tells whether all is found.
 func (s *earlier) add(e client.Event) (bool, error) {
 	if e.Path != string(s.path) {
 		return false, nil
 	}
-	stored, deleted := e.Outcome == "stored", e.Outcome == "deleted"
-	if stored || deleted {
+	if e.Outcome == "stored" || e.Outcome == "deleted" {
 		s.changes++
 	}
 	if s.release == 0 {
-		if deleted || stored && e.Action != client.EventAction(intent.Create) {
-			return true, s.take(e.Before)
-		}
-		return false, nil
+		return s.before(e)
 	}
 	if e.Outcome == "accepted" && e.Revision == s.release && s.request == "" {
 		s.request = e.RequestID
 	}
-	if stored {
+	if e.Outcome == "stored" {
 		s.written[e.RequestID] = e.After
 	}
 	document, known := s.written[s.request]
@@ -136,6 +140,19 @@ func (s *earlier) add(e client.Event) (bool, error) {
 		return false, nil
 	}
 	return true, s.take(document)
+}
+
+// before takes the document before the latest change, and then the number of its release.
+func (s *earlier) before(e client.Event) (bool, error) {
+	switch {
+	case s.found == nil && (e.Outcome == "deleted" || e.Outcome == "stored" && e.Action != client.EventAction(intent.Create)):
+		s.request = e.RequestID
+		return false, s.take(e.Before)
+	case s.found != nil && e.Outcome == "accepted" && e.RequestID != "" && e.RequestID != s.request:
+		s.release = e.Revision
+		return true, nil
+	}
+	return false, nil
 }
 
 // take keeps a document that can be published again.

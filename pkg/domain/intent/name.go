@@ -136,6 +136,7 @@ type NameRequest struct {
 	Next     NameDocument // as it is to be; not for a deletion
 	Was      *Document    // as it was read; nil: there was none
 	Takeover string       // who gives the host name now and is to give it up: app/version/group, or a path; empty: nobody
+	Restores int64        // the release whose document Next is, as the caller says; 0: none
 	Confirm  string       // the token of a plan; empty: none
 	Actor    string
 }

@@ -95,7 +95,7 @@ func (s *Planner) acceptPlan(ctx context.Context, owner intent.Path, p *resolve.
 		return intent.Accepted{ContextID: p.Lifecycle.ContextID, Revision: p.Lifecycle.Seq}, nil
 	}
 	if len(p.View.Errors) > 0 {
-		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot be %s; nothing was changed", owner, p.Action.Done()), Fields: p.View.Errors}
+		return intent.Accepted{}, &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s cannot be %s; nothing was changed", owner, doneTo(owner, p.Action)), Fields: p.View.Errors}
 	}
 	if err := checkPublisher(ctx, p); err != nil {
 		return intent.Accepted{}, err
@@ -235,7 +235,7 @@ func (s *Planner) next(ctx context.Context, p *resolve.Proposal, actor string) (
 	l.Track(p.Request)
 	l.Name = nameOf(p)
 	l.RelyOn(uses)
-	l.Record(intent.Event{Time: l.Since, Actor: actor, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: p.Message})
+	l.Record(intent.Event{Time: l.Since, Actor: actor, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: cmp.Or(p.Message, p.Note())})
 	err := s.Offers.NextOffers(ctx, &l, p)
 	return l, err
 }

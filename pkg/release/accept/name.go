@@ -62,12 +62,23 @@ func (s *Names) UnpublishName(ctx context.Context, name intent.Path, r intent.Na
 
 // nameRequest leaves the action to what the lifecycle says.
 func nameRequest(name intent.Path, r intent.NameRequest) (state.Request, error) {
-	out := state.Request{Name: &r.Next, NameWas: r.Was}
+	out := state.Request{Name: &r.Next, NameWas: r.Was, Restores: r.Restores}
 	var err error
 	if r.Takeover != "" {
 		out.Takeover, err = takeoverFrom(name, r.Takeover)
 	}
 	return out, err
+}
+
+// doneTo is what an action does to an owner, as a participle: a name is published.
+func doneTo(owner intent.Path, action intent.Action) string {
+	switch {
+	case !intent.IsName(owner):
+		return action.Done()
+	case action == intent.Terminate:
+		return "unpublished"
+	}
+	return "published"
 }
 
 // checkName refuses a request that was judged by another document than is stored.

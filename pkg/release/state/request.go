@@ -18,8 +18,17 @@ type Request struct {
 	Force      bool                 // of terminate: also what an orchestrator has in the clusters
 	Takeover   intent.Path          // the group whose names are taken over; empty: none's
 	Name       *intent.NameDocument // of a name: its document as it is to be; nil: it stays as it is
+	Restores   int64                // of a name: the release whose document it gets again; 0: none
 	NameWas    *intent.Document     // as its document was when that was judged; nil: there was none
 	Paid       *int                 // bytes that earlier attempts of the request have taken from the project's rate; nil: none
+}
+
+// Note is what the event of the accepted request tells beside its action.
+func (r Request) Note() string {
+	if r.Restores == 0 {
+		return ""
+	}
+	return fmt.Sprintf("rolled back to release %d", r.Restores)
 }
 
 // Driver refuses to have one group driven from two sides: by an

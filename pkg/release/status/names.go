@@ -164,16 +164,20 @@ func synced(snap query.Snapshot, b plan.Binding, choices []address.Choice) inten
 	if !publishes(b, choices) {
 		return says("True", "NothingToApply", "there is no address to publish")
 	}
+	what := "the DNSEndpoint"
+	if intent.IsPublisher(b.Cluster) {
+		what = "the name"
+	}
 	want, _, err := endpoints.Render(snap.Group, b, choices)
 	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == want.ID && o.Digest() == want.Digest() })
 	if err != nil || at < 0 {
-		return says("False", "Committing", "the DNSEndpoint is not committed yet with these targets")
+		return says("False", "Committing", what+" is not committed yet with these targets")
 	}
 	turns.add(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster])
 	if r := object(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster]); r.Status != applied {
-		return says("False", "DNSEndpoint"+r.Status, cmp.Or(r.Message, "the DNSEndpoint is "+r.Status))
+		return says("False", "DNSEndpoint"+r.Status, cmp.Or(r.Message, what+" is "+r.Status))
 	}
-	return says("True", "Applied", "the DNSEndpoint is applied")
+	return says("True", "Applied", what+" is applied")
 }
 
 // publishes tells whether a name of the binding has a target of a type that it

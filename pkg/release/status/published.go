@@ -73,6 +73,14 @@ func (p publication) who() string {
 	return "external-dns"
 }
 
+// what names the object that the program reads. The built-in publisher has none in a cluster.
+func (p publication) what() string {
+	if intent.IsPublisher(p.by.Use.Cluster) {
+		return "the name"
+	}
+	return "the DNSEndpoint"
+}
+
 // noAddress says why there is nothing to publish, as far as that is not told
 // address by address.
 func noAddress(b plan.Binding, choice address.Choice) string {
@@ -107,7 +115,7 @@ func (p publication) through() intent.StatusCondition {
 	case p.put() && policy == "create-only" && p.entry.Generation > 1:
 		return p.says("Unknown", "CreateOnly", "external-dns has synchronized, and its policy create-only does not change existing names", p.seen.At)
 	case p.put():
-		c := p.says("True", "Published", p.who()+" synchronized at "+p.seen.At.Format(time.RFC3339)+", after it had read the DNSEndpoint")
+		c := p.says("True", "Published", p.who()+" synchronized at "+p.seen.At.Format(time.RFC3339)+", after it had read "+p.what())
 		c.LastTransitionTime = later(p.seen.At, p.by.Observed.Since) // also before this release, which left the DNSEndpoint as it was
 		return c
 	case sync == nil:
@@ -115,9 +123,9 @@ func (p publication) through() intent.StatusCondition {
 	case sync.Unread != "":
 		return p.says("Unknown", "NotObserved", "the last synchronization of external-dns is not known: "+sync.Unread, p.entry.Since)
 	case sync.Failing != "":
-		return p.says("False", "SynchronizationFails", p.who()+" failed to synchronize the DNSEndpoint: "+sync.Failing, p.entry.Since)
+		return p.says("False", "SynchronizationFails", p.who()+" failed to synchronize "+p.what()+": "+sync.Failing, p.entry.Since)
 	}
-	return p.says("False", "NotSynchronizedYet", p.who()+" has not synchronized yet since the DNSEndpoint changed", p.entry.Since)
+	return p.says("False", "NotSynchronizedYet", p.who()+" has not synchronized yet since "+p.what()+" changed", p.entry.Since)
 }
 
 // endpointOf is the DNSEndpoint that holds a binding's names.
