@@ -61,7 +61,11 @@ func (s *Source) Read(in io.Reader, timeout time.Duration) ([]Document, error) {
 		return nil, err
 	}
 	if len(documents) == 0 {
-		return nil, fmt.Errorf("%s: no document found, so there is nothing to do", strings.Join(s.Files, ", "))
+		named := slices.Clone(s.Files)
+		if at := slices.Index(named, "-"); at >= 0 {
+			named[at] = "standard input"
+		}
+		return nil, fmt.Errorf("%s: no document found, so there is nothing to do", strings.Join(named, ", "))
 	}
 	return documents, nil
 }

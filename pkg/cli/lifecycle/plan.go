@@ -261,7 +261,7 @@ func TTLCell(action string, before, now int64) string {
 	}
 	seconds := func(ttl int64) string {
 		if ttl == 0 {
-			return fmt.Sprintf("that of the provider, usually %d", usualTTL)
+			return fmt.Sprintf("default (usually %d)", usualTTL)
 		}
 		return strconv.FormatInt(ttl, 10)
 	}

@@ -19,7 +19,7 @@ func PrintFound(w io.Writer, names []client.FoundName, wide bool) error {
 	}
 	heading := []string{"NAME", "PROJECT", "OWNER", "PROVIDER", "STATE", "PUBLISHED", "VERIFIED"}
 	if wide {
-		heading = append(heading, "SCOPE", "CLUSTERS", "EXTERNAL-DNS")
+		heading = append(heading, "SCOPE", "CLUSTERS", "HOME")
 	}
 	t := terminal.NewTable(heading...)
 	for _, n := range names {

@@ -60,6 +60,7 @@ func PublishingOf(r plan.Record) Publishing {
 	}
 	if r.Spec.DeployOn.BuiltIn() {
 		p.Abilities.SRV, p.Abilities.RootedSRV = externaldns.Writes(r.Spec.Provider, "SRV"), false
+		p.Abilities.DualStack = true // it compares the sets of each type
 	}
 	return p
 }
