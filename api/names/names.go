@@ -87,11 +87,8 @@ func (h *Handlers) write(ctx context.Context, c *operation.Call, path intent.Pat
 	if err != nil {
 		return response.Answer{}, err
 	}
-	r := intent.NameRequest{
-		Next: next(old, body, time.Now().UTC()), Was: old,
-		Takeover: c.Query.Get("takeover"), Confirm: c.Query.Get("confirm"), Actor: c.Actor.Subject,
-	}
-	if r.Restores, err = restored(c); err != nil {
+	r, err := request(c, old, body)
+	if err != nil {
 		return response.Answer{}, err
 	}
 	if c.Query.Get("dryRun") == "true" {
@@ -210,6 +207,15 @@ func (h *Handlers) Delete(ctx context.Context, c *operation.Call) (response.Answ
 		return response.Answer{}, err
 	}
 	return h.answer(ctx, *old, &report, http.StatusAccepted, false)
+}
+
+// request is what a call asks for, with a body that was admitted; old is the document that it replaces, nil for none.
+func request(c *operation.Call, old *intent.Document, body []byte) (intent.NameRequest, error) {
+	restores, err := restored(c)
+	return intent.NameRequest{
+		Next: next(old, body, time.Now().UTC()), Was: old, Restores: restores,
+		Takeover: c.Query.Get("takeover"), Confirm: c.Query.Get("confirm"), Actor: c.Actor.Subject,
+	}, err
 }
 
 // restored is the release whose document the body is, as the caller says; 0 for none.
