@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/overlay"
@@ -51,6 +52,23 @@ func TestAPlanOverDocumentsIsThatOfTheStoredOnes(t *testing.T) {
 		require.Equal(t, want, planned, reason)
 		require.Equal(t, wantRecord, record, reason)
 	}
+}
+
+// TestAPlanOverDocumentsSaysThatItDoesNotKnowAddresses: it asks no cluster for Services that nobody has observed. A name
+// without targets is not left without a reason.
+func TestAPlanOverDocumentsSaysThatItDoesNotKnowAddresses(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	w.options.Live = liveState{service: func(address.Service) (*address.Observation, error) {
+		t.Error("a cluster is asked")
+		return nil, errors.New("no answer")
+	}}
+	w.restartOn(w.fake)
+	draft := w.service.Over(overlay.New(w.documents))
+	plan, err := draft.PlanName(t.Context(), bakery, w.request(bakery, `{"service":"shop/other","clusters":["edge/berlin"],"provider":"lab"}`))
+	require.NoError(t, err)
+	require.Empty(t, plan.Errors)
+	require.Contains(t, plan.Warnings, "the addresses of Service shop/other on edge+berlin are not known yet, so the plan does not show them; they are published once Signpost has observed the Service there")
 }
 
 // TestAPlanOverDocumentsAsksNoDNSServers: its documents may name any.

@@ -8,9 +8,11 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/signpost-dns/signpost/internal/sample"
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -29,6 +31,9 @@ func address(n int) string { return fmt.Sprintf("198.51.%d.%d", 100+n/250, 1+n%2
 
 // TestAZoneIsTakenOverWithoutAGap: it is imported, planned, applied and adopted. BIND answers each name as before all the
 // time, and Signpost owns the names at the end.
+//
+// Ring 3 has 2,000 names. On two busy cores, the plan of all took 2.4 s, apply 46 s (23 ms for a name), and both adoptions
+// 44 s. The adoptions of 200 names take 40 s: most of that is waiting, such as the 10 s within which names are looked up.
 func TestAZoneIsTakenOverWithoutAGap(t *testing.T) {
 	t.Parallel()
 	world := sharedWorld(t)
@@ -39,6 +44,11 @@ func TestAZoneIsTakenOverWithoutAGap(t *testing.T) {
 	t.Cleanup(bind.Kill)
 	s := &counted{story: beginEmpty(t, world, "bring", "--allow-local-verify", "--publisher-servers=127.0.0.1")}
 	s.must(bind.Start(t.Context()))
+	begun := time.Now()
+	phase := func(what string) {
+		t.Logf("%s after %s", what, time.Since(begun).Round(100*time.Millisecond))
+		begun = time.Now()
+	}
 	hand := s.fill(bind)
 	was := s.held(bind)
 	s.post("/v2/projects", `{"metadata": {"name": "{p}"}, "spec": {}}`)
@@ -51,6 +61,7 @@ func TestAZoneIsTakenOverWithoutAGap(t *testing.T) {
 		"credentials": [{"environment": "EXTERNAL_DNS_RFC2136_TSIG_SECRET", "value": %q}]
 	}}`, bind.Address, bind.Port, bind.KeyName, bind.Algorithm, bind.Secret))
 	s.must(s.unmanaged(map[string]int{"": unmarked + ofTheZone, "legacy": marked()}))
+	phase("the zone was filled and listed")
 	never := s.watchAll(bind, "n0", "n77", "n149", "h0", "h49")
 
 	dir := t.TempDir()
@@ -59,16 +70,22 @@ func TestAZoneIsTakenOverWithoutAGap(t *testing.T) {
 	s.run(signpost(t), "import", "external-dns", "--zone", "axfr://"+bind.Address+"/corp.example", "--tsig-file", key, "--owner", "legacy",
 		"--project", s.project, "--provider", "lab", "--output", names)
 	s.run(signpost(t), "import", "zone", hand, "--project", s.project, "--provider", "lab", "--output", others)
+	phase("it was imported")
+	s.plansNoOtherAnswer(was, names, others)
+	phase("it was planned")
 	for _, file := range []string{names, others} {
 		s.run(signpost(t), "apply", "-f", file)
 	}
+	phase("it was applied")
 	s.unchanged(bind, was, map[string]int{"legacy": marked()})
 	s.eventually("the names to be those of documents", func() error { return s.unmanaged(map[string]int{"": ofTheZone}) })
 
+	phase("all names were given")
 	s.adopts("legacy")
 	s.unchanged(bind, was, map[string]int{"legacy": 0, "sp-": marked()})
 	s.adopts("unmarked")
 	s.unchanged(bind, was, map[string]int{"legacy": 0, "sp-": marked() + unmarked})
+	phase("it was adopted")
 	s.must(never())
 
 	s.run(signpost(t), "publish", "n7.corp.example", "--address", otherAddress, "--provider", "lab", "--project", s.project, "--wait", "published")
@@ -113,6 +130,47 @@ func (c *counted) fill(bind *dns.BIND) (file string) {
 
 // ofTheZone are the sets that BIND's zone has from the beginning, beside its SOA and NS.
 const ofTheZone = 3
+
+// plansNoOtherAnswer expects a plan of files of names to give each name of the zone the address that it has, and to refuse
+// nothing.
+func (c *counted) plansNoOtherAnswer(was contents, files ...string) {
+	c.Helper()
+	server, err := c.signpost.URL()
+	c.must(err)
+	planned := map[string]string{}
+	for _, file := range files {
+		command := exec.CommandContext(c.Context(), signpost(c.T), "plan", "-f", file, "-o", "json", "--server", server)
+		output, err := command.Output()
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) || ended.ExitCode() != 2 { // there would be changes
+			c.Fatalf("plan -f %s: %v\n%s", file, err, output)
+		}
+		var plan struct {
+			Owners []struct {
+				Plan struct {
+					Names []struct {
+						Name    string
+						Targets []string
+					}
+				}
+			}
+		}
+		c.must(json.Unmarshal(output, &plan))
+		for _, owner := range plan.Owners {
+			for _, name := range owner.Plan.Names {
+				planned[name.Name] += fmt.Sprint(strings.Join(name.Targets, " "), " 60 ")
+			}
+		}
+	}
+	for name := range planned {
+		if address := was.addresses[name]; planned[name] != address {
+			c.Fatalf("%s has %s, and would have %s", name, address, planned[name])
+		}
+	}
+	if len(planned) != marked()+unmarked {
+		c.Fatalf("%d names are planned", len(planned))
+	}
+}
 
 // unmanaged tells whether the sets that nobody publishes are so many, by the owner ids that mark them.
 func (c *counted) unmanaged(want map[string]int) error {
