@@ -36,6 +36,18 @@ func inDrafts() []bugs.Bug {
 func inReleases() []bugs.Bug {
 	return []bugs.Bug{
 		{
+			Name: "forgotten observation", File: "pkg/release/reconcile/context.go",
+			Breaks:      "a context is committed although a worker has just forgotten an address that it publishes",
+			Text:        "slices.Concat(on.next.Losses.When, on.next.Relies(on.pointer))",
+			Replacement: "slices.Clone(on.next.Losses.When)",
+		},
+		{
+			Name: "healthier elsewhere", File: "pkg/release/state/retained.go",
+			Breaks:      "the drain of an unhealthy cluster does not count if a healthy one is drained already",
+			Text:        "in.Offers, in.Routing, in.Health = drained, intent.Routing{}, nil",
+			Replacement: "in.Offers = slices.Concat(in.Offers, drained)",
+		},
+		{
 			Name: "another nameserver", File: "pkg/release/offers/offers.go",
 			Breaks:      "pods are left with a nameserver that moves away",
 			Text:        "	case given.LocalIP != o.LocalIP:",

@@ -24,7 +24,7 @@ func foretold(t *testing.T, seed uint64, all func(string)) (h History) {
 // or of a reversion says of each name is what the clusters publish afterwards. Some names are of
 // suspended groups, choose clusters by labels, or have unhealthy, drained or dead clusters.
 func TestPreviewsComeTrue(t *testing.T) {
-	search{t, sample.Cases(6, 40, 200), func(seed uint64, all func(string)) History { return foretold(t, seed, all) }}.run()
+	search{t, sample.Cases(6, 30, 200), func(seed uint64, all func(string)) History { return foretold(t, seed, all) }}.run()
 }
 
 // TestAnInstallationIsAHistory: the same seed gives the same installation and the same failovers.
