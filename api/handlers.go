@@ -31,6 +31,7 @@ func (o Options) handlers(documents *resources.Handlers, planned drafts.Handlers
 		"listDNSUpdateRecordUsers": providers.Users,
 		"getDNSUpdateRecordStatus": providers.Status,
 		"listUnmanaged":            providers.Unmanaged,
+		"listProjectGroups":        lifecycle.Groups,
 
 		"planDocuments": planned.Plan,
 

@@ -421,6 +421,10 @@ func (l *lifecycle) Unmanaged(ctx context.Context, record intent.Path, limit int
 	return reply[intent.UnmanagedPage](ctx, l, record, "unmanagedList", "unmanaged", fmt.Sprint(limit), after)
 }
 
+func (l *lifecycle) Groups(ctx context.Context, project intent.Path, limit int, after string) (intent.GroupSummaryPage, error) {
+	return reply[intent.GroupSummaryPage](ctx, l, project, "groupSummaryPage", "groups", fmt.Sprint(limit), after)
+}
+
 func (l *lifecycle) Preflight(ctx context.Context, cluster intent.Path) (intent.Preflight, error) {
 	return reply[intent.Preflight](ctx, l, cluster, "preflight", "preflight")
 }

@@ -108,6 +108,22 @@ func (l Lifecycle) Status(ctx context.Context, c *operation.Call) (response.Answ
 	})
 }
 
+// defaultGroups is how many groups a page has when the request does not say: each is
+// compared with its documents.
+const defaultGroups = 50
+
+// Groups answers a page of the deployment intent groups of a project.
+func (l Lifecycle) Groups(ctx context.Context, c *operation.Call) (response.Answer, error) {
+	limit := c.Limit()
+	if !c.Query.Has("limit") {
+		limit = defaultGroups
+	}
+	return l.Statuses.Answer(ctx, c, func(ctx context.Context) (any, error) {
+		page, err := l.Service.Groups(ctx, c.Owner(), limit, c.Query.Get("continue"))
+		return page, operation.ContinueError(err)
+	})
+}
+
 // Events lists what happened to a deployment intent group or a logical cloud.
 func (l Lifecycle) Events(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	events, err := l.Service.Events(ctx, c.Owner())

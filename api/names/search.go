@@ -50,7 +50,7 @@ func asPaths(clusters []string) {
 
 // Fleet answers how everything does that the caller may read.
 func (h *Handlers) Fleet(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	fleet, err := h.Names.Fleet(ctx, intent.FleetQuery{Limit: c.Limit(), After: c.Query.Get("continue"), Sees: c.Actor.Sees})
+	fleet, err := h.Names.Fleet(ctx, intent.FleetQuery{Cluster: strings.Replace(c.Query.Get("cluster"), "/", "+", 1), Healthy: c.Query.Get("healthy"), Limit: c.Limit(), After: c.Query.Get("continue"), Sees: c.Actor.Sees})
 	if err != nil {
 		return response.Answer{}, operation.ContinueError(err)
 	}

@@ -75,6 +75,9 @@ type Lifecycle interface {
 	Record(ctx context.Context) (context.Context, Reads)
 	// Status answers what was observed of an owner.
 	Status(ctx context.Context, owner intent.Path) (intent.Status, error)
+	// Groups returns a page of the deployment intent groups of a project. Its errors: NotFound
+	// without the project, Invalid for an after that no page had.
+	Groups(ctx context.Context, project intent.Path, limit int, after string) (intent.GroupSummaryPage, error)
 	// Events lists what happened to it and to what is below it, oldest first.
 	Events(ctx context.Context, owner intent.Path) ([]intent.Event, error)
 

@@ -18,6 +18,7 @@ import { Dialog, Empty, Fault, Loading } from './ui/basics'
 
 const places = [
   { path: 'names', name: 'Names', key: 'n' },
+  { path: 'changes', name: 'Changes', key: 'c' },
   { path: 'publish', name: 'Publish', key: 'p' },
   { path: 'fleet', name: 'Fleet', key: 'f' },
   { path: 'failover', name: 'Failover', key: 'o' },
@@ -95,7 +96,7 @@ function Screen() {
 
 function Header({ help }: { help: () => void }) {
   const place = route.value.path[0] ?? 'names'
-  const here = ['changes', 'groups'].includes(place) ? 'names' : place
+  const here = place === 'groups' ? 'names' : place
   return (
     <header class="top">
       <a class="brand" href={link(['names'])}>

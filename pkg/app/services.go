@@ -93,6 +93,12 @@ func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status
 	return status.Of(snapshot), nil
 }
 
+// Groups answers a page of the groups of a project.
+func (l lifecycle) Groups(ctx context.Context, project intent.Path, limit int, after string) (intent.GroupSummaryPage, error) {
+	page, err := l.ListGroups(ctx, project, limit, after)
+	return status.Briefs(page, l.idle()), err
+}
+
 // NameReport answers what is known of a name.
 func (l lifecycle) NameReport(ctx context.Context, name intent.Path) (intent.NameReport, error) {
 	snapshot, err := l.Snapshot(ctx, name)

@@ -703,6 +703,39 @@ func (e FoundNameState) Valid() bool {
 	}
 }
 
+// Defines values for GroupSummaryState.
+const (
+	GroupSummaryStateCreated       GroupSummaryState = "Created"
+	GroupSummaryStateFailed        GroupSummaryState = "Failed"
+	GroupSummaryStateInstantiated  GroupSummaryState = "Instantiated"
+	GroupSummaryStateInstantiating GroupSummaryState = "Instantiating"
+	GroupSummaryStateTerminated    GroupSummaryState = "Terminated"
+	GroupSummaryStateTerminating   GroupSummaryState = "Terminating"
+	GroupSummaryStateUpdating      GroupSummaryState = "Updating"
+)
+
+// Valid indicates whether the value is a known member of the GroupSummaryState enum.
+func (e GroupSummaryState) Valid() bool {
+	switch e {
+	case GroupSummaryStateCreated:
+		return true
+	case GroupSummaryStateFailed:
+		return true
+	case GroupSummaryStateInstantiated:
+		return true
+	case GroupSummaryStateInstantiating:
+		return true
+	case GroupSummaryStateTerminated:
+		return true
+	case GroupSummaryStateTerminating:
+		return true
+	case GroupSummaryStateUpdating:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	Ok HealthStatus = "ok"
@@ -1433,6 +1466,29 @@ type Answer struct {
 	//
 	// Example: 30
 	TTL int64 `json:"ttl,omitempty,omitzero"`
+}
+
+// AnswerTimes The time from the observation of a change until all authoritative servers were found to answer it. It counts the last change of each name that was answered in the last 24 hours; absent if there is none.
+type AnswerTimes struct {
+	// Longest The longest time.
+	//
+	// Example: 7s
+	Longest string `json:"longest"`
+
+	// Median Half of the names took no longer; a Go duration.
+	//
+	// Example: 1.2s
+	Median string `json:"median"`
+
+	// Names How many names are counted.
+	//
+	// Example: 12
+	Names int `json:"names"`
+
+	// P95 95 of 100 names took no longer.
+	//
+	// Example: 4.8s
+	P95 string `json:"p95"`
 }
 
 // App An app. Without manifests it is somebody else's deployment, whose Services are found live.
@@ -3244,6 +3300,9 @@ type FieldError struct {
 
 // Fleet How clusters, external-dns and names do.
 type Fleet struct {
+	// AnswerTimes The time from the observation of a change until all authoritative servers were found to answer it. It counts the last change of each name that was answered in the last 24 hours; absent if there is none.
+	AnswerTimes AnswerTimes `json:"answerTimes,omitempty,omitzero"`
+
 	// AsOf How far an index has come. Later changes may be missing.
 	AsOf AsOf `json:"asOf"`
 
@@ -3287,6 +3346,11 @@ type FleetItem struct {
 
 	// Kind Its kind.
 	Kind FleetItemKind `json:"kind"`
+
+	// Message The reason that a cluster cannot be reached, or what fails at an external-dns; absent if nothing is known.
+	//
+	// Example: dial tcp 10.0.0.5:6443: connect: connection refused
+	Message string `json:"message,omitempty,omitzero"`
 
 	// Pending Objects that a cluster does not have as they are wanted, of projects that the caller may read.
 	//
@@ -3368,6 +3432,11 @@ type FoundName struct {
 	// Published Whether something was observed to be so.
 	Published Truth `json:"published"`
 
+	// Reason The reason that the owner failed, or that the name is not known to be published and answered. Absent if the index knows of none.
+	//
+	// Example: external-dns is not available
+	Reason string `json:"reason,omitempty,omitzero"`
+
 	// Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
 	Scope Scope `json:"scope"`
 
@@ -3404,6 +3473,51 @@ type FoundNamePage struct {
 //
 // Example: ["shop","team-a-*"]
 type GrantedNamespaces = []string
+
+// GroupSummary The state of a deployment intent group in a list.
+type GroupSummary struct {
+	// Message The reason that the whole group is not as it should be, as in its status; absent if there is none.
+	//
+	// Example: no room
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Names How many host names the release publishes.
+	//
+	// Example: 2
+	Names int `json:"names"`
+
+	// Path The path of the deployment intent group below /v2.
+	//
+	// Example: projects/shop/composite-apps/store/v1/deployment-intent-groups/prod
+	Path string `json:"path"`
+
+	// Release The number of the current release, 0 before the first.
+	//
+	// Example: 1
+	Release int64 `json:"release"`
+
+	// State Its place, as in its status.
+	State GroupSummaryState `json:"state"`
+
+	// Undeployed How many documents differ from the release.
+	//
+	// Example: 0
+	Undeployed int `json:"undeployed"`
+}
+
+// GroupSummaryState Its place, as in its status.
+type GroupSummaryState string
+
+// GroupSummaryPage A page of the deployment intent groups of a project.
+type GroupSummaryPage struct {
+	// Continue The value for `?continue=` of the next page; absent on the last page.
+	//
+	// Example: MXNob3A
+	Continue Continue `json:"continue,omitempty,omitzero"`
+
+	// Items Ordered by composite app and name.
+	Items []GroupSummary `json:"items"`
+}
 
 // Health The process is alive.
 type Health struct {
@@ -5522,8 +5636,19 @@ type DryRun = bool
 // FailoverID defines model for failoverID.
 type FailoverID = string
 
+// FleetCluster A cluster as provider/cluster.
+//
+// Example: dc/one
+type FleetCluster = ClusterPath
+
 // FleetContinue defines model for fleetContinue.
 type FleetContinue = string
+
+// FleetHealthy Which names to list by something that was observed to be so.
+type FleetHealthy = TruthFilter
+
+// GroupsLimit defines model for groupsLimit.
+type GroupsLimit = int
 
 // HostName A host name in lower case, as ASCII and without a trailing dot; *. may begin it. Labels of names of records may begin with _.
 //
@@ -5875,6 +6000,12 @@ type RevertFailoverParams struct {
 
 // GetFleetParams defines parameters for GetFleet.
 type GetFleetParams struct {
+	// Cluster Only this cluster and the external-dns there, as provider/cluster; the counts are of everything.
+	Cluster *FleetCluster `form:"cluster,omitempty" json:"cluster,omitempty"`
+
+	// Healthy Only clusters and external-dns of which that is known; NotTrue is False or Unknown. The counts are of everything.
+	Healthy *FleetHealthy `form:"healthy,omitempty" json:"healthy,omitempty"`
+
 	// Limit The most items that a page may hold.
 	Limit *IndexLimit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -6237,6 +6368,18 @@ type UpdateDeploymentIntentGroupParams struct {
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListProjectGroupsParams defines parameters for ListProjectGroups.
+type ListProjectGroupsParams struct {
+	// Limit The most groups that a page may hold.
+	Limit *GroupsLimit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Continue The `continue` of the last page.
+	Continue *PageContinue `form:"continue,omitempty" json:"continue,omitempty"`
+
+	// IfNoneMatch The ETag of an earlier answer to this request: 304 if the answer is still the same.
+	IfNoneMatch *StatusNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListDNSUpdateRecordsParams defines parameters for ListDNSUpdateRecords.
@@ -7987,6 +8130,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/update (the `UpdateDeploymentIntentGroup` operationId).
 	UpdateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *UpdateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListProjectGroups List the deployment intent groups of a project
+	//
+	// A page of the deployment intent groups of all composite apps of a project, ordered by composite app and name. Each tells its state and how many documents are not deployed.
+	//
+	// Corresponds with GET /v2/projects/{project}/deployment-intent-groups (the `ListProjectGroups` operationId).
+	ListProjectGroups(ctx context.Context, project ProjectName, params *ListProjectGroupsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDNSUpdateRecords List the DNS update records of a project
 	//
@@ -10428,6 +10578,23 @@ func (c *API) PutPodDNSIntent(ctx context.Context, project ProjectName, composit
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/update (the `UpdateDeploymentIntentGroup` operationId).
 func (c *API) UpdateDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *UpdateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateDeploymentIntentGroupRequest(c.Server, project, compositeApp, version, deploymentIntentGroup, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListProjectGroups List the deployment intent groups of a project
+//
+// A page of the deployment intent groups of all composite apps of a project, ordered by composite app and name. Each tells its state and how many documents are not deployed.
+//
+// Corresponds with GET /v2/projects/{project}/deployment-intent-groups (the `ListProjectGroups` operationId).
+func (c *API) ListProjectGroups(ctx context.Context, project ProjectName, params *ListProjectGroupsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListProjectGroupsRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -13699,6 +13866,30 @@ func NewGetFleetRequest(server string, params *GetFleetParams) (*http.Request, e
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Cluster != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cluster", *params.Cluster, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Healthy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "healthy", *params.Healthy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Limit != nil {
 
@@ -17791,6 +17982,94 @@ func NewUpdateDeploymentIntentGroupRequest(server string, project ProjectName, c
 			}
 
 			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListProjectGroupsRequest constructs an http.Request for the ListProjectGroups method
+func NewListProjectGroupsRequest(server string, project ProjectName, params *ListProjectGroupsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v2/projects/%s/deployment-intent-groups", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Continue != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "continue", *params.Continue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
 		}
 
 	}
@@ -22989,6 +23268,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/update (the `UpdateDeploymentIntentGroup` operationId).
 	UpdateDeploymentIntentGroupWithResponse(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *UpdateDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*UpdateDeploymentIntentGroupResponse, error)
 
+	// ListProjectGroupsWithResponse List the deployment intent groups of a project
+	//
+	// A page of the deployment intent groups of all composite apps of a project, ordered by composite app and name. Each tells its state and how many documents are not deployed.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v2/projects/{project}/deployment-intent-groups (the `ListProjectGroups` operationId).
+	ListProjectGroupsWithResponse(ctx context.Context, project ProjectName, params *ListProjectGroupsParams, reqEditors ...RequestEditorFn) (*ListProjectGroupsResponse, error)
+
 	// ListDNSUpdateRecordsWithResponse List the DNS update records of a project
 	//
 	// A page of the DNS update records of a project, ordered by name bytewise; an empty list is [].
@@ -25815,6 +26103,43 @@ func (r UpdateDeploymentIntentGroupResponse) Status() string {
 
 // StatusCode returns HTTPResponse.StatusCode
 func (r UpdateDeploymentIntentGroupResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ListProjectGroupsResponse200Headers the declared response headers of an HTTP 200 response for ListProjectGroups
+type ListProjectGroupsResponse200Headers struct {
+	ETag string
+}
+
+// ListProjectGroupsResponse304Headers the declared response headers of an HTTP 304 response for ListProjectGroups
+type ListProjectGroupsResponse304Headers struct {
+	ETag string
+}
+
+type ListProjectGroupsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GroupSummaryPage
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListProjectGroupsResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListProjectGroupsResponse304Headers
+}
+
+// Status returns HTTPResponse.Status
+func (r ListProjectGroupsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListProjectGroupsResponse) StatusCode() int {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.StatusCode
 	}
@@ -28963,6 +29288,21 @@ func (c *ClientWithResponses) UpdateDeploymentIntentGroupWithResponse(ctx contex
 		return nil, err
 	}
 	return ParseUpdateDeploymentIntentGroupResponse(rsp)
+}
+
+// ListProjectGroupsWithResponse List the deployment intent groups of a project
+//
+// A page of the deployment intent groups of all composite apps of a project, ordered by composite app and name. Each tells its state and how many documents are not deployed.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v2/projects/{project}/deployment-intent-groups (the `ListProjectGroups` operationId).
+func (c *ClientWithResponses) ListProjectGroupsWithResponse(ctx context.Context, project ProjectName, params *ListProjectGroupsParams, reqEditors ...RequestEditorFn) (*ListProjectGroupsResponse, error) {
+	rsp, err := c.ListProjectGroups(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListProjectGroupsResponse(rsp)
 }
 
 // ListDNSUpdateRecordsWithResponse List the DNS update records of a project
@@ -32793,6 +33133,58 @@ func ParseUpdateDeploymentIntentGroupResponse(rsp *http.Response) (*UpdateDeploy
 		}
 		response.JSON202 = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListProjectGroupsResponse parses an HTTP response from a ListProjectGroupsWithResponse call
+func ParseListProjectGroupsResponse(rsp *http.Response) (*ListProjectGroupsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListProjectGroupsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GroupSummaryPage
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListProjectGroupsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers ListProjectGroupsResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers304 = &headers
 	}
 
 	return response, nil

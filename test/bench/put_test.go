@@ -266,6 +266,12 @@ func (l lifecycle) NameReport(ctx context.Context, name intent.Path) (intent.Nam
 	return status.OfName(snapshot), err
 }
 
+// Groups implements contracts.Lifecycle.
+func (l lifecycle) Groups(ctx context.Context, project intent.Path, limit int, after string) (intent.GroupSummaryPage, error) {
+	page, err := l.ListGroups(ctx, project, limit, after)
+	return status.Briefs(page, false), err
+}
+
 // Status implements contracts.Lifecycle.
 func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status, error) {
 	snapshot, err := l.Snapshot(ctx, group)

@@ -20,7 +20,7 @@ func (w *world) read(all []document) {
 	w.Helper()
 	paths := []string{"/healthz", "/readyz", "/version", "/metrics", "/v2/openapi.yaml", "/v2/names", "/v2/fleet", "/v2/events",
 		"/v2/caller", "/v2/safety-rules", "/v2/failovers", "/v2/failovers/" + w.failover(),
-		"/v2/troubles", "/v2/cluster-providers/edge/clusters/hub/services"}
+		"/v2/troubles", "/v2/projects/shop/deployment-intent-groups", "/v2/cluster-providers/edge/clusters/hub/services"}
 	for _, d := range all {
 		paths = append(paths, d.collection, d.item())
 		if strings.HasSuffix(d.collection, "/names") {

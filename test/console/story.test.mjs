@@ -18,7 +18,7 @@ const hash = (parts, query = {}) => `/ui/#/${parts.map(encodeURIComponent).join(
 const screens = {
   names: hash(['names']),
   'no such names': hash(['names'], { q: 'nothing' }),
-  'recent changes': hash(['changes']),
+  changes: hash(['changes']),
   groups: hash(['groups'], { project: 'shop' }),
   'a name': hash(['names', 'www.lab.example']),
   'a timeline': hash(['names', 'www.lab.example'], { tab: 'timeline' }),
@@ -62,7 +62,7 @@ describe('the short story', () => {
   test('a name is published from the form, and seen on all screens', async () => {
     const page = await open(browser, server.url)
     await page.waitForURL('**/ui/**') // browsers are led there
-    await page.getByRole('link', { name: 'www.lab.example' }).waitFor()
+    await page.getByRole('row', { name: /www\.lab\.example .*external-dns cannot be observed on edge\/hub/ }).waitFor() // with the reason that it is not known to be published
     await page.getByRole('link', { name: 'Publish a name' }).click()
     await page.getByLabel('Project').and(page.locator('select')).selectOption('shop')
     await fill(page, 'Story.LAB.example', '203.0.113.9, 300.0.0.1')
@@ -213,10 +213,63 @@ describe('the short story', () => {
     await put('203.0.113.52') // the event has the page read the name again
     await page.getByText('No project publishes this name.').waitFor()
     assert.equal(await page.getByRole('cell', { name: '203.0.113.51' }).count(), 0)
-    await page.getByRole('link', { name: 'Names', exact: true }).click()
-    await page.getByRole('link', { name: 'Recent changes' }).click()
-    await page.getByRole('row', { name: /short\.lab\.example update anonymous (accepted|completed) 2/ }).waitFor()
+    await page.getByRole('link', { name: 'Changes', exact: true }).click()
+    await page.getByRole('heading', { name: 'Today' }).waitFor()
+    await page.getByRole('listitem').filter({ hasText: /short\.lab\.example changed by anonymous .*(accepted|completed) release 2/ }).waitFor()
+    await page.getByLabel('When').selectOption('yesterday')
+    await page.getByText('Nothing has changed then.').waitFor()
     await page.context().close()
+  })
+
+  test('no screen reads everything, however much there is', async () => {
+    /** asks counts the requests of each screen until it has settled. */
+    const asks = async () => {
+      const counts = {}
+      for (const [name, path] of Object.entries(screens)) {
+        const page = await open(browser, 'about:blank')
+        const asked = []
+        const running = new Set()
+        page.on('request', (request) => {
+          if (!request.url().includes('/v2/')) return
+          asked.push(new URL(request.url()).pathname)
+          if (!request.url().includes('follow=')) running.add(request)
+        })
+        for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => running.delete(request))
+        await page.goto(server.url + path)
+        await settled(page)
+        await until('all answers are shown', async () => {
+          await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+          return running.size === 0
+        })
+        counts[name] = asked
+        await page.context().close()
+      }
+      return counts
+    }
+    const before = await asks()
+    const apps = '/v2/projects/shop/composite-apps'
+    const { body } = await server.ask('GET', `/v2/${group}`)
+    const made = []
+    const make = async (path, document) => {
+      assert.equal((await server.ask('POST', path, document)).status, 201)
+      made.unshift(`${path}/${document.metadata.name}${document.spec.compositeAppVersion ? `/${document.spec.compositeAppVersion}` : ''}`)
+    }
+    for (const app of ['one', 'two', 'three']) {
+      await make(apps, { metadata: { name: app }, spec: { compositeAppVersion: 'v1' } })
+      for (let n = 0; n < 8; n++) await make(`${apps}/${app}/v1/deployment-intent-groups`, { metadata: { name: `g${n}` }, spec: body.spec })
+    }
+    try {
+      const after = await asks()
+      for (const name of Object.keys(screens)) {
+        assert.ok(after[name].length <= before[name].length + 1, `${name} asks ${after[name].length} times, and asked ${before[name].length} times before: ${after[name].join(' ')}`)
+        assert.ok(after[name].length <= 14, `${name} asks ${after[name].join(' ')}`)
+      }
+      const page = await open(browser, server.url + screens.groups)
+      await page.getByRole('row', { name: /shop\/three\/v1\/g7 Created/ }).waitFor()
+      await page.context().close()
+    } finally {
+      for (const path of made) assert.equal((await server.ask('DELETE', path)).status, 204)
+    }
   })
 
   test('every screen in both themes passes axe, and none is wider than a phone', async () => {
@@ -225,6 +278,8 @@ describe('the short story', () => {
       for (const [name, path] of Object.entries(screens)) {
         await page.goto(server.url + path)
         await settled(page)
+        await page.evaluate(() => document.querySelectorAll('details').forEach((d) => (d.open = true)))
+        assert.doesNotMatch(await page.locator('body').innerText(), /\bedge\+/, `${name}: clusters are provider/cluster`)
         await page.evaluate(axe)
         const found = await page.evaluate(() => window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }))
         assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`), [], `${name}, ${colorScheme}`)
@@ -288,7 +343,7 @@ describe('who may do what', () => {
     const page = await signIn(hash(['names']), 'look-token')
     await page.getByRole('link', { name: 'www.lab.example' }).click()
     await page.getByText('You may look at it, not change it.').waitFor()
-    assert.equal(await page.getByRole('link', { name: /^Plan|Unpublish|Change/ }).count(), 0)
+    assert.equal(await page.locator('main').getByRole('link', { name: /^Plan|Unpublish|Change|Undo/ }).count(), 0)
     for (const path of [screens.publish, screens['a plan'], screens.failover]) {
       await page.evaluate((to) => (location.hash = to.split('#')[1]), path)
       await page.getByText('Your role does not allow this.').waitFor()
@@ -407,7 +462,7 @@ describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, (
 
   test('leaves a region, is forced out of the other one, and comes back', async () => {
     const page = await open(browser, moving.url + screens.failover)
-    await page.getByLabel('Or all clusters with labels').fill('region=south')
+    await page.getByLabel('And all clusters with labels').fill('region=south')
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByRole('row', { name: /api\.lab\.example A 198\.51\.100\.1 198\.51\.100\.2 198\.51\.100\.2 lab .*one address is left/ }).waitFor()
     await page.getByRole('button', { name: 'Fail over: 1 name moves' }).click()
@@ -667,6 +722,36 @@ describe('the long story', { skip: long ? false : 'ring 3 tells it' }, () => {
     await page.getByRole('button', { name: 'Change: 1 name changes' }).click()
     await page.getByRole('heading', { name: 'back.lab.example is accepted' }).waitFor()
     assert.deepEqual((await server.ask('GET', path)).body.spec.addresses, ['203.0.113.60'])
+    assert.deepEqual(page.faults, [])
+    await page.context().close()
+  })
+
+  test('what was just done is undone from where it was done', async () => {
+    const page = await open(browser, server.url + hash(['publish'], { name: 'undo.lab.example', project: 'shop' }))
+    const at = async () => (await server.ask('GET', '/v2/projects/shop/names/undo.lab.example')).body.spec?.addresses
+    await page.getByLabel('fixed addresses').check()
+    await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.70')
+    await page.getByRole('button', { name: 'Publish: 1 new name' }).click()
+    await page.getByRole('link', { name: 'Look at the name' }).click()
+    await page.getByRole('heading', { name: 'Owner: project shop' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Undo the last change' }).count(), 0) // there is no release before
+    await page.getByRole('link', { name: 'Change', exact: true }).click()
+    await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.71')
+    await page.getByRole('button', { name: 'Change: 1 name changes' }).click()
+    await page.getByRole('link', { name: 'Undo this change' }).click()
+    await page.getByRole('heading', { name: 'Go back to release 1' }).waitFor()
+    await page.getByRole('button', { name: 'Change: 1 name changes' }).click()
+    await page.getByRole('heading', { name: 'undo.lab.example is accepted' }).waitFor()
+    assert.deepEqual(await at(), ['203.0.113.70'])
+    await page.getByRole('link', { name: 'Look at the name' }).click()
+    await page.getByRole('link', { name: 'Undo the last change' }).waitFor()
+    await page.getByRole('link', { name: 'Unpublish' }).click()
+    await page.getByRole('button', { name: 'Unpublish: 1 name goes' }).click()
+    await page.locator('.badge', { hasText: 'gone' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('link', { name: 'Undo: publish it again' }).click()
+    await page.getByRole('button', { name: 'Publish: 1 new name' }).click()
+    await page.getByRole('heading', { name: 'undo.lab.example is accepted' }).waitFor()
+    assert.deepEqual(await at(), ['203.0.113.70'])
     assert.deepEqual(page.faults, [])
     await page.context().close()
   })

@@ -1,5 +1,5 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
-import { request } from './client'
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
+import { api, ask, request } from './client'
 import { offeredBy, type Offered } from '../lib/services'
 import type { Cluster, Provider, ServicePage } from './types'
 
@@ -34,26 +34,16 @@ export const useProjects = () => useQuery({ queryKey: ['projects'], staleTime: 3
 export const useProviders = (project: string) =>
   useQuery({ queryKey: ['providers', project], staleTime: 30_000, retry: false, enabled: project !== '', queryFn: ({ signal }) => all<Provider>(`/v2/projects/${encodeURIComponent(project)}/dns-update-records`, signal) })
 
-interface App extends Named {
-  spec: { compositeAppVersion: string }
-}
-
-/** useGroups lists the paths of the deployment intent groups of a project. */
+/** useGroups lists the deployment intent groups of a project, a page of them. */
 export const useGroups = (project: string) =>
-  useQuery({
+  useInfiniteQuery({
     queryKey: ['groups', project],
-    staleTime: 10_000,
+    initialPageParam: '',
+    refetchInterval: 10_000,
     retry: false,
     enabled: project !== '',
-    queryFn: async ({ signal }) => {
-      const apps = `projects/${encodeURIComponent(project)}/composite-apps`
-      const found: string[] = []
-      for (const app of await all<App>(`/v2/${apps}`, signal)) {
-        const of = `${apps}/${encodeURIComponent(app.metadata.name)}/${encodeURIComponent(app.spec.compositeAppVersion)}/deployment-intent-groups`
-        for (const group of await all<Named>(`/v2/${of}`, signal)) found.push(`${of}/${group.metadata.name}`)
-      }
-      return found
-    },
+    queryFn: ({ pageParam, signal }) => ask(api.GET('/v2/projects/{project}/deployment-intent-groups', { params: { path: { project }, query: pageParam ? { continue: pageParam } : {} }, signal })),
+    getNextPageParam: (last) => last.continue,
   })
 
 export interface ClusterAt {

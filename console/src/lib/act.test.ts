@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import type { DNSName, FleetItem, NameChange, NameStatus, Plan } from '../api/types'
+import type { DNSName, FleetItem, NameChange, Plan } from '../api/types'
 import { stepOf } from '../screens/plan'
 import { base64, clusterDraft, emptyCluster, emptyProvider, lines, ownErrors, providerDraft } from './draft'
 import { danger, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own } from './form'
 import { effect, isAbove, movesOf, percentOf, removals } from './plan'
-import { foreign, reasonOf } from './trouble'
+import { clusterPath, inWords, withClusters } from './words'
 
 const change = (name: string, action: NameChange['action'], type = 'A', targets = ['192.0.2.1']): NameChange => ({ name, type, record: 'lab', action, targets })
 const plan = (names: NameChange[]): Plan => ({ token: 't', objects: [], names, warnings: [], errors: [] })
-const status = (name: string, targets: string[]): NameStatus => ({ name, type: 'A', record: 'lab', scope: 'public', targets, conditions: [], sources: [], rejected: [] })
 
 describe('a plan', () => {
   test('shows the names that change, removals first', () => {
@@ -131,10 +130,14 @@ describe('the failover desk', () => {
   })
 })
 
-describe('trouble', () => {
-  test('names the foreign answer', () => {
-    const owner = { owner: 'o', project: 'p', state: 'Instantiated' as const, release: 1, accepted: '', actor: '', message: '', documents: [], externalDNS: [], records: [{ ...status('a', ['192.0.2.1']), answers: [{ server: 's:53', at: '', targets: ['198.51.100.1'], message: 'wrong' }, { server: 'ok:53', at: '', targets: ['192.0.2.1'] }] }] }
-    expect(foreign(owner)).toEqual([{ server: 's:53', answer: '198.51.100.1', wanted: '192.0.2.1' }])
-    expect(reasonOf({ ...owner, externalDNS: [{ record: 'lab', cluster: 'c', scope: 'public', version: '', message: 'secret not found' }] })).toBe('secret not found')
+describe('clusters', () => {
+  test('are spelled with a slash in sentences, and lead to their pages', () => {
+    expect(withClusters('external-dns cannot be observed on edge+hub.')).toEqual(['external-dns cannot be observed on ', 'edge/hub', '.'])
+    expect(withClusters('edge+berlin, edge+paris-2 and dc.eu+b_1')).toEqual(['', 'edge/berlin', ', ', 'edge/paris-2', ' and ', 'dc.eu/b_1', ''])
+    expect(inWords('there is no Service shop/web on edge+hub')).toBe('there is no Service shop/web on edge/hub')
+    expect(clusterPath('built-in')).toBe('built-in')
+  })
+  test('are not seen in keys, versions and sums', () => {
+    for (const text of ['answers "v=DKIM1; p=MIGf+MA0G/abc+def=="', 'Kubernetes v1.31.2+k3s1', '1 + 1', 'a=b+c', 'x+y+z']) expect(withClusters(text)).toEqual([text])
   })
 })

@@ -3,10 +3,13 @@ import type { NameOwner, NameStatus } from '../api/types'
 /** Advice is what to do about a kind of trouble. */
 export const advice = {
   failed: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.',
-  unpublished: 'External-dns has not put the name through. See its message: a missing Secret, a crash, refused credentials, or a cluster that cannot be reached.',
+  unpublished: 'The publisher has not put the name through. The message says why. If it names no cause, look at the log of external-dns, or of Signpost for the built-in publisher.',
+  empty: 'Look at the Service: its namespace and name, and whether it has an external address in one of the clusters of the name. "Left out" below lists addresses that may not be published.',
   unseen: 'Signpost cannot see whether external-dns has put the name through. See whether its cluster can be reached, and whether Signpost may read its Deployment and its metrics: the preflight of the cluster says so.',
   foreign: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.',
-  unverified: 'It is not known what the servers answer. See the reason of each. If no server could be asked, name the authoritative ones in spec.verify.servers of the provider, and let Signpost reach them.',
+  unverified: 'It is not known what the servers answer. Signpost asks again by itself. If this lasts, see whether it can reach the servers, and whether they are authoritative for the zone.',
+  noServers: 'Name the authoritative servers in spec.verify.servers of the provider, and let Signpost reach them.',
+  missing: 'A server does not have this record. If it never comes, see whether the publisher writes to the zone of this server, and whether the server answers this type.',
 }
 
 /** Finding is what is not in order with a name, why, and what to do. */
@@ -22,14 +25,19 @@ const kinds = {
   Verified: { False: ['answered otherwise', advice.foreign], Unknown: ['answers: not known', advice.unverified] },
 } as const
 
+// The reason of a condition tells more than its status.
+const byReason: Record<string, string> = { NoAddress: advice.empty, NoServers: advice.noServers, NotThere: advice.missing }
+
 /** findingsOf are what is not in order with an owner's name, each once. */
 export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records'>): Finding[] {
   const found: Finding[] = owner.state === 'Failed' ? [{ what: 'failed', bad: true, why: owner.message, advice: advice.failed }] : []
+  const nothing = owner.records.every((r) => r.targets.length === 0)
   for (const c of owner.records.flatMap((r) => r.conditions)) {
     const kind = c.type === 'Published' || c.type === 'Verified' ? kinds[c.type] : undefined
     if (!kind || (c.status !== 'False' && c.status !== 'Unknown')) continue
     const [what, todo] = kind[c.status]
-    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: todo }
+    if (c.type === 'Verified' && nothing) continue // nobody could answer it
+    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: byReason[c.reason] ?? todo }
     if (!found.some((f) => f.what === one.what && f.why === one.why)) found.push(one)
   }
   return found

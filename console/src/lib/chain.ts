@@ -1,6 +1,7 @@
 import type { Tone } from '../ui/basics'
 import type { NameOwner, NameStatus } from '../api/types'
 import { plural } from './text'
+import { clusterPath, inWords } from './words'
 
 /** Node is a box of the chain from the intent to the answer. */
 export interface Node {
@@ -89,11 +90,11 @@ function addEndpoints(owner: NameOwner, add: (node: Node, ...from: string[]) => 
     const endpoint = `endpoint-${key}`
     const targets = records.reduce((n, r) => n + r.targets.length, 0)
     const synced = targets === 0 ? 'False' : (worst(records, 'Synced') ?? worst(records, 'Committed'))
-    add({ id: endpoint, column: 2, title: records.map((r) => `${r.type} ${r.targets.length}`).join(', '), lines: [targets === 0 ? 'no address to publish' : plural(targets, 'target'), first.scope], tone: toneOf(synced) }, 'release')
+    add({ id: endpoint, column: 2, title: records.map((r) => r.type).join(', '), lines: [targets === 0 ? 'no address to publish' : plural(targets, 'target'), first.scope], tone: toneOf(synced) }, 'release')
     const running = owner.externalDNS.filter((e) => e.record === first.record && e.scope === first.scope)
     const published = targets === 0 ? 'Unknown' : worst(records, 'Published')
     running.slice(0, most).forEach((e, i) =>
-      add({ id: `dns-${key}-${i}`, column: 3, title: e.record, lines: e.cluster === builtIn ? ['built-in publisher'] : ['external-dns', e.cluster.replace('+', '/')], tone: e.message ? 'bad' : toneOf(published) }, endpoint),
+      add({ id: `dns-${key}-${i}`, column: 3, title: e.record, lines: e.cluster === builtIn ? ['built-in publisher'] : ['external-dns', clusterPath(e.cluster)], tone: e.message ? 'bad' : toneOf(published) }, endpoint),
     )
     if (running.length === 0) add({ id: `dns-${key}-0`, column: 3, title: first.record, lines: ['not known'], tone: 'unknown' }, endpoint)
     addServers(key, records, add)
@@ -114,7 +115,7 @@ function addServers(key: string, records: NameStatus[], add: (node: Node, ...fro
   }
   const room = capped(servers.size)
   for (const [server, faults] of [...servers].slice(0, room.shown)) {
-    add({ id: `server-${key}-${server}`, column: 4, title: server, lines: [faults[0] ?? 'answers as published'], tone: faults.length > 0 ? 'bad' : 'good' }, from)
+    add({ id: `server-${key}-${server}`, column: 4, title: server, lines: [faults[0] ? inWords(faults[0]) : 'answers as published'], tone: faults.length > 0 ? 'bad' : 'good' }, from)
   }
   if (room.more > 0) add(moreOf(`server-${key}-more`, 4, room.more), from)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event } from '../api/types'
-import { documentAt, joined } from './changes'
+import { beginOf, byDay, documentAt, joined, type Span } from './changes'
 
 const path = 'projects/shop/names/cake.example'
 const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
@@ -24,7 +24,17 @@ test('a request, its document and its end are one change', () => {
 
 test('the document of a release is found by its request', () => {
   expect(documentAt(events, path, 1)).toEqual(after)
+  expect(documentAt([event({ action: 'terminate', revision: 1, requestID: 'gone' }), ...events], path, 1)).toEqual(after)
   expect(documentAt(events, path, 3)).toBeUndefined()
   const hidden = { ...after, metadata: { ...after.metadata, description: 'password=***' } }
   expect(documentAt([event({ outcome: 'stored', requestID: 'r', after: hidden }), event({ requestID: 'r' })], path, 2)).toBeUndefined()
+})
+
+test('changes are put together by day, and a span is of whole days', () => {
+  const now = new Date(2026, 10, 27, 9, 30)
+  const at = (day: number, hour: number) => ({ time: new Date(2026, 10, day, hour).toISOString() })
+  const events = [at(27, 9), at(27, 0), at(26, 23), at(26, 0), at(20, 5)]
+  expect(byDay(events, now).map((d) => [d.day, d.events.length])).toEqual([['Today', 2], ['Yesterday', 2], [expect.stringContaining('20'), 1]])
+  const within = (span: Span) => events.filter((e) => Date.parse(e.time) >= (beginOf(span, now).from ?? 0) && Date.parse(e.time) < (beginOf(span, now).until ?? Infinity)).length
+  expect((['latest', 'today', 'yesterday', 'week'] as const).map(within)).toEqual([5, 2, 2, 4])
 })

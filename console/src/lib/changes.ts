@@ -1,10 +1,16 @@
 import type { DNSName, Event } from '../api/types'
 import { kindOf } from './commands'
 
+/** Change is an event, with the end of its request. */
+export type Change = Omit<Event, 'outcome'> & { outcome: string }
+
 const ends = ['completed', 'failed']
 
+// A drain that was undone before all names had moved has not failed.
+const undone = (e: Event, end: Event | undefined) => ['drain', 'undrain'].includes(e.action) && end?.outcome === 'failed' && end.message.startsWith('Superseded')
+
 /** joined puts the end of a request, and what a name's document changed, in the place of its acceptance; the newest first. */
-export function joined(events: Event[]): Event[] {
+export function joined(events: Event[]): Change[] {
   const accepted = new Set(events.flatMap((e) => (e.outcome === 'accepted' && e.requestID ? [e.requestID] : [])))
   const isPart = (e: Event) => e.outcome === 'stored' && kindOf(e.path ?? '') === 'name' && accepted.has(e.requestID ?? '')
   const written = new Map(events.filter(isPart).map((e) => [e.requestID ?? '', e.message]))
@@ -18,7 +24,7 @@ export function joined(events: Event[]): Event[] {
     }
     const end = e.outcome === 'accepted' ? ended.get(key) : undefined
     ended.delete(key)
-    return [{ ...e, outcome: end?.outcome ?? e.outcome, message: [end?.message, written.get(e.requestID ?? ''), e.message].find(Boolean) ?? '' }]
+    return [{ ...e, outcome: undone(e, end) ? 'undone' : (end?.outcome ?? e.outcome), message: [end?.message, written.get(e.requestID ?? ''), e.message].find(Boolean) ?? '' }]
   })
 }
 
@@ -26,7 +32,40 @@ const secret = '***' // which events have in place of what looks like a secret
 
 /** documentAt is the whole document of a name as its release had it, by the events of its project. */
 export function documentAt(events: Event[], path: string, release: number): DNSName | undefined {
-  const request = events.find((e) => e.path === path && e.outcome === 'accepted' && e.revision === release)?.requestID
+  const request = events.find((e) => e.path === path && e.outcome === 'accepted' && e.action !== 'terminate' && e.revision === release)?.requestID
   const written = events.find((e) => e.path === path && e.outcome === 'stored' && e.requestID === request && request !== undefined)
   return JSON.stringify(written?.after ?? '').includes(secret) ? undefined : (written?.after as DNSName | undefined)
+}
+
+/** spans are the times of which changes are shown. */
+export const spans = { latest: 'the latest', today: 'today', yesterday: 'yesterday', week: 'the last 7 days' } as const
+export type Span = keyof typeof spans
+
+const midnight = (now: Date, daysBefore: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysBefore).getTime()
+
+/** beginOf is from and until when a span is, in milliseconds. The days are those of the user's own zone. */
+export function beginOf(span: Span, now: Date): { from?: number; until?: number } {
+  if (span === 'today') return { from: midnight(now, 0) }
+  if (span === 'yesterday') return { from: midnight(now, 1), until: midnight(now, 0) }
+  return span === 'week' ? { from: midnight(now, 6) } : {}
+}
+
+/** dayOf names a day. */
+function dayOf(time: string, now: Date): string {
+  const at = Date.parse(time)
+  if (at >= midnight(now, 0)) return 'Today'
+  if (at >= midnight(now, 1)) return 'Yesterday'
+  return new Date(at).toLocaleDateString(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
+}
+
+/** byDay puts changes of one day together; they are ordered by time. */
+export function byDay<E extends { time: string }>(events: E[], now: Date): { day: string; events: E[] }[] {
+  const days: { day: string; events: E[] }[] = []
+  for (const event of events) {
+    const day = dayOf(event.time, now)
+    const last = days.at(-1)
+    if (last?.day === day) last.events.push(event)
+    else days.push({ day, events: [event] })
+  }
+  return days
 }

@@ -1,5 +1,6 @@
 import type { components } from '../api/schema.gen'
 import { pairs, plural } from './text'
+import { clusterPath } from './words'
 
 type S = components['schemas']
 export type Spec = S['FailoverSpec']
@@ -38,7 +39,7 @@ export function deskOf(query: URLSearchParams): Choice {
   const verb = query.get('undrain') ? 'undrain' : 'drain'
   const given = query.get(verb)
   const empty: Choice = { clusters: [], labels: '', verb, reason: '' }
-  if (given) return { ...empty, clusters: [given.replace('+', '/')] }
+  if (given) return { ...empty, clusters: [clusterPath(given)] }
   try {
     return { ...empty, ...(JSON.parse(sessionStorage.getItem(kept) ?? '{}') as Partial<Choice>) }
   } catch {

@@ -10,6 +10,8 @@ export interface Row {
 }
 
 const rank = (i: FleetItem) => (i.healthy === 'False' ? 0 : i.pending > 0 || i.healthy === 'Unknown' ? 1 : i.drained ? 2 : 3)
+// Of clusters with pending objects, the one that has waited longest comes first.
+const waits = (i: FleetItem) => (i.pendingSince ? Date.parse(i.pendingSince) : 0)
 const worse = ['False', 'Unknown', 'True']
 
 /** gridOf makes a grid of clusters by external-dns, with the clusters that need somebody first, and lists what the built-in publisher publishes. */
@@ -26,6 +28,6 @@ export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[]; bu
   }
   const rows = clusters
     .map((item) => ({ cluster: item.cluster, item, cells: columns.map((c) => at.get(`${item.cluster}\n${c}`)) }))
-    .sort((a, b) => rank(a.item) - rank(b.item) || (a.cluster < b.cluster ? -1 : 1))
+    .sort((a, b) => rank(a.item) - rank(b.item) || waits(a.item) - waits(b.item) || (a.cluster < b.cluster ? -1 : 1))
   return { columns, rows, builtIn: items.filter((i) => i.kind === 'externalDNS' && i.cluster === builtIn) }
 }

@@ -90,7 +90,7 @@ describe('the picture of a name', () => {
     expect(chain.nodes.map((n) => [n.column, n.title, n.tone])).toEqual([
       [0, 'www.example', 'good'],
       [1, 'Release 3', 'good'],
-      [2, 'A 1', 'unknown'],
+      [2, 'A', 'unknown'],
       [3, 'lab', 'unknown'],
       [4, '192.0.2.53:53', 'bad'],
     ])

@@ -14,11 +14,14 @@ describe('sentences of the server', () => {
   test.each([
     ['the update would remove 6 names; see POST …/plan?for=update, and confirm it by ?confirm=<token>', 'the update would remove 6 names; look at its plan, and confirm that'],
     ['project "p" requires a plan for names: look at the plan here, and repeat the request with ?confirm=6f1c', 'project "p" requires a plan for names: look at the plan here, and confirm it'],
-    ['edge+a has the last addresses of x; undrain another cluster that has some, or remove the names with --force (?force=true)', 'edge+a has the last addresses of x; undrain another cluster that has some, or force it at the failover desk, and the names go'],
+    ['edge+a has the last addresses of x; undrain another cluster that has some, or remove the names with --force (?force=true)', 'edge/a has the last addresses of x; undrain another cluster that has some, or force it at the failover desk, and the names go'],
     ['the role operator, with --force (?force=true)', 'the role operator, by the box to tick'],
     ['the role admin in all projects, with ?override=window (--override window)', 'the role admin in all projects, by the button that previews without the rule'],
     ['is missing, and project "p" has no provider; create one first: POST /v2/projects/p/dns-update-records', 'is missing, and project "p" has no provider; make one first, in Publish, A provider'],
     ['plain words', 'plain words'],
+    ['a.b of projects/shop/names/a.b is published', 'a.b of project shop is published'],
+    ['it belongs to projects/shop/composite-apps/store/v1/deployment-intent-groups/prod, which', 'it belongs to group shop/store/v1/prod, which'],
+    ['create projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/dns-intents/www', 'create projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/dns-intents/www'],
   ])('%s', (said, shown) => {
     expect(inWords(said)).toBe(shown)
     expect(inWords(said)).not.toMatch(/[?&]\w+=|--\w/)

@@ -44,3 +44,9 @@ export function duration(text: string): string {
   const parts = [...text.matchAll(/([0-9.]+)(ms|h|m|s)/g)].filter(([, n]) => Number(n) > 0).map(([, n, unit]) => `${n} ${unit === 'm' ? 'min' : unit}`)
   return parts.join(' ') || text
 }
+
+/** clockOnly is the clock time in the user's own zone. */
+export function clockOnly(time: string): string {
+  const at = new Date(time)
+  return Number.isNaN(at.getTime()) ? '' : at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+}

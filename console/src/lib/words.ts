@@ -10,8 +10,35 @@ const inConsole: [RegExp, string][] = [
   [/use POST \/v2\/failovers \(signpost drain --override\) to override a rule/g, 'the failover desk can override a rule'],
   [/remove the names with --force \(\?force=true\)/g, 'force it at the failover desk, and the names go'],
   [/, with --force \(\?force=true\)/g, ', by the box to tick'],
+  [/\bprojects\/([\w-]+)\/names\/[\w*-]+(?:\.[\w*-]+)*/g, 'project $1'],
+  [/\bprojects\/([\w.-]+\/)composite-apps\/([\w.-]+\/[\w.-]+\/)deployment-intent-groups\/([\w-]+(?:\.[\w-]+)*)(?![\w/-])/g, 'group $1$2$3'],
   [/here by \?force=true \(signpost terminate --force\)/g, 'by signpost terminate --force'],
 ]
 
-/** inWords has a sentence of the server speak of the buttons of the console in place of flags of the API. */
-export const inWords = (sentence: string) => inConsole.reduce((text, [flag, button]) => text.replace(flag, button), sentence)
+const spelling = /(?<![\w+/=.-])(?!v?\d+\.\d)([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)\+([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)(?![\w+/=])/g
+
+/** clusterPath is a cluster as people write it, provider/cluster. Some answers have a plus in place of the slash. */
+export const clusterPath = (cluster: string) => cluster.replace('+', '/')
+
+/** withClusters cuts a sentence into texts, at even places, and paths of clusters, at odd ones. */
+export function withClusters(sentence: string): string[] {
+  const parts: string[] = []
+  let at = 0
+  for (const found of sentence.matchAll(spelling)) {
+    parts.push(sentence.slice(at, found.index), `${found[1]}/${found[2]}`)
+    at = found.index + found[0].length
+  }
+  return [...parts, sentence.slice(at)]
+}
+
+/** inWords has a sentence of the server speak of the buttons of the console in place of flags of the API, and spell clusters as the console does. */
+export const inWords = (sentence: string) => inConsole.reduce((text, [flag, button]) => text.replace(flag, button), withClusters(sentence).join(''))
+
+const ofNames: Record<string, string> = { instantiate: 'published', update: 'changed', rollback: 'taken back', terminate: 'unpublished' }
+const ofOthers: Record<string, string> = { create: 'created', replace: 'changed', delete: 'deleted', instantiate: 'deployed', update: 'deployed anew', rollback: 'rolled back', terminate: 'terminated', drain: 'drained', undrain: 'undrained', abandon: 'abandoned' }
+
+/** done says what an action has done to a document; of what was refused or failed, only what was asked for. */
+export function done(action: string, isName: boolean, outcome = ''): string {
+  if (['refused', 'failed'].includes(outcome)) return `${action} asked for`
+  return (isName && ofNames[action]) || ofOthers[action] || action
+}

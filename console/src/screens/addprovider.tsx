@@ -10,6 +10,7 @@ import { faultsOf } from '../lib/form'
 import { link } from '../lib/route'
 import { Badge, Copy, Fault, Section, Text, useDelayed } from '../ui/basics'
 import { Field } from '../ui/field'
+import { Told } from '../ui/subject'
 
 /** useDraft judges a document while it is typed, by POST /v2/plan. */
 export function useDraft(draft: Draft, complete: boolean, beside: Draft[] = []) {
@@ -151,7 +152,7 @@ function Stored({ provider, path, project }: { provider: Provider; path: string;
         <ul class="notice">
           {warnings.map((w, i) => (
             <li key={i}>
-              <code>{w.parameter}</code> <Text>{w.message}</Text>
+              <code>{w.parameter}</code> <Told>{w.message}</Told>
             </li>
           ))}
         </ul>

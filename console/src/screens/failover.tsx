@@ -8,13 +8,14 @@ import { answered, danger, deskOf, isForced, keepDesk, labelsOf, lostOf, namesOf
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { duration, isPast } from '../lib/time'
+import { clusterPath } from '../lib/words'
 import { Badge, CachesUntil, Copy, Empty, Fault, Loading, Section, Table, Text, Time, type Tone } from '../ui/basics'
 import { Field } from '../ui/field'
-import { Told } from '../ui/subject'
-import { useFleet } from './fleet'
+import { ClusterLink, Told } from '../ui/subject'
+import { useFailing } from './fleet'
 
 const states: Record<Failover['state'], Tone> = { Moving: 'wait', Done: 'good', Superseded: 'plain', Unconfirmed: 'unknown', Failed: 'bad' }
-const paths = (clusters: string[]) => clusters.map((c) => c.replace('+', '/')).join(', ')
+const paths = (clusters: string[]) => clusters.map(clusterPath).join(', ')
 
 /** FailoverPlace is the desk, or the record of a failover. */
 export function FailoverPlace() {
@@ -32,8 +33,8 @@ function Desk() {
     setChoice((old) => ({ ...old, ...change }))
   }
   const clusters = useClusters()
-  const fleet = useFleet()
-  const lost = new Set((fleet.data?.pages.flatMap((f) => f.items) ?? []).filter((i) => i.kind === 'cluster' && i.healthy === 'False').map((i) => i.cluster))
+  const failing = useFailing()
+  const lost = new Set((failing.data?.items ?? []).filter((i) => i.kind === 'cluster').map((i) => i.cluster))
   const labels = labelsOf((clusters.data ?? []).map((c) => c.document.spec))
   const spec = specOf(choice)
   const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true', override: rules }, body: spec }), onMutate: setOverride })
@@ -102,7 +103,7 @@ function Desk() {
               ))}
             </div>
           </fieldset>
-          <Field label="Or all clusters with labels" hint={labels.length > 0 ? `There are ${labels.slice(0, 12).join(', ')}${labels.length > 12 ? ', …' : ''}.` : 'As key=value.'}>
+          <Field label="And all clusters with labels" hint="As key=value; of several, a cluster has all. They are added to the clusters that are ticked above.">
             {(p) => (
               <>
                 <input {...p} list={`${p.id}-labels`} value={choice.labels} autocomplete="off" spellcheck={false} placeholder="key=value" onInput={(e) => set({ labels: e.currentTarget.value })} />
@@ -114,6 +115,17 @@ function Desk() {
               </>
             )}
           </Field>
+          {labels.length > 0 && (
+            <div class="picks">
+              <span class="muted small">There are</span>
+              {labels.slice(0, 12).map((label) => (
+                <button key={label} type="button" aria-pressed={choice.labels === label} onClick={() => set({ labels: choice.labels === label ? '' : label })}>
+                  {label}
+                </button>
+              ))}
+              {labels.length > 12 && <span class="muted small">and more</span>}
+            </div>
+          )}
           <Field label="Why" hint="Signpost keeps the reason in the record of the failover.">
             {(p) => <input {...p} value={choice.reason} maxLength={1000} onInput={(e) => set({ reason: e.currentTarget.value })} />}
           </Field>
@@ -191,7 +203,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
               <li key={i}>
                 <Told>{r.detail}</Told>.{' '}
                 <span class="muted">
-                  Allowed: <Told>{r.allow}</Told>
+                  To do it all the same: <Told>{r.allow}</Told>
                 </span>
               </li>
             ))}
@@ -217,7 +229,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
           <ul>
             {preview.unreachable.map((u) => (
               <li key={u.cluster}>
-                <a href={link(['fleet', ...u.cluster.split('+')])}>{u.cluster.replace('+', '/')}</a> is unreachable since <Time at={u.since} />
+                <ClusterLink cluster={u.cluster} /> is unreachable since <Time at={u.since} />
               </li>
             ))}
           </ul>
@@ -292,10 +304,10 @@ function Moves({ names, left, followed, unreachable }: { names: Moved[]; left: n
               {danger(m) && <Badge tone={m.left === 'one' ? 'wait' : 'bad'}>{danger(m)}</Badge>}{' '}
               {lostOf(m, unreachable).map((u) => (
                 <Badge key={u.cluster} tone="bad">
-                  {u.cluster.replace('+', '/')} unreachable since <Time at={u.since} />
+                  {clusterPath(u.cluster)} unreachable since <Time at={u.since} />
                 </Badge>
               ))}{' '}
-              <Text>{m.stays ?? m.message ?? ''}</Text>
+              <Told>{m.stays ?? m.message ?? ''}</Told>
             </td>
           </tr>
         ))}
@@ -348,7 +360,7 @@ function RecordScreen({ id }: { id: string }) {
         )}
       </div>
       <p class={`verdict ${states[r.state]}`} role="status" aria-live="polite">
-        {answered(r)} as {r.counts.names === 1 ? 'it is' : 'they are'} to be.{r.message && <Text>{` ${r.message}`}</Text>}
+        {answered(r)} as {r.counts.names === 1 ? 'it is' : 'they are'} to be.{r.message && <Told>{` ${r.message}`}</Told>}
         {r.cachesUntil && (
           <>
             {' '}

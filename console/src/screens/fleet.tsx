@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
@@ -8,23 +8,30 @@ import { apiPath, cli, curl } from '../lib/commands'
 import { gridOf, type Cell } from '../lib/fleet'
 import { link, route } from '../lib/route'
 import { plural } from '../lib/text'
+import { duration } from '../lib/time'
 import { Badge, Copy, Dialog, Empty, Fault, Loading, Section, Text, Time, TruthBadge, type Tone } from '../ui/basics'
+import { Told } from '../ui/subject'
 import { PreflightView } from '../ui/preflight'
 
-/** useFleet reads how everything does; all pages, because a grid needs them. */
-export function useFleet() {
-  const fleet = useInfiniteQuery({
+const most = 1000 // clusters and external-dns of a page
+
+/** useFleet reads how clusters and external-dns do, a page of them. */
+const useFleet = () =>
+  useInfiniteQuery({
     queryKey: ['fleet'],
     initialPageParam: '',
     refetchInterval: 10_000,
-    queryFn: ({ pageParam, signal }) => ask(api.GET('/v2/fleet', { params: { query: { limit: 1000, ...(pageParam ? { continue: pageParam } : {}) } }, signal })),
+    queryFn: ({ pageParam, signal }) => ask(api.GET('/v2/fleet', { params: { query: { limit: most, ...(pageParam ? { continue: pageParam } : {}) } }, signal })),
     getNextPageParam: (last: Fleet) => last.continue,
   })
-  useEffect(() => {
-    if (fleet.hasNextPage && !fleet.isFetchingNextPage) void fleet.fetchNextPage()
-  }, [fleet.hasNextPage, fleet.isFetchingNextPage])
-  return fleet
-}
+
+/** useFailing reads which clusters cannot be reached, and which external-dns are not available. */
+export const useFailing = () =>
+  useQuery({
+    queryKey: ['fleet', 'failing'],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) => ask(api.GET('/v2/fleet', { params: { query: { limit: most, healthy: 'False' } }, signal })),
+  })
 
 export function FleetScreen() {
   const fleet = useFleet()
@@ -49,6 +56,18 @@ export function FleetScreen() {
         <Count n={first.hosts.unverified} what="not known to be answered" to={link(['names'], { verified: 'NotTrue' })} tone="wait" />
         <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="failed owners" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
+      {first.answerTimes && (
+        <p class="muted">
+          In the last 24 hours, servers answered the latest change of {plural(first.answerTimes.names, 'name')} after <b>{duration(first.answerTimes.median)}</b>
+          {first.answerTimes.names > 1 && (
+            <>
+              {' '}
+              at the median, after <b>{duration(first.answerTimes.p95)}</b> for 95 %, and after {duration(first.answerTimes.longest)} at the latest
+            </>
+          )}
+          .
+        </p>
+      )}
       {grid.rows.length === 0 ? (
         <Empty title="No cluster has names yet.">
           <p>
@@ -97,7 +116,7 @@ export function FleetScreen() {
                       <td>
                         {row.item.pending > 0 ? (
                           <Badge tone="wait">
-                            {row.item.pending} for <Time at={row.item.pendingSince} />
+                            {row.item.pending}, the oldest since <Time at={row.item.pendingSince} />
                           </Badge>
                         ) : (
                           'none'
@@ -122,6 +141,13 @@ export function FleetScreen() {
             )}
           </div>
         </>
+      )}
+      {fleet.hasNextPage && (
+        <p>
+          <button type="button" disabled={fleet.isFetchingNextPage} onClick={() => void fleet.fetchNextPage()}>
+            Read more clusters and external-dns
+          </button>
+        </p>
       )}
       <WithoutNames clusters={(clusters.data ?? []).map((c) => c.path).filter((path) => !grid.rows.some((r) => r.cluster === path))} />
     </>
@@ -172,8 +198,12 @@ export function ClusterScreen({ path }: { path: string }) {
     retry: false,
     queryFn: ({ signal }) => request<Cluster>('GET', apiPath(`cluster-providers/${provider}/clusters/${name}`), { signal }),
   })
-  const fleet = useFleet()
-  const items = (fleet.data?.pages.flatMap((p) => p.items) ?? []).filter((i) => i.cluster === path)
+  const fleet = useQuery({
+    queryKey: ['fleet', path],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) => ask(api.GET('/v2/fleet', { params: { query: { cluster: path } }, signal })),
+  })
+  const items = fleet.data?.items ?? []
   const own = items.find((i) => i.kind === 'cluster')
   const names = useQuery({
     queryKey: ['names-of', path],
@@ -198,6 +228,18 @@ export function ClusterScreen({ path }: { path: string }) {
         <p class="notice">
           Its addresses are kept out of public names since <Time at={drained.since} />, by <Text>{drained.actor}</Text>.
         </p>
+      )}
+      {own?.message && own.healthy !== 'False' && (
+        <p class="notice">
+          <Told>{own.message}</Told>
+        </p>
+      )}
+      {own?.message && own.healthy === 'False' && (
+        <div class="fault" role="alert">
+          <p>
+            <b>Signpost cannot reach this cluster.</b> <Told>{own.message}</Told>
+          </p>
+        </div>
       )}
       {own && own.pending > 0 && (
         <p class="notice">
@@ -271,7 +313,7 @@ function External({ item }: { item: FleetItem }) {
       <a href={link(['names'], { project: item.project, provider: item.provider })}>
         {item.project}/{item.provider}
       </a>{' '}
-      <TruthBadge of="available" is={item.healthy} /> <span class="muted">{plural(item.hosts.total, 'name')}, {item.hosts.unpublished} not known to be published</span>
+      <TruthBadge of="available" is={item.healthy} /> <span class="muted">{plural(item.hosts.total, 'name')}, {item.hosts.unpublished} not known to be published</span> <Told>{item.message ?? ''}</Told>
     </p>
   )
 }

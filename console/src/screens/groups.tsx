@@ -1,29 +1,23 @@
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'preact/hooks'
-import { Refusal, request } from '../api/client'
 import { useGroups, useProjects } from '../api/lists'
 import { caller, may, settings } from '../api/session'
-import type { Status } from '../api/types'
-import { apiPath, cli, curl, ownerWord } from '../lib/commands'
+import type { GroupSummary } from '../api/types'
+import { cli, curl, ownerWord } from '../lib/commands'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, stateTone, Table, Text } from '../ui/basics'
-import { undeployedOf } from '../ui/pending'
-import { NamesTabs } from '../ui/subject'
-
-const most = 50 // groups that are shown, and asked for their state, at once
+import { NamesTabs, Told } from '../ui/subject'
 
 /** GroupsScreen lists the deployment intent groups of a project. */
 export function GroupsScreen() {
   const projects = useProjects()
   const chosen = route.value.query.get('project') ?? (projects.data?.length === 1 ? projects.data[0] : undefined) ?? ''
   const groups = useGroups(chosen)
-  const [shown, setShown] = useState(most)
+  const rows = groups.data?.pages.flatMap((p) => p.items) ?? []
   return (
     <>
       <div class="bar">
         <h1>Groups</h1>
-        {chosen && <Copy curl={curl('GET', `/v2/projects/${chosen}/composite-apps`, undefined, settings.value.anonymous)} cli={cli('get', 'groups', '--project', chosen)} />}
+        {chosen && <Copy curl={curl('GET', `/v2/projects/${chosen}/deployment-intent-groups`, undefined, settings.value.anonymous)} cli={cli('get', 'groups', '--project', chosen)} />}
       </div>
       <NamesTabs here="groups" />
       <form class="filters" role="search" aria-label="Groups" onSubmit={(e) => e.preventDefault()}>
@@ -41,11 +35,11 @@ export function GroupsScreen() {
         <Fault error={projects.error} />
       ) : !chosen ? (
         <p class="muted">A group deploys the DNS intents of a composite app. Choose a project to see its groups.</p>
-      ) : groups.error ? (
+      ) : groups.error && !groups.data ? (
         <Fault error={groups.error} />
       ) : !groups.data ? (
         <Loading what="the groups" />
-      ) : groups.data.length === 0 ? (
+      ) : rows.length === 0 ? (
         <Empty title="The project has no deployment intent group.">
           <p>
             Its names are documents of their own: <a href={link(['names'], { project: chosen })}>its names</a>.
@@ -53,14 +47,14 @@ export function GroupsScreen() {
         </Empty>
       ) : (
         <div class="card">
-          <Table label="Groups of the project" head={['Group', 'State', 'Not deployed', 'Message', 'Actions']}>
-            {groups.data.slice(0, shown).map((path) => (
-              <Group key={path} path={path} project={chosen} />
+          <Table label="Groups of the project" head={['Group', 'State', 'Names', 'Not deployed', 'Message', 'Actions']}>
+            {rows.map((group) => (
+              <Group key={group.path} group={group} project={chosen} />
             ))}
           </Table>
-          {groups.data.length > shown && (
-            <button type="button" class="quiet" onClick={() => setShown(shown + most)}>
-              Show more of {groups.data.length.toLocaleString('en')}
+          {groups.hasNextPage && (
+            <button type="button" class="quiet" disabled={groups.isFetchingNextPage} onClick={() => void groups.fetchNextPage()}>
+              Show more
             </button>
           )}
         </div>
@@ -70,37 +64,26 @@ export function GroupsScreen() {
 }
 
 /** Group is a row: the state of a group, and what waits to be deployed. */
-function Group({ path, project }: { path: string; project: string }) {
-  const status = useQuery({
-    queryKey: ['group', path],
-    refetchInterval: 10_000,
-    retry: false,
-    queryFn: async ({ signal }) => {
-      try {
-        return await request<Status>('GET', apiPath(path, '/status'), { query: { view: 'summary' }, signal })
-      } catch (error) {
-        if (error instanceof Refusal && error.status === 404) return null
-        throw error
-      }
-    },
-  })
-  const undeployed = useQuery(undeployedOf(path))
-  const n = undeployed.data?.length ?? 0
+function Group({ group, project }: { group: GroupSummary; project: string }) {
+  const word = ownerWord(group.path)
   return (
     <tr>
       <td class="strong">
-        <Text>{ownerWord(path)}</Text>
+        <Text>{word}</Text>
       </td>
-      <td>{status.data ? <Badge tone={stateTone(status.data.state)}>{status.data.state}</Badge> : '–'}</td>
-      <td>{n > 0 ? <Badge tone="wait">{plural(n, 'document')}</Badge> : 'none'}</td>
       <td>
-        <Text>{status.data?.message || '–'}</Text>
+        <Badge tone={stateTone(group.state)}>{group.state}</Badge>
+      </td>
+      <td>{group.names}</td>
+      <td>{group.undeployed > 0 ? <Badge tone="wait">{plural(group.undeployed, 'document')}</Badge> : group.release === 0 ? 'all' : 'none'}</td>
+      <td>
+        <Told>{group.message || '–'}</Told>
       </td>
       <td>
         {may(caller.value, 'operator', project) ? (
           <span class="actions">
             {['deploy', 'rollback', 'terminate'].map((action) => (
-              <a key={action} class={action === 'terminate' ? 'button risky' : 'button'} href={link(['plan'], { owner: path, for: action })} aria-label={`Plan ${action} of ${ownerWord(path)}`}>
+              <a key={action} class={action === 'terminate' ? 'button risky' : 'button'} href={link(['plan'], { owner: group.path, for: action })} aria-label={`Plan ${action} of ${word}`}>
                 Plan {action}
               </a>
             ))}

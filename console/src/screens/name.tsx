@@ -2,14 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { api, ask, Refusal } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { NameExplanation, NameOwner, Source } from '../api/types'
+import { builtIn } from '../lib/chain'
 import { findingsOf, staying } from '../lib/advice'
 import { apiPath, cli, curl, kindOf, ownerWord } from '../lib/commands'
 import { link } from '../lib/route'
+import { clusterPath } from '../lib/words'
 import { verdict } from '../lib/verdict'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text, Time, toneOf } from '../ui/basics'
 import { ChainView } from '../ui/chainview'
 import { Pending } from '../ui/pending'
-import { Told } from '../ui/subject'
+import { ClusterLink, Told } from '../ui/subject'
 import { Timeline } from './timeline'
 
 /** useName reads all that is known of a host name. */
@@ -78,18 +80,34 @@ function Why({ name }: { name: NameExplanation }) {
 
 /** Owner is all that one owner does with the name. */
 function Owner({ owner, host }: { owner: NameOwner; host: string }) {
+  const isName = kindOf(owner.owner) === 'name'
   return (
     <article class="card" aria-label={owner.owner}>
       <div class="bar">
         <h2>
-          <Text>{kindOf(owner.owner) === 'name' ? `Its document in project ${owner.project}` : ownerWord(owner.owner)}</Text>
+          <Text>{isName ? `Owner: project ${owner.project}` : `Owner: group ${ownerWord(owner.owner)}`}</Text>
         </h2>
         <Badge tone={stateTone(owner.state)}>{owner.state}</Badge>
         <Actions owner={owner} host={host} />
       </div>
+      <p class="muted">
+        {isName ? 'A document of its own gives this name.' : `A deployment intent group of project ${owner.project} gives this name.`} Release {owner.release}
+        {owner.actor && (
+          <>
+            {' '}
+            was asked for by <Text>{owner.actor}</Text>
+          </>
+        )}
+        {owner.accepted && (
+          <>
+            , <Time at={owner.accepted} />
+          </>
+        )}
+        .
+      </p>
       {owner.message && (
         <p class="notice">
-          <Text>{owner.message}</Text>
+          <Told>{owner.message}</Told>
         </p>
       )}
       <Pending owner={owner.owner} host={host} />
@@ -128,7 +146,7 @@ function Staying({ owner }: { owner: NameOwner }) {
     <>
       {staying(owner.records).map((s) => (
         <p key={s.target + s.cluster} class="notice">
-          <span class="mono">{s.target}</span> of {s.cluster.replace('+', '/')} is left out: <Text>{s.reason}</Text>. The address stays in DNS because {s.others.map((c) => c.replace('+', '/')).join(' and ')} {s.others.length === 1 ? 'gives' : 'give'} it, too.
+          <span class="mono">{s.target}</span> of <ClusterLink cluster={s.cluster} /> is left out: <Told>{s.reason}</Told>. The address stays in DNS because {s.others.map(clusterPath).join(' and ')} {s.others.length === 1 ? 'gives' : 'give'} it, too.
         </p>
       ))}
     </>
@@ -144,6 +162,11 @@ function Actions({ owner, host }: { owner: NameOwner; host: string }) {
       <a class="button" href={link(['publish'], { name: host, project: owner.project })}>
         Change
       </a>
+      {owner.release > 1 && (
+        <a class="button" href={link(['publish'], { name: host, project: owner.project, release: String(owner.release - 1) })}>
+          Undo the last change
+        </a>
+      )}
       <a class="button risky" href={link(['plan'], { owner: owner.owner, for: 'delete' })}>
         Unpublish
       </a>
@@ -178,7 +201,7 @@ function Targets({ owner }: { owner: NameOwner }) {
               <td class="mono">
                 <Text>{target}</Text>
               </td>
-              <td>{source?.cluster && source.kind !== 'fixed' ? <a href={link(['fleet', ...source.cluster.split('+')])}>{source.cluster.replace('+', '/')}</a> : 'fixed'}</td>
+              <td>{source?.cluster && source.kind !== 'fixed' ? <ClusterLink cluster={source.cluster} /> : 'fixed'}</td>
               <td>
                 <Text>{source?.object || owner.owner}</Text>
               </td>
@@ -206,9 +229,11 @@ function LeftOut({ owner }: { owner: NameOwner }) {
               <Text>{rejected.target}</Text>
             </td>
             <td>
-              <Text>{rejected.reason}</Text>
+              <Told>{rejected.reason}</Told>
             </td>
-            <td>{rejected.cluster.replace('+', '/')}</td>
+            <td>
+              <ClusterLink cluster={rejected.cluster} />
+            </td>
             <td>
               <Text>{rejected.object}</Text>
             </td>
@@ -242,9 +267,9 @@ function Probes({ owner }: { owner: NameOwner }) {
             <td>
               <Time at={probe.since} />
             </td>
-            <td>{probe.from ?? '–'}</td>
+            <td>{clusterPath(probe.from ?? '–')}</td>
             <td>
-              <Text>{probe.message ?? '–'}</Text>
+              <Told>{probe.message ?? '–'}</Told>
             </td>
           </tr>
         ))}
@@ -259,7 +284,7 @@ function Answers({ owner }: { owner: NameOwner }) {
     <Section title="Authoritative servers" id={`answers-${owner.owner}`}>
       {rows.length === 0 ? (
         <p class="muted">
-          <Text>{owner.records.flatMap((r) => r.conditions).find((c) => c.type === 'Verified' && c.message)?.message ?? 'No server has been asked yet.'}</Text>
+          <Told>{owner.records.flatMap((r) => r.conditions).find((c) => c.type === 'Verified' && c.message)?.message ?? 'No server has been asked yet.'}</Told>
         </p>
       ) : (
         <Table label="Answers of authoritative servers" head={['Server', 'Type', 'Answer', 'TTL', 'Asked', 'Verdict']}>
@@ -279,7 +304,7 @@ function Answers({ owner }: { owner: NameOwner }) {
               <td>
                 {answer.message ? (
                   <Badge tone="bad">
-                    <Text>{answer.message}</Text>
+                    <Told>{answer.message}</Told>
                   </Badge>
                 ) : (
                   <Badge tone="good">right</Badge>
@@ -326,7 +351,7 @@ function Behind({ owner }: { owner: NameOwner }) {
                 <Badge tone={toneOf(c.status)}>{c.status}</Badge>
               </td>
               <td>
-                <Text>{c.message ? `${c.reason}: ${c.message}` : c.reason}</Text>
+                <Told>{c.message ? `${c.reason}: ${c.message}` : c.reason}</Told>
               </td>
               <td>
                 <Time at={c.lastTransitionTime} />
@@ -339,7 +364,7 @@ function Behind({ owner }: { owner: NameOwner }) {
         {owner.externalDNS.map((e) => (
           <tr key={e.record + e.cluster + e.scope}>
             <td>{e.record}</td>
-            <td>{e.cluster.replace('+', '/')}</td>
+            <td>{e.cluster === builtIn ? 'Signpost' : <ClusterLink cluster={e.cluster} />}</td>
             <td>{e.version}</td>
             <td>
               <Badge tone={e.available === undefined ? 'unknown' : e.available ? 'good' : 'bad'}>{e.available === undefined ? 'cannot be observed' : e.available ? 'available' : 'not available'}</Badge>
@@ -348,7 +373,7 @@ function Behind({ owner }: { owner: NameOwner }) {
               <Time at={e.lastSync} />
             </td>
             <td>
-              <Text>{e.message || '–'}</Text>
+              <Told>{e.message || '–'}</Told>
             </td>
           </tr>
         ))}

@@ -6,7 +6,8 @@ import { caller, may, settings } from '../api/session'
 import type { FoundName } from '../api/types'
 import { cli, curl, ownerWord } from '../lib/commands'
 import { go, link, route } from '../lib/route'
-import { plural } from '../lib/text'
+import { plural, visible } from '../lib/text'
+import { inWords } from '../lib/words'
 import { Badge, Copy, Empty, Fault, Loading, stateTone, TruthBadge, useDelayed } from '../ui/basics'
 import { NamesTabs } from '../ui/subject'
 
@@ -23,11 +24,14 @@ export function pattern(typed: string): string | undefined {
   return text.includes('*') ? text : `*${text}*`
 }
 
+/** isCluster tells whether a text is a cluster, as provider/cluster. */
+const isCluster = (text: string) => /^[\w.-]+\/[\w.-]+$/.test(text)
+
 /** question is what the server is asked. */
 export function question(f: Filters) {
   const name = pattern(f.q)
   const given: Record<string, string> = {}
-  for (const key of keys) if (key !== 'q' && f[key]) given[key] = f[key]
+  for (const key of keys) if (key !== 'q' && f[key] && (key !== 'cluster' || isCluster(f[key]))) given[key] = f[key]
   return { ...(name ? { name } : {}), ...given, sort: f.sort || 'worst' } as Record<string, string>
 }
 
@@ -95,6 +99,7 @@ export function NamesScreen() {
         <Choice label="Answered" value={filters.verified} set={(verified) => set({ verified })} options={['True', 'False', 'Unknown', 'NotTrue']} />
         <Choice label="Order" value={filters.sort || 'worst'} set={(sort) => set({ sort })} options={['worst', 'name']} any={false} />
       </form>
+      {filters.cluster && !isCluster(filters.cluster) && <p class="notice">A cluster is provider/cluster, as in edge/one; the list is not narrowed by “{filters.cluster}”.</p>}
       {wrong ? (
         <p class="notice">A host name has letters, digits, hyphens, dots and underscores; * stands for any text.</p>
       ) : found.error && rows.length === 0 ? (
@@ -152,7 +157,9 @@ function Choice({ label, value, set, options, any = true }: { label: string; val
 function List({ rows, total, more }: { rows: FoundName[]; total: number; more: () => void }) {
   const box = useRef<HTMLDivElement>(null)
   const narrow = matchMedia('(max-width: 760px)').matches
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => (narrow ? 84 : 41), overscan: 12 })
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: (i) => (narrow ? 84 : 41) + (rows[i]?.reason ? 22 : 0), overscan: 12 })
+  const told = rows.map((r) => (r.reason ? 1 : 0)).join('')
+  useEffect(() => virtual.measure(), [told])
   const shown = virtual.getVirtualItems()
   const end = shown.at(-1)?.index ?? 0
   useEffect(() => {
@@ -162,8 +169,8 @@ function List({ rows, total, more }: { rows: FoundName[]; total: number; more: (
     <div class="list" role="table" aria-label="Names" aria-rowcount={total + 1}>
       <div role="rowgroup" class="listhead">
         <div role="row" class="row" aria-rowindex={1}>
-          {['Name', 'Owner', 'Provider', 'State', 'Published', 'Answered'].map((h) => (
-            <span role="columnheader" key={h}>
+          {['Name', 'Owner', 'Provider', 'State', 'Published', 'Answered', 'Reason'].map((h) => (
+            <span role="columnheader" key={h} class={h === 'Reason' ? 'hidden' : undefined}>
               {h}
             </span>
           ))}
@@ -195,6 +202,9 @@ function List({ rows, total, more }: { rows: FoundName[]; total: number; more: (
                 </span>
                 <span role="cell">
                   <TruthBadge of="verified" is={row.verified} />
+                </span>
+                <span role="cell" class="cut reason" title={row.reason}>
+                  {row.reason && <bdi>{visible(inWords(row.reason))}</bdi>}
                 </span>
               </div>
             )

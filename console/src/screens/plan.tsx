@@ -2,13 +2,15 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { caller, may, settings } from '../api/session'
-import type { DNSName, Plan, Status } from '../api/types'
+import type { DNSName, NameExplanation, Plan, Status } from '../api/types'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
 import { effect, lacking } from '../lib/plan'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text } from '../ui/basics'
+import { undeployedOf } from '../ui/pending'
 import { PlanView, Sure } from '../ui/planview'
+import { named, Told } from '../ui/subject'
 
 /** Step is a request that plans, and the one that does it. */
 interface Step {
@@ -57,6 +59,15 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
     refetchOnWindowFocus: false,
     queryFn: ({ signal }) => (step ? request<Plan>(step.plan.method, step.plan.path, { query: step.plan.query, signal }) : Promise.reject(new Error('there is no such action'))),
   })
+  const before = useQuery({
+    queryKey: ['release', owner],
+    enabled: allowed && !accepted && kindOf(owner) === 'name',
+    meta: { live: false },
+    staleTime: Infinity,
+    gcTime: 0,
+    retry: false,
+    queryFn: async ({ signal }) => (await request<NameExplanation>('GET', `/v2/names/${encodeURIComponent(owner.split('/')[3] ?? '')}`, { signal })).owners.find((o) => o.owner === owner)?.release ?? 0,
+  })
   const act = useMutation({
     mutationFn: ({ act: { method, path, query }, token }: { act: Step['act']; token: string }) => request<unknown>(method, path, { query: { ...query, confirm: token } }),
     onSuccess: () => {
@@ -75,7 +86,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
     <>
       <div class="bar">
         <h1>
-          {step.verb} <Text>{ownerWord(owner)}</Text>
+          {step.verb} <Text>{kindOf(owner) === 'name' ? (owner.split('/')[3] ?? '') : named(owner)}</Text>
           {to && ` to release ${to}`}
         </h1>
         <Copy curl={curl(step.plan.method, `${step.plan.path}?${String(new URLSearchParams(Object.entries(step.plan.query).filter((e): e is [string, string] => Boolean(e[1]))))}`, undefined, settings.value.anonymous)} cli={step.cli} />
@@ -85,7 +96,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
           <p>To plan and to do it needs the role operator in project {project}. An operator of Signpost can grant it.</p>
         </Empty>
       ) : accepted ? (
-        <Result owner={owner} />
+        <Result owner={owner} before={before.data ?? 0} />
       ) : plan.error && !shown ? (
         <Fault error={plan.error}>
           <button type="button" onClick={again}>
@@ -137,8 +148,8 @@ const changed = { added: 'new', changed: 'changed', removed: 'gone' } as const
 
 /** Undeployed lists the documents that the plan takes up, because they have changed since the last release. */
 function Undeployed({ owner }: { owner: string }) {
-  const status = useQuery({ queryKey: ['undeployed', owner], retry: false, enabled: kindOf(owner) !== 'name', queryFn: ({ signal }) => request<Pick<Status, 'undeployed'>>('GET', apiPath(owner, '/status'), { signal }) })
-  const all = status.data?.undeployed ?? []
+  const undeployed = useQuery({ ...undeployedOf(owner), enabled: kindOf(owner) !== 'name' })
+  const all = undeployed.data ?? []
   if (all.length === 0) return null
   return (
     <div class="card">
@@ -160,8 +171,8 @@ function Undeployed({ owner }: { owner: string }) {
   )
 }
 
-/** Result follows an accepted request to its end. */
-function Result({ owner }: { owner: string }) {
+/** Result follows an accepted request to its end. before is the release that a name had; 0: not known. */
+function Result({ owner, before }: { owner: string; before: number }) {
   const isName = kindOf(owner) === 'name'
   const state = useQuery({
     queryKey: ['result', owner],
@@ -179,13 +190,22 @@ function Result({ owner }: { owner: string }) {
   })
   const word = state.data?.state || 'Accepted'
   return (
+    <div class="card">
     <Section title="Accepted" id="result">
       <p role="status" aria-live="polite">
-        <Badge tone={word === 'Terminated' ? 'good' : stateTone(word)}>{word === 'Terminated' ? 'gone' : word}</Badge> <Text>{state.data?.message ?? ''}</Text>
+        <Badge tone={word === 'Terminated' ? 'good' : stateTone(word)}>{word === 'Terminated' ? 'gone' : word}</Badge> <Told>{state.data?.message ?? ''}</Told>
       </p>
       <p>
         <a href={backOf(owner)}>{isName ? 'Back to the name' : 'Names of the project'}</a>
       </p>
+      {isName && before > 0 && (
+        <p>
+          <a class="button" href={link(['publish'], { project: projectOf(owner), name: owner.split('/')[3], release: String(before) })}>
+            Undo: publish it again
+          </a>
+        </p>
+      )}
     </Section>
+    </div>
   )
 }

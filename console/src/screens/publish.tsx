@@ -13,8 +13,10 @@ import { go, link, route } from '../lib/route'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Text, useDelayed } from '../ui/basics'
 import { Field } from '../ui/field'
 import { PlanView, Sure } from '../ui/planview'
+import { Told } from '../ui/subject'
 import { ClusterForm } from './addcluster'
 import { ProviderForm } from './addprovider'
+import { useName } from './name'
 
 const kept = 'signpost.draft'
 
@@ -402,6 +404,9 @@ function Published({ project, host, another }: { project: string; host: string; 
     queryFn: ({ signal }) => request<DNSName>('GET', `/v2/projects/${encodeURIComponent(project)}/names/${encodeURIComponent(host)}`, { signal }),
   })
   const status = name.data?.status
+  const path = `projects/${project}/names/${host}`
+  const release = useName(host).data?.owners.find((o) => o.owner === path)?.release ?? 0
+  const isNew = name.data?.metadata.revision === 1
   const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
   return (
     <Section title={`${host} is accepted`} id="published">
@@ -419,7 +424,7 @@ function Published({ project, host, another }: { project: string; host: string; 
         </ol>
         {status?.message && status.verified !== 'True' && (
           <p class="muted">
-            <Text>{status.message}</Text>
+            <Told>{status.message}</Told>
           </p>
         )}
       </div>
@@ -427,6 +432,15 @@ function Published({ project, host, another }: { project: string; host: string; 
         <a class="button primary" href={link(['names', host])}>
           Look at the name
         </a>
+        {isNew ? (
+          <a class="button risky" href={link(['plan'], { owner: path, for: 'delete' })}>
+            Undo: unpublish it
+          </a>
+        ) : release > 1 ? (
+          <a class="button" href={link(['publish'], { project, name: host, release: String(release - 1) })}>
+            Undo this change
+          </a>
+        ) : null}
         <button type="button" onClick={another}>
           Publish another one
         </button>

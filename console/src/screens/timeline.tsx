@@ -6,7 +6,9 @@ import { cli, curl, kindOf, projectOf } from '../lib/commands'
 import { ttlTurn } from '../lib/plan'
 import { link } from '../lib/route'
 import { length } from '../lib/time'
+import { done } from '../lib/words'
 import { Badge, Copy, Empty, Fault, Loading, Text, Time, type Tone } from '../ui/basics'
+import { ClusterLink, Told } from '../ui/subject'
 
 const causes: Partial<Record<string, { word: string; tone: Tone }>> = {
   Release: { word: 'Release', tone: 'plain' },
@@ -71,14 +73,14 @@ function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefine
       <div class="bar">
         <Time at={turn.time} />
         <Badge tone={cause.tone}>{cause.word}</Badge>
-        {turn.cause.action && <span>{turn.cause.action}</span>}
+        {turn.cause.action && <span>{done(turn.cause.action, kindOf(turn.owner ?? '') === 'name')}</span>}
         {turn.cause.release ? <span>release {turn.cause.release}</span> : null}
         {turn.cause.actor && (
           <span>
             by <Text>{turn.cause.actor}</Text>
           </span>
         )}
-        {turn.cause.cluster && <a href={link(['fleet', ...turn.cause.cluster.split('+')])}>{turn.cause.cluster.replace('+', '/')}</a>}
+        {turn.cause.cluster && <ClusterLink cluster={turn.cause.cluster} />}
         {turn.times && turn.times > 1 && (
           <span class="muted">
             flapping, {turn.times} times, last <Time at={turn.lastTime} />
@@ -88,7 +90,7 @@ function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefine
       </div>
       {turn.cause.message && (
         <p>
-          <Text>{turn.cause.message}</Text>
+          <Told>{turn.cause.message}</Told>
         </p>
       )}
       <ul class="changes">

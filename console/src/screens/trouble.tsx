@@ -2,18 +2,17 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import type { ComponentChildren } from 'preact'
 import { request } from '../api/client'
 import { settings } from '../api/session'
-import type { Event, FoundNamePage, NameExplanation, Trouble, TroublePage } from '../api/types'
+import type { Event, FoundNamePage, GroupSummaryPage, Trouble, TroublePage } from '../api/types'
 import { advice } from '../lib/advice'
-import { cli, curl, kindOf, ownerWord } from '../lib/commands'
+import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
 import { builtIn } from '../lib/chain'
 import { changedGroups, leaving } from '../lib/pending'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
-import { foreign, reasonOf } from '../lib/trouble'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
-import { deployOf, undeployedOf } from '../ui/pending'
-import { Subject, Told } from '../ui/subject'
-import { useFleet } from './fleet'
+import { deployOf } from '../ui/pending'
+import { ClusterLink, Subject, Told } from '../ui/subject'
+import { useFailing } from './fleet'
 
 const shown = 10
 const most = 50 // of a kind in one list
@@ -89,7 +88,11 @@ function Names({ kind }: { kind: Kind }) {
             <span class="muted">
               {kindOf(n.owner) === 'name' ? n.project : ownerWord(n.owner)} by {n.provider}
             </span>
-            <Why host={n.name} owner={n.owner} foreignAnswers={kind.key === 'foreign'} />
+            {n.reason && (
+              <div class="small">
+                <Told>{n.reason}</Told>
+              </div>
+            )}
           </li>
         ))}
       </ul>
@@ -98,50 +101,41 @@ function Names({ kind }: { kind: Kind }) {
   )
 }
 
-/** Why tells the reason of a name's trouble, from its explanation. */
-function Why({ host, owner, foreignAnswers }: { host: string; owner: string; foreignAnswers: boolean }) {
-  const name = useQuery({
-    queryKey: ['name', host],
-    staleTime: 15_000,
-    queryFn: ({ signal }) => request<NameExplanation>('GET', `/v2/names/${encodeURIComponent(host)}`, { signal }),
-  })
-  const it = name.data?.owners.find((o) => o.owner === owner)
-  if (!it) return null
-  const others = foreignAnswers ? foreign(it) : []
-  return (
-    <div class="small">
-      <Told>{others.length > 0 ? others.map((f) => `${f.server} answers ${f.answer} in place of ${f.wanted}`).join('; ') : reasonOf(it)}</Told>
-    </div>
-  )
-}
-
 /** Machines are clusters and external-dns that do not do their part. */
 function Machines() {
-  const fleet = useFleet()
-  if (!fleet.data) return fleet.error ? <Fault error={fleet.error} /> : <Loading what="the fleet" />
-  const items = fleet.data.pages.flatMap((p) => p.items)
-  const lost = items.filter((i) => i.kind === 'cluster' && i.healthy === 'False')
-  const dead = items.filter((i) => i.kind === 'externalDNS' && i.healthy === 'False')
-  const cluster = (path: string) => <a href={link(['fleet', ...path.split('/')])}>{path}</a>
+  const failing = useFailing()
+  if (!failing.data) return failing.error ? <Fault error={failing.error} /> : <Loading what="the fleet" />
+  const lost = failing.data.items.filter((i) => i.kind === 'cluster')
+  const dead = failing.data.items.filter((i) => i.kind === 'externalDNS')
   return (
     <>
       <Part title="Unreachable clusters" n={lost.length} tone="bad" id="lost" advice="After five minutes its addresses leave names that have another healthy cluster; other names keep theirs. Check network and credentials by the preflight of the cluster. If it never comes back, abandon it.">
         <ul class="plain">
           {lost.map((i) => (
             <li key={i.cluster}>
-              {cluster(i.cluster)} <a href={link(['names'], { cluster: i.cluster })}>{plural(i.hosts.total, 'name')}</a> <Copy cli={cli('preflight', i.cluster)} />
+              <ClusterLink cluster={i.cluster} /> <a href={link(['names'], { cluster: i.cluster })}>{plural(i.hosts.total, 'name')}</a> <Copy cli={cli('preflight', i.cluster)} />
+              {i.message && (
+                <div class="small">
+                  <Told>{i.message}</Told>
+                </div>
+              )}
             </li>
           ))}
         </ul>
       </Part>
-      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" advice="External-dns, or the built-in publisher, is not available. Changes of these names wait. The page of a name has the message; the log of external-dns is in its cluster.">
+      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" advice="External-dns, or the built-in publisher, is not available. Changes of these names wait. If the message is not enough, look at the log of external-dns in its cluster.">
         <ul class="plain">
           {dead.map((i) => (
             <li key={i.cluster + i.project + i.provider + i.scope}>
               <a href={link(['names'], { project: i.project, provider: i.provider })}>
                 {i.project}/{i.provider}
               </a>{' '}
-              in {i.cluster === builtIn ? 'Signpost' : cluster(i.cluster)} <span class="muted">{plural(i.hosts.total, 'name')}</span>
+              in {i.cluster === builtIn ? 'Signpost' : <ClusterLink cluster={i.cluster} />} <span class="muted">{plural(i.hosts.total, 'name')}</span>
+              {i.message && (
+                <div class="small">
+                  <Told>{i.message}</Told>
+                </div>
+              )}
             </li>
           ))}
         </ul>
@@ -203,7 +197,7 @@ function Thing({ trouble: t }: { trouble: Trouble }) {
       )}{' '}
       {t.cluster && (
         <>
-          on <a href={link(['fleet', ...t.cluster.split('/')])}>{t.cluster}</a>
+          on <ClusterLink cluster={t.cluster} />
         </>
       )}
       {t.name && (
@@ -239,12 +233,23 @@ const latestEvents = {
   queryFn: ({ signal }: { signal: AbortSignal }) => request<{ items: Event[] }>('GET', '/v2/events', { query: { limit: '200' }, signal }),
 }
 
+/** groupsOf asks how the groups of a project do. */
+const groupsOf = (project: string) => ({
+  queryKey: ['groups', project, 'first'],
+  refetchInterval: 15_000,
+  retry: false,
+  queryFn: ({ signal }: { signal: AbortSignal }) => request<GroupSummaryPage>('GET', apiPath(`projects/${project}/deployment-intent-groups`), { query: { limit: '200' }, signal }),
+})
+
 /** Leaving lists the names that a deploy would remove, of the groups that have changed lately. */
 function Leaving() {
   const events = useQuery(latestEvents)
-  const groups = changedGroups(events.data?.items ?? []).slice(0, shown)
-  const documents = useQueries({ queries: groups.map(undeployedOf) })
-  const plans = useQueries({ queries: groups.map((group, n) => deployOf(group, documents[n]?.data?.length ?? 0)) })
+  const changed = changedGroups(events.data?.items ?? [])
+  const projects = [...new Set(changed.map(projectOf))].slice(0, shown)
+  const lists = useQueries({ queries: projects.map(groupsOf) })
+  const waiting = lists.flatMap((list) => list.data?.items ?? []).filter((g) => g.undeployed > 0 && changed.includes(g.path)).slice(0, shown)
+  const groups = waiting.map((g) => g.path)
+  const plans = useQueries({ queries: waiting.map((g) => deployOf(g.path, g.undeployed)) })
   const found = groups.flatMap((group, n) => {
     const plan = plans[n]?.data
     return plan ? leaving(plan).map((host) => ({ group, host })) : []
@@ -276,7 +281,7 @@ function Refused() {
         {failed.map((e, i) => (
           <li key={i}>
             <Time at={e.time} /> <Badge tone="bad">{e.outcome}</Badge> {e.action} by <Text>{e.actor}</Text>: <Subject path={e.path ?? ''} />{' '}
-            <Text>{e.message}</Text>
+            <Told>{e.message}</Told>
           </li>
         ))}
       </ul>

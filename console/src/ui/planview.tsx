@@ -6,6 +6,7 @@ import { apiPath } from '../lib/commands'
 import { alwaysAllowed, hostsOf, isAbove, ttlMove, lacking, movesOf, percentOf, removals, type Removal } from '../lib/plan'
 import { plural, visible } from '../lib/text'
 import { duration } from '../lib/time'
+import { clusterPath } from '../lib/words'
 import { Badge, Section, Table, Text, type Tone } from './basics'
 import { Told } from './subject'
 
@@ -177,9 +178,9 @@ function Diff({ object }: { object: ObjectChange }) {
   return (
     <details>
       <summary>
-        <Badge tone={tones[object.action]}>{words[object.action]}</Badge> {object.kind} <Text>{`${object.namespace ? `${object.namespace}/` : ''}${object.name}`}</Text> <span class="muted">in {object.cluster.replace('+', '/')}</span>
+        <Badge tone={tones[object.action]}>{words[object.action]}</Badge> {object.kind} <Text>{`${object.namespace ? `${object.namespace}/` : ''}${object.name}`}</Text> <span class="muted">in {clusterPath(object.cluster)}</span>
       </summary>
-      <div class="diff" tabIndex={0} role="region" aria-label={`Difference of ${object.kind} ${object.name}`}>
+      <div class="diff" tabIndex={0} role="region" aria-label={`Difference of ${object.kind} ${object.namespace}/${object.name} in ${clusterPath(object.cluster)}`}>
         {object.diff.split('\n').map((line, i) => (
           <div key={i} class={line.startsWith('+') ? 'plus' : line.startsWith('-') ? 'minus' : ''}>
             {visible(line)}

@@ -3,6 +3,7 @@ import { request } from '../api/client'
 import type { Preflight } from '../api/types'
 import { apiPath } from '../lib/commands'
 import { Badge, Fault, Loading, Table, Text } from './basics'
+import { Told } from './subject'
 
 /** PreflightView asks a cluster whether Signpost can manage it. */
 export function PreflightView({ path }: { path: string }) {
@@ -40,7 +41,7 @@ export function PreflightView({ path }: { path: string }) {
                   <Text>{c.name}</Text>
                 </td>
                 <td>
-                  <Text>{c.message}</Text>
+                  <Told>{c.message}</Told>
                 </td>
               </tr>
             ))}

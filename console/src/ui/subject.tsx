@@ -1,6 +1,6 @@
-import { kindOf, ownerWord } from '../lib/commands'
+import { kindOf, ownerWord, projectOf } from '../lib/commands'
 import { link } from '../lib/route'
-import { inWords } from '../lib/words'
+import { clusterPath, inWords, withClusters } from '../lib/words'
 import { Text } from './basics'
 
 /** Subject is a document that an event is about, with the way to its page if it has one. */
@@ -9,21 +9,37 @@ export function Subject({ path }: { path: string }) {
   const [, provider = '', , name = ''] = path.split('/')
   if (kind === 'name') return <a href={link(['names', name])}>{name}</a>
   if (kind === 'cluster') return <a href={link(['fleet', provider, name])}>{`${provider}/${name}`}</a>
-  return <Text>{ownerWord(path)}</Text>
+  if (kind === 'group') return <a href={link(['groups'], { project: projectOf(path) })}>{named(path)}</a>
+  return <Text>{named(path)}</Text>
+}
+
+/** named is a document in words, as in provider lab of shop, or dns-intents/www of shop/store/v1/prod. */
+export function named(path: string): string {
+  const kind = kindOf(path)
+  const last = path.split('/').at(-1) ?? path
+  if (kind === 'project') return `project ${last}`
+  if (kind === 'group') return `group ${ownerWord(path)}`
+  if (kind === 'provider' || kind === 'logical cloud') return `${kind} ${last} of ${projectOf(path)}`
+  const [, group, rest] = /^(projects\/[^/]+\/composite-apps\/[^/]+\/[^/]+\/deployment-intent-groups\/[^/]+)\/(.+)$/.exec(path) ?? []
+  return group && rest ? `${rest.split('/').slice(-2).join('/')} of group ${ownerWord(group)}` : path
+}
+
+/** ClusterLink is a cluster with the way to its page, however an answer spells it. */
+export function ClusterLink({ cluster }: { cluster: string }) {
+  const path = clusterPath(cluster)
+  return path.includes('/') ? <a href={link(['fleet', ...path.split('/')])}>{path}</a> : <>{path}</>
 }
 
 /** Told is a sentence of the server, in which each cluster leads to its page, and buttons stand for flags. */
 export function Told({ children }: { children: string }) {
   return (
     <>
-      {inWords(children).split(/\b([a-z0-9][a-z0-9-]*\+[a-z0-9-]*[a-z0-9])\b/).map((part, i) =>
+      {withClusters(children).map((part, i) =>
         i % 2 === 1 ? (
-          <a key={i} href={link(['fleet', ...part.split('+')])}>
-            {part.replace('+', '/')}
-          </a>
+          <ClusterLink key={i} cluster={part} />
         ) : (
           <Text key={i} most={2000}>
-            {part}
+            {inWords(part)}
           </Text>
         ),
       )}
@@ -31,18 +47,15 @@ export function Told({ children }: { children: string }) {
   )
 }
 
-/** NamesTabs leads from the list of names to the latest changes, and back. */
-export function NamesTabs({ here }: { here: 'names' | 'groups' | 'changes' }) {
+/** NamesTabs leads from the list of names to the groups, and back. */
+export function NamesTabs({ here }: { here: 'names' | 'groups' }) {
   return (
-    <nav class="tabs" aria-label="Names and changes">
+    <nav class="tabs" aria-label="Names and groups">
       <a href={link(['names'])} aria-current={here === 'names' ? 'page' : undefined}>
         All names
       </a>
       <a href={link(['groups'])} aria-current={here === 'groups' ? 'page' : undefined}>
         Groups
-      </a>
-      <a href={link(['changes'])} aria-current={here === 'changes' ? 'page' : undefined}>
-        Recent changes
       </a>
     </nav>
   )

@@ -5,6 +5,8 @@ import "time"
 // FleetQuery asks how everything does.
 type FleetQuery struct {
 	Limit   int
+	Cluster string                    // "provider+cluster": only items of it; empty: of all
+	Healthy string                    // True, False, Unknown or NotTrue: only such items; empty: all
 	After   string                    // where the last page ended: its Continue
 	Sees    func(project string) bool // what may be told
 	Drained map[string]bool           // clusters ("provider+cluster") that are drained
@@ -13,12 +15,14 @@ type FleetQuery struct {
 // Fleet is a page of how clusters and external-dns do, and the sum of all owners and
 // names. It has what the caller may read.
 type Fleet struct {
-	Groups   map[State]int `json:"groups"` // deployment intent groups with host names, by state
-	Names    map[State]int `json:"names"`  // name documents, by state
-	Hosts    HostCounts    `json:"hosts"`  // host names of both
-	Items    []FleetItem   `json:"items"`  // clusters, then external-dns; never nil
-	AsOf     AsOf          `json:"asOf"`
-	Continue string        `json:"continue,omitempty"`
+	Groups map[State]int `json:"groups"` // deployment intent groups with host names, by state
+	Names  map[State]int `json:"names"`  // name documents, by state
+	Hosts  HostCounts    `json:"hosts"`  // host names of both
+	Items  []FleetItem   `json:"items"`  // clusters, then external-dns; never nil
+	// AnswerTimes are of the names whose last change was answered in the last 24 hours; nil if none was.
+	AnswerTimes *AnswerTimes `json:"answerTimes,omitempty"`
+	AsOf        AsOf         `json:"asOf"`
+	Continue    string       `json:"continue,omitempty"`
 }
 
 // HostCounts counts host names, each for every owner, provider and scope.
@@ -26,6 +30,15 @@ type HostCounts struct {
 	Total       int `json:"total"`
 	Unpublished int `json:"unpublished"` // not seen to be published, or not known to be
 	Unverified  int `json:"unverified"`  // not seen to be answered, or not known to be
+}
+
+// AnswerTimes are how long changes took from their observation until all servers answered
+// them, as Go durations.
+type AnswerTimes struct {
+	Names   int    `json:"names"` // how many changes, of a name each
+	Median  string `json:"median"`
+	P95     string `json:"p95"`
+	Longest string `json:"longest"`
 }
 
 // FleetItem is a cluster that names take addresses from or that external-dns runs in, or
@@ -37,6 +50,7 @@ type FleetItem struct {
 	Record  string     `json:"provider,omitempty"`
 	Scope   Scope      `json:"scope,omitempty"`
 	Healthy string     `json:"healthy"`           // True, False, Unknown: it can be reached, or is available
+	Message string     `json:"message,omitempty"` // why it is not, or what fails there
 	Drained bool       `json:"drained,omitempty"` // of a cluster
 	Pending int        `json:"pending"`           // objects that the cluster does not have as they are wanted; 0 of an external-dns
 	Since   *time.Time `json:"pendingSince,omitempty"`

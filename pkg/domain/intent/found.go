@@ -43,8 +43,9 @@ type FoundName struct {
 	Home      []string `json:"externalDNS"` // "provider+cluster" of each external-dns, ordered
 	Clusters  []string `json:"clusters"`    // "provider+cluster" that addresses may come from, ordered
 	State     State    `json:"state"`
-	Published string   `json:"published"` // True, False, Unknown
-	Verified  string   `json:"verified"`  // likewise
+	Published string   `json:"published"`        // True, False, Unknown
+	Verified  string   `json:"verified"`         // likewise
+	Reason    string   `json:"reason,omitempty"` // why the worse of both is not True, or what stands in the way of the owner
 }
 
 // Changed tells which documents of a collection were written or deleted.

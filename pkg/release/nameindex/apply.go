@@ -6,12 +6,14 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -34,9 +36,9 @@ func (t *tables) remove(path intent.Path) {
 
 // put takes up an owner in place of what was known of it, with the host names that its
 // release gives.
-func (t *tables) put(path intent.Path, state intent.State, g plan.Group) {
+func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 	t.remove(path)
-	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.word(path.Segment("projects")), state: state}
+	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.word(path.Segment("projects")), state: l.State(), message: strings.Clone(cmp.Or(l.Failure, l.Unaccepted()))}
 	t.owners[o.path] = o
 	type key struct {
 		host, provider string
@@ -110,9 +112,14 @@ func (t *tables) take(c ledger.Changed) {
 	}
 	key := endpointKey{c.ID.Cluster, c.ID.Namespace, c.ID.Name}
 	e := t.endpoint(key)
-	e.applied = 0
+	e.applied, e.refused, e.observed = 0, "", 0
+	if c.Entry != nil && c.Entry.Stages != nil {
+		e.observed = millis(c.Entry.Stages.Observed)
+	}
 	if c.Entry != nil && c.Entry.Status == ledger.Applied && !c.Entry.Going && c.Entry.UID != "" {
 		e.applied = digest(c.Entry.UID, c.Entry.Generation)
+	} else if c.Entry != nil {
+		e.refused = c.Entry.Message
 	}
 	t.forget(key)
 }
@@ -142,12 +149,15 @@ func (t *tables) see(s observed.Sighting) {
 	switch s.Kind {
 	case observed.OfReachability:
 		c := t.cluster(s.Cluster)
-		c.known, c.reachable = s.Reachability != nil, s.Reachability != nil && s.Reachability.Reachable
+		c.known, c.reachable, c.why = s.Reachability != nil, false, ""
+		if r := s.Reachability; r != nil {
+			c.reachable, c.why = r.Reachable, r.Message
+		}
 	case observed.OfDeployment:
 		p := t.program(programKey{s.Cluster, s.Namespace, s.Name})
 		*p = program{known: s.Deployment != nil}
 		if d := s.Deployment; d != nil {
-			p.available, p.unread = d.Available, d.Sync == nil || d.Sync.Unread != ""
+			p.available, p.unread, p.why = d.Available, d.Sync == nil || d.Sync.Unread != "", whyNot(d)
 		}
 	case observed.OfPublished, observed.OfAnswers:
 		key := endpointKey{s.Cluster, s.Namespace, s.Name}
@@ -161,6 +171,22 @@ func (t *tables) see(s observed.Sighting) {
 	}
 }
 
+// whyNot is what an external-dns tells of why it does not publish; empty if it tells of nothing.
+func whyNot(d *observed.Deployment) string {
+	if d.Message != "" || d.Sync == nil {
+		return d.Message
+	}
+	return cmp.Or(d.Sync.Failing, d.Sync.Unread)
+}
+
+// millis is a time in Unix milliseconds, 0 for none.
+func millis(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
 // answersOf are the answers by host name, ordered.
 func answersOf(all *observed.Answers) []answer {
 	if all == nil {
@@ -168,12 +194,20 @@ func answersOf(all *observed.Answers) []answer {
 	}
 	var out []answer
 	for _, n := range all.Names {
-		verified := verify.Verdict(n.Verdict).Status()
-		if last := len(out) - 1; last >= 0 && out[last].host == n.Name {
-			out[last].verified = worse(out[last].verified, verified)
+		next := answer{host: n.Name, verified: verify.Verdict(n.Verdict).Status(), since: millis(n.Since)}
+		if next.verified != yes {
+			next.why = n.Message
+		}
+		last := len(out) - 1
+		if last < 0 || out[last].host != n.Name {
+			out = append(out, next)
 			continue
 		}
-		out = append(out, answer{n.Name, verified})
+		since := max(out[last].since, next.since)
+		if worse(out[last].verified, next.verified) != out[last].verified {
+			out[last] = next
+		}
+		out[last].since = since
 	}
 	slices.SortStableFunc(out, func(a, b answer) int { return cmp.Compare(a.host, b.host) })
 	return slices.Clip(out)

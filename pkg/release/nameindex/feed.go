@@ -312,5 +312,5 @@ func (r *reading) apply(t *tables) {
 		t.remove(r.path)
 		return
 	}
-	t.put(r.path, r.lifecycle.State(), r.lifecycle.Placed(r.release.Group))
+	t.put(r.path, &r.lifecycle, r.lifecycle.Placed(r.release.Group))
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
@@ -30,6 +31,8 @@ type census struct {
 	intent.FleetQuery
 	out   intent.Fleet
 	items map[fleetKey]*intent.FleetItem
+	now   int64 // in Unix milliseconds
+	times []time.Duration
 }
 
 // Census returns how clusters and external-dns do that have to do with names which the
@@ -44,13 +47,14 @@ func (x *Index) Census(q intent.FleetQuery) (intent.Fleet, error) {
 	if err := x.fresh(); err != nil {
 		return intent.Fleet{}, err
 	}
-	c := census{FleetQuery: q, items: map[fleetKey]*intent.FleetItem{}}
+	c := census{FleetQuery: q, items: map[fleetKey]*intent.FleetItem{}, now: x.now().UnixMilli()}
 	c.out = intent.Fleet{Groups: map[intent.State]int{}, Names: map[intent.State]int{}, Items: []intent.FleetItem{}, AsOf: x.asOf()}
 	for _, o := range x.tables.owners {
 		if q.Sees(o.project) {
 			c.count(x.tables, o)
 		}
 	}
+	c.out.AnswerTimes = answerTimesOf(c.times)
 	c.page(string(after))
 	return c.out, nil
 }
@@ -73,6 +77,9 @@ func (c *census) count(t *tables, o *owner) {
 			}
 		}
 		add(&c.out.Hosts)
+		if took, is := r.answerTime(c.now); is {
+			c.times = append(c.times, took)
+		}
 		clusters := map[string]bool{}
 		for _, name := range r.sources {
 			clusters[name] = true
@@ -94,11 +101,11 @@ func (c *census) count(t *tables, o *owner) {
 func (c *census) externalDNS(r *row, e *endpoint) *intent.FleetItem {
 	key := fleetKey{kindExternalDNS, r.of.project, r.provider, string(r.scope), e.at.name}
 	if c.items[key] == nil {
-		healthy := unknown
+		healthy, message := unknown, ""
 		if e.by.known && e.at.known && e.at.reachable {
-			healthy = truth(e.by.available)
+			healthy, message = truth(e.by.available), e.by.why
 		}
-		c.items[key] = &intent.FleetItem{Kind: kindExternalDNS, Cluster: intent.HomeWord(e.at.name), Project: r.of.project, Record: r.provider, Scope: r.scope, Healthy: healthy}
+		c.items[key] = &intent.FleetItem{Kind: kindExternalDNS, Cluster: intent.HomeWord(e.at.name), Project: r.of.project, Record: r.provider, Scope: r.scope, Healthy: healthy, Message: message}
 	}
 	return c.items[key]
 }
@@ -118,7 +125,7 @@ func (c *census) cluster(t *tables, name string) *intent.FleetItem {
 // await adds what is known of a cluster: whether it can be reached, and what waits there.
 func (c *census) await(item *intent.FleetItem, at *cluster) {
 	if at.known {
-		item.Healthy = truth(at.reachable)
+		item.Healthy, item.Message = truth(at.reachable), at.why
 	}
 	for _, p := range at.pending {
 		if !c.Sees(p.project) {
@@ -138,17 +145,19 @@ func truth(is bool) string {
 	return no
 }
 
-// page has the items behind a place, as many as are asked for.
+// page has the items that are asked for behind a place, as many as fit.
 func (c *census) page(after string) {
 	keys := slices.SortedFunc(maps.Keys(c.items), func(a, b fleetKey) int { return cmp.Compare(a.text(), b.text()) })
-	for n, key := range keys {
-		if key.text() <= after {
+	last := after
+	for _, key := range keys {
+		if key.text() <= after || c.Cluster != "" && key.cluster != c.Cluster || !fits(c.Healthy, c.items[key].Healthy) {
 			continue
 		}
 		if len(c.out.Items) == c.Limit {
-			c.out.Continue = base64.RawURLEncoding.EncodeToString([]byte(keys[n-1].text()))
+			c.out.Continue = base64.RawURLEncoding.EncodeToString([]byte(last))
 			return
 		}
+		last = key.text()
 		c.out.Items = append(c.out.Items, *c.items[key])
 	}
 }

@@ -46,6 +46,25 @@ func TestTheFleetSumsUpWhatTheCallerMayRead(t *testing.T) {
 			{Kind: "externalDNS", Cluster: hub, Project: "shop", Record: "lab", Scope: intent.Public, Healthy: "True", Hosts: intent.HostCounts{Total: 2}},
 		}, fleet.Items)
 
+		items := func(q intent.FleetQuery) (keys []string) {
+			q.Sees = all.Sees
+			for q.Limit = 1; ; {
+				fleet, err := w.index.Census(q)
+				require.NoError(t, err)
+				require.Equal(t, sum, fleet.Hosts, "counts are of everything")
+				for _, i := range fleet.Items {
+					keys = append(keys, i.Kind+" "+i.Cluster+" "+i.Record)
+				}
+				if q.After = fleet.Continue; q.After == "" {
+					return keys
+				}
+			}
+		}
+		require.Equal(t, []string{"cluster edge+berlin "}, items(intent.FleetQuery{Cluster: "edge+berlin"}))
+		require.Equal(t, []string{"cluster edge+hub ", "externalDNS edge+hub bread", "externalDNS edge+hub lab"}, items(intent.FleetQuery{Cluster: hub}))
+		require.Equal(t, []string{"cluster edge+berlin "}, items(intent.FleetQuery{Healthy: "NotTrue"}))
+		require.Empty(t, items(intent.FleetQuery{Healthy: "False"}))
+
 		fleet, err = w.index.Census(intent.FleetQuery{Limit: 100, Sees: seesOnly("shop")})
 		require.NoError(t, err)
 		require.Empty(t, fleet.Names)
@@ -61,5 +80,45 @@ func TestTheFleetSumsUpWhatTheCallerMayRead(t *testing.T) {
 		require.Zero(t, fleet.Items[1].Pending)
 		_, err = New(time.Now).Census(all)
 		require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+	})
+}
+
+// TestTheFleetTellsHowLongAnswersTook, of the last change of each name that was answered in
+// the last 24 hours.
+func TestTheFleetTellsHowLongAnswersTook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		times := func() *intent.AnswerTimes {
+			synctest.Wait()
+			fleet, err := w.index.Census(intent.FleetQuery{Limit: 10, Sees: seesOnly("shop")})
+			require.NoError(t, err)
+			return fleet.AnswerTimes
+		}
+		answered := func(host string, took, ago time.Duration) {
+			g := w.published(nameOwner("shop", host), "lab", host)
+			names := w.answers[g.Project.Namespace+"/"+endpointID(g).Name].Names
+			names[0].Since = time.Now().Add(-ago)
+			require.NoError(t, w.writer(hub).SetAnswers(t.Context(), w.answers))
+			require.NoError(t, w.store.Ledger.Write(t.Context(), fence(), []ledger.Entry{
+				{ID: endpointID(g), UID: "u", Generation: 1, Status: ledger.Applied, Stages: &intent.Stages{Observed: names[0].Since.Add(-took)}},
+			}, nil))
+		}
+		w.published(nameOwner("shop", "untold.example"), "lab", "untold.example")
+		require.Nil(t, times())
+		answered("quick.example", time.Second, time.Hour)
+		require.Equal(t, &intent.AnswerTimes{Names: 1, Median: "1s", P95: "1s", Longest: "1s"}, times())
+		answered("slow.example", time.Minute, time.Hour)
+		answered("usual.example", 2*time.Second, 20*time.Hour)
+		answered("old.example", time.Hour, 25*time.Hour)
+		answered("earlier.example", -time.Second, time.Hour) // the change left its answer alone
+		want := &intent.AnswerTimes{Names: 3, Median: "2s", P95: "1m0s", Longest: "1m0s"}
+		require.Equal(t, want, times())
+		time.Sleep(5 * time.Hour) // of fake time; the Feed goes on hearing from its stores
+		want = &intent.AnswerTimes{Names: 2, Median: "1s", P95: "1m0s", Longest: "1m0s"}
+		require.Equal(t, want, times())
+		w.answer(groupOf(nameOwner("shop", "slow.example"), "lab", nil, "slow.example"), "NotThere", "gone")
+		require.Equal(t, 1, times().Names)
 	})
 }

@@ -61,6 +61,7 @@ type owner struct {
 	path    intent.Path
 	project string
 	state   intent.State
+	message string // what stands in the way of it; else empty
 	rows    []*row
 }
 
@@ -101,6 +102,8 @@ type endpoint struct {
 	users     int    // rows that it is one of
 	applied   uint64 // digest of the object that the cluster has as it is wanted; 0: none
 	published uint64 // digest of the object that external-dns has put through; 0: none
+	observed  int64  // when its last change was observed, in Unix milliseconds; 0: that is not known
+	refused   string // why the cluster does not have it as it is wanted; else empty
 	answers   []answer
 }
 
@@ -108,6 +111,8 @@ type endpoint struct {
 type answer struct {
 	host     string
 	verified string
+	since    int64  // of the last change of the answers, in Unix milliseconds
+	why      string // it is not True
 }
 
 // programKey is where the Deployment of an external-dns is.
@@ -117,7 +122,8 @@ type programKey struct{ cluster, namespace, name string }
 type program struct {
 	known     bool
 	available bool
-	unread    bool // it cannot be read what external-dns has synchronized
+	unread    bool   // it cannot be read what external-dns has synchronized
+	why       string // it is not available, or does not synchronize; else empty
 }
 
 // cluster is what is known of a cluster.
@@ -125,6 +131,7 @@ type cluster struct {
 	name      string
 	known     bool
 	reachable bool
+	why       string                // it cannot be reached
 	pending   map[bundle.ID]pending // objects that are not as they are wanted
 }
 

@@ -228,6 +228,6 @@ func (h hit) name() intent.FoundName {
 	return intent.FoundName{
 		Name: h.host, Project: h.of.project, Owner: h.of.path, Provider: h.provider, Scope: h.scope,
 		Home: slices.Compact(homes), Clusters: append([]string{}, h.sources...),
-		State: h.of.state, Published: h.published, Verified: h.verified,
+		State: h.of.state, Published: h.published, Verified: h.verified, Reason: h.reason(),
 	}
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -97,6 +99,74 @@ func TestTheWorstComeFirst(t *testing.T) {
 	})
 }
 
+// TestAReasonIsToldWithEachFault, and none of a name that is published and answered.
+func TestAReasonIsToldWithEachFault(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		reasons := func() map[string]string {
+			synctest.Wait()
+			page, err := w.index.FindNames(intent.NameQuery{Limit: 100, Sees: seesOnly("shop")})
+			require.NoError(t, err)
+			out := map[string]string{}
+			for _, n := range page.Items {
+				out[n.Name] = n.Reason
+			}
+			return out
+		}
+		w.put(groupOf(nameOwner("shop", "new.example"), "lab", nil, "new.example"), deployed())
+		require.Equal(t, map[string]string{"new.example": "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet"}, reasons())
+
+		g := groupOf(nameOwner("shop", "new.example"), "lab", nil, "new.example")
+		w.apply(g, 1, ledger.Applied)
+		require.Equal(t, "external-dns cannot be observed on edge/hub", reasons()["new.example"])
+		require.NoError(t, w.store.Ledger.Write(t.Context(), fence(), nil, []bundle.ID{endpointID(g)}))
+
+		w.published(nameOwner("shop", "good.example"), "lab", "good.example")
+		foreign := w.published(nameOwner("shop", "foreign.example"), "lab", "foreign.example")
+		w.answer(foreign, "Foreign", "192.0.2.1:53 answers 203.0.113.9")
+		stale := w.published(nameOwner("shop", "stale.example"), "lab", "stale.example")
+		w.apply(stale, 2, ledger.Applied)
+		refused := w.published(nameOwner("shop", "refused.example"), "lab", "refused.example")
+		w.apply(refused, 2, ledger.Failed)
+		silent := w.published(nameOwner("shop", "silent.example"), "lab", "silent.example")
+		w.answer(silent, "Unreachable", "192.0.2.1:53 does not answer")
+		failed, updating, going := deployed(), deployed(), deployed()
+		failed.Failure, updating.Settled, updating.Wanted, going.Settled, going.Wanted = "no room", false, intent.Update, false, intent.Terminate
+		w.put(groupOf(nameOwner("shop", "failed.example"), "lab", nil, "failed.example"), failed)
+		w.put(groupOf(nameOwner("shop", "late.example"), "lab", nil, "late.example"), updating)
+		w.put(groupOf(nameOwner("shop", "going.example"), "lab", nil, "going.example"), going)
+		require.Equal(t, map[string]string{
+			"new.example":     "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet",
+			"good.example":    "",
+			"foreign.example": "192.0.2.1:53 answers 203.0.113.9",
+			"stale.example":   "external-dns has not synchronized yet since the DNSEndpoint changed",
+			"refused.example": "the cluster says why",
+			"silent.example":  "192.0.2.1:53 does not answer",
+			"failed.example":  "no room",
+			"late.example":    "its release is on the way to edge/hub",
+			"going.example":   "",
+		}, reasons())
+
+		deployment := func(d observed.Deployment) {
+			g := groupOf(prod, "lab", nil, "any.example")
+			require.NoError(t, w.writer(hub).SetDeployment(t.Context(), g.Project.Namespace, provider.DeploymentName("lab", intent.Public), d))
+		}
+		deployment(observed.Deployment{Message: "ImagePullBackOff"})
+		require.Equal(t, "ImagePullBackOff", reasons()["good.example"])
+		deployment(observed.Deployment{Available: true, Sync: &observed.Sync{Failing: "AccessDenied"}})
+		require.Equal(t, "AccessDenied", reasons()["stale.example"])
+		require.Empty(t, reasons()["good.example"], "it was put through before")
+		require.NoError(t, w.writer(hub).SetReachability(t.Context(), observed.Reachability{Message: "no route"}))
+		require.Equal(t, "edge/hub, the home of external-dns, cannot be reached: no route", reasons()["good.example"])
+		fleet, err := w.index.Census(intent.FleetQuery{Limit: 1, Cluster: hub, Sees: seesOnly("shop")})
+		require.NoError(t, err)
+		require.Equal(t, "no route", fleet.Items[0].Message)
+		require.Equal(t, "192.0.2.1:53 answers 203.0.113.9", reasons()["foreign.example"], "what is known to be wrong comes first")
+	})
+}
+
 // TestPagesHoldEachNameOnce, in order, whatever the size of pages, by name and by
 // severity, while other names come and go.
 func TestPagesHoldEachNameOnce(t *testing.T) {
@@ -107,7 +177,7 @@ func TestPagesHoldEachNameOnce(t *testing.T) {
 		for n := range stays {
 			host := fmt.Sprintf("n%02d.example", n)
 			g := groupOf(nameOwner("shop", host), "lab", nil, host)
-			full.put(g.Path, intent.Instantiated, g)
+			full.put(g.Path, instantiated(), g)
 			if rapid.Bool().Draw(t, "broken") {
 				full.see(observed.Sighting{Kind: observed.OfAnswers, Cluster: hub, Namespace: "shop-dns", Name: endpointID(g).Name, Answers: &observed.Answers{
 					Names: []observed.NameAnswer{{Name: host, Type: "A", Verdict: "Foreign"}},
@@ -132,7 +202,7 @@ func TestPagesHoldEachNameOnce(t *testing.T) {
 			require.Len(t, page.Items, query.Limit)
 			host := fmt.Sprintf("n%02d.example", rapid.IntRange(0, 40).Draw(t, "other"))
 			index.change(2, func(now *tables) {
-				now.put(nameOwner("bakery", host), intent.Instantiated, groupOf(nameOwner("bakery", host), "bread", nil, host))
+				now.put(nameOwner("bakery", host), instantiated(), groupOf(nameOwner("bakery", host), "bread", nil, host))
 			})
 		}
 		require.Len(t, hosts, stays)
@@ -151,7 +221,7 @@ func fillMany(names int) *tables {
 		project := fmt.Sprintf("project-%03d", n%200)
 		host := fmt.Sprintf("service-%06d.team-%03d.shop.example.com", n, n%200)
 		g := groupOf(nameOwner(project, host), "lab", []string{fmt.Sprintf("dc+c%d", n%50), "dc+other"}, host)
-		t.put(g.Path, intent.Instantiated, g)
+		t.put(g.Path, instantiated(), g)
 		id := endpointID(g)
 		t.take(ledger.Changed{ID: id, Entry: &ledger.Entry{UID: "u", Generation: int64(n), Status: ledger.Applied}})
 		t.see(observed.Sighting{Kind: observed.OfPublished, Cluster: hub, Namespace: id.Namespace, Name: id.Name, Published: &observed.Published{UID: "u", Generation: int64(n)}})
@@ -216,7 +286,7 @@ func BenchmarkChangeAmong100000(b *testing.B) {
 	for b.Loop() {
 		host := fmt.Sprintf("service-%06d.example.com", rand.IntN(100_000))
 		g := groupOf(nameOwner("shop", host), "lab", nil, host)
-		index.change(2, func(t *tables) { t.put(g.Path, intent.Instantiated, g) })
+		index.change(2, func(t *tables) { t.put(g.Path, instantiated(), g) })
 		index.lockOrdered()
 		index.mu.RUnlock()
 	}

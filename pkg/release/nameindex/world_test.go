@@ -113,6 +113,11 @@ func deployed() state.Lifecycle {
 	return state.Lifecycle{Seq: 1, Wanted: intent.Instantiate, Settled: true}
 }
 
+func instantiated() *state.Lifecycle {
+	l := deployed()
+	return &l
+}
+
 // fence holds always: the world has one worker.
 func fence() kv.Compare { return kv.Compare{Key: "/nobody"} }
 
@@ -126,7 +131,21 @@ func (w *world) writer(cluster string) *observed.Writer {
 // apply has the cluster hold the DNSEndpoint of a group in a generation.
 func (w *world) apply(g plan.Group, generation int64, status ledger.Status) {
 	w.Helper()
-	require.NoError(w, w.store.Ledger.Write(w.Context(), fence(), []ledger.Entry{{ID: endpoints.ID(g, g.Bindings[0]), UID: "u", Generation: generation, Status: status}}, nil))
+	message := ""
+	if status == ledger.Failed {
+		message = "the cluster says why"
+	}
+	require.NoError(w, w.store.Ledger.Write(w.Context(), fence(), []ledger.Entry{{ID: endpoints.ID(g, g.Bindings[0]), UID: "u", Generation: generation, Status: status, Message: message}}, nil))
+}
+
+// answer has the servers answer a verdict for the names of a group, with a message.
+func (w *world) answer(g plan.Group, verdict, message string) {
+	w.Helper()
+	names := w.answers[g.Project.Namespace+"/"+endpoints.Name(g, g.Bindings[0])].Names
+	for n := range names {
+		names[n].Verdict, names[n].Message = verdict, message
+	}
+	require.NoError(w, w.writer(hub).SetAnswers(w.Context(), w.answers))
 }
 
 // sync has external-dns put the DNSEndpoint through in a generation, and the servers

@@ -49,6 +49,26 @@ func Of(snap query.Snapshot) intent.Status {
 	return s
 }
 
+// Brief projects what a list tells of a group.
+func Brief(snap query.Snapshot) intent.GroupSummary {
+	l := snap.Lifecycle
+	out := intent.GroupSummary{Path: intent.Path(snap.Owner), State: l.State(), Release: l.Seq, Undeployed: len(snap.Undeployed), Message: message(snap)}
+	if l.Deployed() {
+		out.Names = l.Names
+	}
+	return out
+}
+
+// Briefs projects what a page of a list tells. idle tells that no worker is running.
+func Briefs(page query.GroupPage, idle bool) intent.GroupSummaryPage {
+	out := intent.GroupSummaryPage{Items: []intent.GroupSummary{}, Continue: page.Continue}
+	for _, snap := range page.Groups {
+		snap.Idle = idle
+		out.Items = append(out.Items, Brief(snap))
+	}
+	return out
+}
+
 // message is what stands in the way of the whole group.
 func message(snap query.Snapshot) string {
 	why := cmp.Or(snap.Lifecycle.Failure, snap.Lifecycle.Unaccepted())

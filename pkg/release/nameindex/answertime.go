@@ -1,0 +1,37 @@
+package nameindex
+
+import (
+	"slices"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// answeredWithin is of which time answers are summed up.
+const answeredWithin = 24 * time.Hour
+
+// answerTime is how long the last change of a row took until its servers answered it; false
+// if they have not, or did so too long ago. now is in Unix milliseconds.
+func (r *row) answerTime(now int64) (time.Duration, bool) {
+	longest := time.Duration(-1)
+	for _, e := range r.from {
+		a := e.answerTo(r.host)
+		if e.observed == 0 || a == nil || a.verified != yes || a.since < e.observed || now-a.since > answeredWithin.Milliseconds() {
+			continue
+		}
+		longest = max(longest, time.Duration(a.since-e.observed)*time.Millisecond)
+	}
+	return longest, longest >= 0
+}
+
+// answerTimesOf sums up times; nil for none. It reorders them.
+func answerTimesOf(times []time.Duration) *intent.AnswerTimes {
+	if len(times) == 0 {
+		return nil
+	}
+	slices.Sort(times)
+	at := func(percent int) string {
+		return times[(len(times)*percent+99)/100-1].Round(10 * time.Millisecond).String()
+	}
+	return &intent.AnswerTimes{Names: len(times), Median: at(50), P95: at(95), Longest: at(100)}
+}

@@ -1,0 +1,75 @@
+package nameindex
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// reason is why a name is not as it should be, the gravest fault first; empty if the Index
+// knows of none.
+func (h hit) reason() string {
+	switch {
+	case h.of.state == intent.Failed && h.of.message != "":
+		return h.of.message
+	case h.of.state == intent.Terminating: // as it was asked for
+		return ""
+	case h.published == no:
+		return h.whyUnpublished()
+	case h.verified != yes && (h.verified == no || h.published == yes):
+		return h.whyUnverified()
+	case h.published != yes:
+		return h.whyUnpublished()
+	}
+	return ""
+}
+
+// whyUnpublished is why the first DNSEndpoint with the worst state is not published.
+func (h hit) whyUnpublished() string {
+	for _, e := range h.from {
+		if e.publishedAs(h.host) == h.published {
+			return e.whyUnpublished(h.of.state != intent.Instantiated)
+		}
+	}
+	return ""
+}
+
+// whyUnpublished tells the cause that is known best. moving tells that the release is not everywhere yet.
+func (e *endpoint) whyUnpublished(moving bool) string {
+	where, who := strings.Replace(e.at.name, "+", "/", 1), "external-dns"
+	if intent.IsPublisher(e.at.name) {
+		where, who = "Signpost", "the built-in publisher"
+	}
+	switch {
+	case e.applied == 0 && e.refused == "" && moving:
+		return "its release is on the way to " + where
+	case e.applied == 0:
+		return cmp.Or(e.refused, "no cluster has an address that may be published, or its DNSEndpoint is not in "+where+" yet")
+	case e.at.known && !e.at.reachable:
+		return withCause(where+", the home of external-dns, cannot be reached", e.at.why)
+	case !e.at.known || e.by == nil || !e.by.known:
+		return who + " cannot be observed on " + where
+	case !e.by.available:
+		return cmp.Or(e.by.why, who+" is not available")
+	case e.published != e.applied:
+		return cmp.Or(e.by.why, who+" has not synchronized yet since the DNSEndpoint changed")
+	}
+	return "no cluster has an address for the name that may be published, or its servers were not asked yet"
+}
+
+// whyUnverified is what the first DNSEndpoint with the worst state was answered.
+func (h hit) whyUnverified() string {
+	for _, e := range h.from {
+		if e.verifiedAs(h.host) != h.verified {
+			continue
+		}
+		if a := e.answerTo(h.host); a != nil {
+			return a.why
+		}
+		return "its authoritative servers were not asked yet"
+	}
+	return ""
+}
+
+func withCause(text, cause string) string { return strings.TrimSuffix(text+": "+cause, ": ") }
