@@ -10,8 +10,8 @@ import (
 // answeredWithin is of which time answers are summed up.
 const answeredWithin = 24 * time.Hour
 
-// answerTime is how long the last change of a row took until its servers answered it; false
-// if they have not, or did so too long ago. now is in Unix milliseconds.
+// answerTime is how long the last change of a row took until its servers answered it. It is
+// false if no answer is known, or an old one. now is in Unix milliseconds.
 func (r *row) answerTime(now int64) (time.Duration, bool) {
 	longest := time.Duration(-1)
 	for _, e := range r.from {
