@@ -55,6 +55,25 @@ func TestPlanTellsWhatWouldHappenAndChangesNothing(t *testing.T) {
 	}
 }
 
+// TestAPlanKeepsWhatOtherOwnersHave: a namespace goes with the last of those who need it.
+func TestAPlanKeepsWhatOtherOwnersHave(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.associate(eu, "lab", "corp")
+	w.group(test, "api", "api.corp.example")
+	w.observe(berlin, "shop/api", "203.0.113.12")
+	w.do(intent.Instantiate, test)
+	w.settle(prod, test)
+	gone := actions(w.plan(prod, intent.Terminate))
+	require.Contains(t, gone, "delete edge+hub ServiceAccount external-dns-lab")
+	require.NotContains(t, gone, "delete edge+hub Namespace shop-dns", "provider corp needs it")
+
+	w.do(intent.Terminate, test)
+	w.outlive()
+	w.settle(test)
+	require.Contains(t, actions(w.plan(prod, intent.Terminate)), "delete edge+hub Namespace shop-dns")
+}
+
 // trimHashes cuts what follows the last hyphen of DNSEndpoints' names.
 func trimHashes(lines []string) []string {
 	for n, line := range lines {

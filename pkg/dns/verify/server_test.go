@@ -25,6 +25,7 @@ type nameserver struct {
 	broken   string              // it fails to answer for this name and those below it
 	mute     bool                // it answers nothing
 	truncate bool                // it truncates what is asked by UDP
+	shy      bool                // it denies aliases to those who ask for them, and follows them all the same
 	asked    []string            // "udp www.lab.example. A"
 }
 
@@ -113,6 +114,9 @@ func (s *nameserver) over(network string) dns.HandlerFunc {
 // answer fills in what a server of zone files would.
 func (s *nameserver) answer(m *dns.Msg, q dns.Question) {
 	there, known := s.records[rdata.Host(q.Name)]
+	if s.shy && q.Qtype == dns.TypeCNAME {
+		there, known = nil, false
+	}
 	for _, rr := range there {
 		if t := rr.Header().Rrtype; t == q.Qtype || t == dns.TypeCNAME {
 			m.Answer = append(m.Answer, rr)

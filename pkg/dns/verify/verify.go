@@ -82,6 +82,9 @@ func (v *Verifier) Verify(ctx context.Context, q Question, servers []netip.AddrP
 // ask asks one server, and where it answers something else also whose that is.
 func (v *Verifier) ask(ctx context.Context, q Question, server netip.AddrPort) Reply {
 	r := v.client.ask(ctx, server, q.Name, q.Type)
+	if q.Type == "CNAME" && len(r.Values) == 0 {
+		r = v.askForAlias(ctx, q, server, r)
+	}
 	if !q.contested(r) {
 		return r
 	}
@@ -89,6 +92,21 @@ func (v *Verifier) ask(ctx context.Context, q Question, server netip.AddrPort) R
 	if marks.Err == nil && marks.Authoritative && (marks.Rcode == noError || marks.Rcode == noName) {
 		r.Marked, r.Owner = true, owner(marks.Values)
 	}
+	return r
+}
+
+// askForAlias asks for addresses where a server has no alias to tell of. CoreDNS follows an
+// alias of its etcd whose key is below that of the name. To those who ask for the alias
+// itself, it denies the name.
+func (v *Verifier) askForAlias(ctx context.Context, q Question, server netip.AddrPort, denied Reply) Reply {
+	if denied.Err != nil || !denied.Authoritative || denied.Rcode != noError && denied.Rcode != noName {
+		return denied
+	}
+	r := v.client.ask(ctx, server, q.Name, "A")
+	if r.Err != nil || !r.Authoritative || r.CNAME == "" {
+		return denied
+	}
+	r.Values, r.CNAME = []string{r.CNAME}, ""
 	return r
 }
 

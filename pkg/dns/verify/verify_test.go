@@ -69,6 +69,20 @@ func TestEachTypeIsAskedAndRead(t *testing.T) {
 	assert.Equal(t, []string{"lb.cloud.example"}, f.Answers[0].Targets)
 }
 
+// TestAnAliasIsSeenThatIsFollowedAlone, as CoreDNS does with etcd.
+func TestAnAliasIsSeenThatIsFollowedAlone(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "alias.lab.example. 5 IN CNAME lb.cloud.example.", "www.lab.example. 30 IN A 203.0.113.10")
+	s.set(func() { s.shy = true })
+	q := Question{Name: "alias.lab.example", Type: "CNAME", Sets: [][]string{{"lb.cloud.example"}}}
+	f := s.verifies(t, q)
+	assert.Equal(t, Matches, f.Verdict, f.Message)
+	assert.Equal(t, []string{"lb.cloud.example"}, f.Answers[0].Targets)
+	assert.Equal(t, StillThere, s.verifies(t, q.changed(func(q *Question) { q.Leaving = true })).Verdict)
+	assert.Equal(t, Differs, s.verifies(t, q.changed(func(q *Question) { q.Sets = [][]string{{"other.cloud.example"}} })).Verdict)
+	assert.Equal(t, NotThere, s.verifies(t, q.changed(func(q *Question) { q.Name = "www.lab.example" })).Verdict)
+}
+
 // TestAServerThatAnswersTooMuchLeavesTheQuestionOpen (I6) checks that nothing is kept
 // of it, neither when the name is looked for nor when it is being given up.
 func TestAServerThatAnswersTooMuchLeavesTheQuestionOpen(t *testing.T) {

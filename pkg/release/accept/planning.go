@@ -157,27 +157,9 @@ func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Ch
 	if err != nil {
 		return nil, err
 	}
-	var after bundle.Bundle
-	if p.Action != intent.Terminate {
-		drained, err := s.DrainedClusters(ctx)
-		if err != nil {
-			return nil, err
-		}
-		contents, err := render.Render(ctx, p.Draft.Group, p.Draft.Frozen(), drained.Clusters, before, s.Renderer.LiveSources(p))
-		switch {
-		case intent.CodeOf(err) == intent.Conflict:
-			p.Draft.Fail(p.Draft.Group.Path, "/spec/apps", "%s", err)
-		case err != nil:
-			return nil, err
-		}
-		explain(p.Draft, contents)
-		if p.AppContext == "" && len(p.Draft.Errors) == 0 { // an orchestrator's calls wait for no cluster
-			noteMissing(ctx, s, p.Draft, contents)
-		}
-		if err := s.Sharing.CheckSharing(ctx, p.Draft); err != nil {
-			return nil, err
-		}
-		after, p.Bytes = contents.Objects, bytesOf(contents.Objects)
+	after, err := rendered(ctx, s, p, before)
+	if err != nil {
+		return nil, err
 	}
 	providersBefore, providersAfter, err := s.Providers(ctx, p)
 	if err != nil {
@@ -191,6 +173,9 @@ func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Ch
 		}
 	}
 	changes := render.Planned(state.Union(before, providersBefore), after)
+	if err := s.Sharing.KeepShared(ctx, p, changes); err != nil {
+		return nil, err
+	}
 	s.checkExistingDNS(ctx, p, changes, after)
 	resolve.WarnOfPods(p.Draft, changes)
 	if err := s.warnOfGap(ctx, p, before); err != nil {
@@ -199,6 +184,31 @@ func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Ch
 	left, err := s.Tenancy.Orphans(ctx, changes)
 	p.Draft.Warnings = append(p.Draft.Warnings, left...)
 	return changes, err
+}
+
+// rendered are the objects of the group as they would be after the action, without those of
+// providers.
+func rendered(ctx context.Context, s *Planner, p *resolve.Proposal, before bundle.Bundle) (bundle.Bundle, error) {
+	if p.Action == intent.Terminate {
+		return nil, nil
+	}
+	drained, err := s.DrainedClusters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	contents, err := render.Render(ctx, p.Draft.Group, p.Draft.Frozen(), drained.Clusters, before, s.Renderer.LiveSources(p))
+	switch {
+	case intent.CodeOf(err) == intent.Conflict:
+		p.Draft.Fail(p.Draft.Group.Path, "/spec/apps", "%s", err)
+	case err != nil:
+		return nil, err
+	}
+	explain(p.Draft, contents)
+	if p.AppContext == "" && len(p.Draft.Errors) == 0 { // an orchestrator's calls wait for no cluster
+		noteMissing(ctx, s, p.Draft, contents)
+	}
+	p.Bytes = bytesOf(contents.Objects)
+	return contents.Objects, s.Sharing.CheckSharing(ctx, p.Draft)
 }
 
 // bytesOf is how many bytes a context of these objects takes: each cluster's are

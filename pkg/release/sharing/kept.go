@@ -1,0 +1,41 @@
+package sharing
+
+import (
+	"context"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// KeepShared has objects stay that the group gives up, if other owners have them in the
+// cluster, too. A namespace goes with the last of its owners.
+func (s *Judge) KeepShared(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) error {
+	own := []string{string(state.GroupOwner(p.Draft.Group.Path))}
+	for _, use := range slices.Concat(p.Lifecycle.Uses, p.Draft.Uses) {
+		own = append(own, string(use.Owner()))
+	}
+	given := map[string][]bundle.ID{}
+	for _, c := range changes {
+		if c.Action == bundle.Delete && !c.ID.IsEndpoint() { // which is of one owner
+			given[c.ID.Cluster] = append(given[c.ID.Cluster], c.ID)
+		}
+	}
+	shared := map[bundle.ID]bool{}
+	for cluster, ids := range given {
+		entries, err := s.Ledger.Entries(ctx, cluster, ids)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			shared[e.ID] = slices.ContainsFunc(e.Owners, func(owner string) bool { return !slices.Contains(own, owner) })
+		}
+	}
+	for i, c := range changes {
+		if c.Action == bundle.Delete && shared[c.ID] {
+			changes[i].Action, changes[i].New = bundle.Unchanged, c.Old
+		}
+	}
+	return nil
+}
