@@ -102,10 +102,7 @@ func (h *Handlers) write(ctx context.Context, c *operation.Call, path intent.Pat
 	if old == nil || old.Revision != doc.Revision {
 		h.History.Wrote(ctx, old, &doc)
 	}
-	status := http.StatusOK
-	if old == nil {
-		status = http.StatusCreated
-	}
+	status := written(old)
 	said := func(report intent.NameReport, status int) (response.Answer, error) {
 		report.Changes, report.Warnings = changed(published.Changes), append(report.Warnings, published.Warnings...)
 		return h.answer(ctx, doc, &report, status, old == nil)
@@ -128,6 +125,14 @@ func (h *Handlers) write(ctx context.Context, c *operation.Call, path intent.Pat
 		return answer
 	}
 	return answer, err
+}
+
+// written is the status of an answer about a document that replaces old, nil for nothing.
+func written(old *intent.Document) int {
+	if old == nil {
+		return http.StatusCreated
+	}
+	return http.StatusOK
 }
 
 // report is what is known of a name that was just written.

@@ -1,6 +1,7 @@
 package nameindex
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -30,8 +31,9 @@ func answerTimesOf(times []time.Duration) *intent.AnswerTimes {
 		return nil
 	}
 	slices.Sort(times)
-	at := func(percent int) string {
-		return times[(len(times)*percent+99)/100-1].Round(10 * time.Millisecond).String()
+	at := func(part float64) string {
+		return times[int(math.Ceil(part*float64(len(times))))-1].Round(10 * time.Millisecond).String()
 	}
-	return &intent.AnswerTimes{Names: len(times), Median: at(50), P95: at(95), Longest: at(100)}
+	const median, most, all = 0.5, 0.95, 1
+	return &intent.AnswerTimes{Names: len(times), Median: at(median), P95: at(most), Longest: at(all)}
 }
