@@ -2988,7 +2988,7 @@ type Exclusion struct {
 	Reason string `json:"reason"`
 }
 
-// FailoverCounts How many names a failover changes. Each name and type of an owner and provider counts.
+// FailoverCounts How many names a failover changes. Each name and type of a provider counts.
 type FailoverCounts struct {
 	// Names Names that move.
 	//
@@ -3113,7 +3113,7 @@ type FailoverPreview struct {
 	// Example: 5m0s
 	CachesFor string `json:"cachesFor,omitempty,omitzero"`
 
-	// Counts How many names a failover changes. Each name and type of an owner and provider counts.
+	// Counts How many names a failover changes. Each name and type of a provider counts.
 	Counts FailoverCounts `json:"counts"`
 
 	// Drain Clusters that are not drained yet.
@@ -3169,7 +3169,7 @@ type FailoverRecord struct {
 	// CachesUntil Until when caches may hold an old target, as far as names are answered.
 	CachesUntil time.Time `json:"cachesUntil,omitempty,omitzero"`
 
-	// Counts How many names a failover changes. Each name and type of an owner and provider counts.
+	// Counts How many names a failover changes. Each name and type of a provider counts.
 	Counts FailoverCounts `json:"counts"`
 
 	// Drain Clusters: those that are named, and those with all of the labels.

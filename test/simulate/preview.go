@@ -182,14 +182,15 @@ func (w *world) comes(p intent.FailoverPreview, before map[given][]string, do fu
 	return done.ID
 }
 
-// checkRows: what a preview says of a name's targets is what is published, and other names stay
-// as they are.
+// checkRows: what a preview says of a name's targets is what all owners publish of it together,
+// and other names stay as they are.
 func (w *world) checkRows(p intent.FailoverPreview, before, after map[given][]string) {
-	said, free := maps.Clone(before), map[given]bool{}
+	was, is := together(before), together(after)
+	said, free := maps.Clone(was), map[state.NameKey]bool{}
 	for _, row := range p.Names {
-		key := keyOf(row)
-		if !slices.Equal(row.Before, before[key]) {
-			w.breaks("I6", "the preview says that %s has %v, and it has %v", key, row.Before, before[key])
+		key := keyOf(row).NameKey
+		if !slices.Equal(row.Before, was[key]) && len(row.Before)+len(was[key]) > 0 {
+			w.breaks("I6", "the preview says that %v has %v, and it has %v", key, row.Before, was[key])
 		}
 		if row.Stays != "" {
 			free[key] = !w.ownerOf(row.Owner).suspended // the removal rule may let it go, or not
@@ -199,11 +200,22 @@ func (w *world) checkRows(p intent.FailoverPreview, before, after map[given][]st
 			delete(said, key)
 		}
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(merge(said, after)), compareGiven) {
-		if !free[key] && !slices.Equal(said[key], after[key]) {
-			w.breaks("I6", "of drain %v and undrain %v the preview says that %s will have %v, and it has %v; before, it had %v", p.Drain, p.Undrain, key, said[key], after[key], before[key])
+	keys := maps.Clone(said)
+	maps.Copy(keys, is)
+	for _, key := range slices.SortedFunc(maps.Keys(keys), state.CompareNames) {
+		if !free[key] && !slices.Equal(said[key], is[key]) {
+			w.breaks("I6", "of drain %v and undrain %v the preview says that %v will have %v, and it has %v; before, it had %v", p.Drain, p.Undrain, key, said[key], is[key], was[key])
 		}
 	}
+}
+
+// together are the targets of names, of all owners that give them.
+func together(all map[given][]string) map[state.NameKey][]string {
+	out := map[state.NameKey][]string{}
+	for key, targets := range all {
+		out[key.NameKey] = slices.Compact(slices.Sorted(slices.Values(append(out[key.NameKey], targets...))))
+	}
+	return out
 }
 
 func keyOf(row intent.MovedName) given {
@@ -279,7 +291,7 @@ func (w *world) left(row intent.MovedName, before, after map[given][]string) str
 	switch {
 	case was > 0 && is == 0:
 		return intent.LeftNone
-	case answers(after, row) && w.offered(row.Owner, nil) && !w.healthy(row.Owner):
+	case w.allIll(row, after):
 		return intent.LeftUnhealthy
 	case was > 1 && is == 1:
 		return intent.LeftOne
@@ -287,14 +299,19 @@ func (w *world) left(row intent.MovedName, before, after map[given][]string) str
 	return ""
 }
 
-// answers tells whether the owner of a row publishes its name, with records of any type.
-func answers(all map[given][]string, row intent.MovedName) bool {
-	for key := range all {
-		if key.owner == row.Owner && key.Name == row.Name && key.Record == row.Record {
-			return true
+// allIll tells whether the owners that give a name have clusters for it, and none of these is healthy.
+func (w *world) allIll(row intent.MovedName, after map[given][]string) bool {
+	ill := false
+	for key := range after {
+		if key.Name != row.Name || key.Record != row.Record || !w.offered(key.owner, nil) {
+			continue
 		}
+		if w.healthy(key.owner) {
+			return false
+		}
+		ill = true
 	}
-	return false
+	return ill
 }
 
 // offered tells whether some cluster that may give an owner addresses, and is not drained, has
@@ -316,9 +333,10 @@ func (w *world) healthy(path intent.Path) bool {
 // checkStays: a preview has all names of suspended groups that a drain concerns, and says why
 // names cannot move.
 func (w *world) checkStays(p intent.FailoverPreview, before map[given][]string) {
-	stays := map[given]bool{}
+	listed := map[state.NameKey]bool{}
 	for _, row := range p.Names {
-		if stays[keyOf(row)] = row.Stays != ""; !stays[keyOf(row)] && w.ownerOf(row.Owner).suspended {
+		listed[keyOf(row).NameKey] = true
+		if row.Stays == "" && w.ownerOf(row.Owner).suspended {
 			w.breaks("I6", "the preview says that %s moves, and its group is suspended", keyOf(row))
 		}
 	}
@@ -327,8 +345,8 @@ func (w *world) checkStays(p intent.FailoverPreview, before map[given][]string) 
 		concerned := slices.ContainsFunc(p.Drain, func(name string) bool {
 			return slices.Contains(one.clusters, name) && w.sites[name].services[one.service].Found
 		})
-		if one.suspended && concerned && !stays[key] {
-			w.breaks("I6", "the preview does not say that %s stays", key)
+		if one.suspended && concerned && !listed[key.NameKey] {
+			w.breaks("I6", "the preview does not have %s, which stays", key)
 		}
 	}
 }

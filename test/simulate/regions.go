@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -24,7 +25,25 @@ type owner struct {
 	service   string   // "namespace/name"
 	clusters  []string // that may give it addresses
 	spec      string   // of a name
+	region    string   // of a group's app; empty: all clusters of its logical cloud
 	suspended bool     // a group is
+}
+
+// narrow leaves a group the clusters of a region, if there are any.
+func (o *owner) narrow(to string) {
+	some := slices.DeleteFunc(slices.Clone(o.clusters), func(name string) bool { return region(name) != to })
+	if len(some) > 0 {
+		o.region, o.clusters = to, some
+	}
+}
+
+// group is the spec of a group.
+func (o *owner) group() string {
+	text := spec(appOf(o.path), 1)
+	if o.region != "" {
+		text = strings.Replace(text, `"manifests"`, fmt.Sprintf(`"clusterLabels":{"region":%q},"manifests"`, o.region), 1)
+	}
+	return text
 }
 
 // region is where a cluster is.
@@ -68,10 +87,14 @@ func (w *world) install() {
 			hosts, policy = append(hosts, shared), fmt.Sprintf(`,"health":{"unreachableAfter":%q}}`, unreachableAfter)
 		}
 		slices.Sort(hosts)
-		u.put(group, spec(app, 1), cloudOf(group))
+		one := owner{path: group, service: serviceOf(group), clusters: clusters}
+		if shared != "" {
+			one.narrow(w.oneOf("", "eu", "us"))
+		}
+		u.put(group, one.group(), cloudOf(group))
 		u.put(group.Child("traffic-group-intents", "front"), `{}`)
 		u.put(www(group), fmt.Sprintf(`{"app":%q,"serviceName":%q,"hostnames":%s%s`, app, app, encode(slices.Compact(hosts)), policy))
-		w.installed = append(w.installed, owner{path: group, service: serviceOf(group), clusters: clusters})
+		w.installed = append(w.installed, one)
 	}
 	for n := range 2 + w.random.IntN(singles-1) {
 		w.installed = append(w.installed, w.single(n))
@@ -178,7 +201,7 @@ func (w *world) deploy() {
 func (w *world) suspend(n int, yes bool) {
 	w.installed[n].suspended = yes
 	group := w.installed[n].path
-	text := spec(appOf(group), 1)
+	text := w.installed[n].group()
 	if yes {
 		text = suspending + text[1:]
 	}

@@ -56,7 +56,7 @@ type MovedName struct {
 
 // FailoverCounts count what a failover changes.
 type FailoverCounts struct {
-	Names     int `json:"names"`     // that move: each name and type of an owner and provider counts
+	Names     int `json:"names"`     // that move: each name and type of a provider counts
 	Stay      int `json:"stay"`      // that cannot move now
 	One       int `json:"one"`       // left with one address
 	None      int `json:"none"`      // left without any

@@ -132,7 +132,10 @@ func began(r intent.FailoverRecord, list state.DrainedList) bool {
 // progress notes how far each name is, and returns the names that have come further.
 func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]intent.FailoverName, error) {
 	var changes []intent.FailoverName
-	f := follower{Mover: m, owners: map[intent.Path]bundle.Bundle{}, answers: map[[2]string]map[string]observed.Answers{}}
+	f, err := m.followerOf(ctx, *r)
+	if err != nil {
+		return nil, err
+	}
 	now := m.Now().UTC()
 	r.Answered = 0
 	for n := range r.Names {
@@ -162,29 +165,73 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 // follower looks at the names of one record. It reads once what several names need.
 type follower struct {
 	*Mover
+	givers  map[hostAt][]intent.Path
 	owners  map[intent.Path]bundle.Bundle
 	answers map[[2]string]map[string]observed.Answers // by cluster and namespace, then by DNSEndpoint
+	homes   map[string]map[string]observed.Answers    // by cluster, then by DNSEndpoint as "namespace/name"
+}
+
+// followerOf knows who gives the names of a record that are not answered yet.
+func (m *Mover) followerOf(ctx context.Context, r intent.FailoverRecord) (follower, error) {
+	hosts := map[hostAt]bool{}
+	for _, name := range r.Names {
+		if name.Stays == "" && name.Answered == nil {
+			hosts[hostOf(name.MovedName)] = true
+		}
+	}
+	givers, err := m.givers(ctx, hosts)
+	return follower{
+		Mover: m, givers: givers, owners: map[intent.Path]bundle.Bundle{},
+		answers: map[[2]string]map[string]observed.Answers{}, homes: map[string]map[string]observed.Answers{},
+	}, err
 }
 
 // advance brings a name on as far as it has come, and tells whether something of it has changed.
 func (f *follower) advance(ctx context.Context, name *intent.FailoverName, now time.Time) (bool, error) {
-	objects, known := f.owners[name.Owner]
-	if !known {
-		var err error
-		if objects, err = f.CurrentEndpoints(ctx, name.Owner); err != nil {
-			return false, err
-		}
-		f.owners[name.Owner] = objects
+	objects, err := f.endpoints(ctx, name.MovedName)
+	if err != nil {
+		return false, err
 	}
 	if err := f.heard(ctx, objects); err != nil {
 		return false, err
 	}
-	still, err := f.stillAnswered(ctx, name.MovedName)
+	is := targetsOf(name.MovedName, objects)
+	still, err := f.stillAnswered(ctx, name.MovedName, is)
 	if err != nil {
 		return false, err
 	}
 	was := name.Message
-	return step(name, objects, f.answers, still, now) || was != name.Message, nil
+	return step(name, is, objects, f.answers, still, now) || was != name.Message, nil
+}
+
+// endpoints are the DNSEndpoints of all owners that give a name.
+func (f *follower) endpoints(ctx context.Context, name intent.MovedName) (bundle.Bundle, error) {
+	owners := append([]intent.Path{name.Owner}, f.givers[hostOf(name)]...)
+	slices.Sort(owners)
+	var all bundle.Bundle
+	for _, owner := range slices.Compact(owners) {
+		objects, known := f.owners[owner]
+		if !known {
+			var err error
+			if objects, err = f.CurrentEndpoints(ctx, owner); err != nil {
+				return nil, err
+			}
+			f.owners[owner] = objects
+		}
+		all = append(all, objects...)
+	}
+	return all, nil
+}
+
+// targetsOf are the targets that DNSEndpoints together give to a name, ordered.
+func targetsOf(name intent.MovedName, objects bundle.Bundle) []string {
+	is := map[state.NameKey][]string{}
+	for _, o := range objects {
+		if o.Published.Record == name.Record && o.Published.Scope == string(intent.Public) {
+			state.CollectNames(o.Published, is)
+		}
+	}
+	return is[state.NameKey{Name: name.Name, Kind: name.Type, Record: name.Record}]
 }
 
 // heard reads what authoritative servers answer of the names of DNSEndpoints.
@@ -210,22 +257,29 @@ func (f *follower) heard(ctx context.Context, objects bundle.Bundle) error {
 	return nil
 }
 
-// stillAnswered tells whether servers still answer a name that is to have no address, as far
-// as is known.
-func (m *Mover) stillAnswered(ctx context.Context, name intent.MovedName) (bool, error) {
-	if len(name.After) > 0 {
-		return false, nil
+// stillAnswered tells whether servers still answer targets that a name has lost, as far as is
+// known.
+func (f *follower) stillAnswered(ctx context.Context, name intent.MovedName, is []string) (bool, error) {
+	lost := func(target string) bool {
+		same := func(other string) bool { return sameTarget(target, other) }
+		return len(is) == 0 || slices.ContainsFunc(name.Before, same) && !slices.ContainsFunc(is, same)
 	}
 	for _, home := range name.Homes {
-		all, err := m.Observed.AllAnswers(ctx, home)
-		if err != nil {
-			return false, err
+		all, known := f.homes[home]
+		if !known {
+			var err error
+			if all, err = f.Observed.AllAnswers(ctx, home); err != nil {
+				return false, err
+			}
+			f.homes[home] = all
 		}
 		for _, given := range all {
 			if given.Project != name.Project || given.Record != name.Record || given.Scope != string(intent.Public) || !given.Gone.IsZero() {
 				continue
 			}
-			if slices.ContainsFunc(given.Names, func(a observed.NameAnswer) bool { return a.Name == name.Name && a.Type == name.Type && a.Seen }) {
+			if slices.ContainsFunc(given.Names, func(a observed.NameAnswer) bool {
+				return a.Name == name.Name && a.Type == name.Type && a.Seen && slices.ContainsFunc(a.Targets, lost)
+			}) {
 				return true, nil
 			}
 		}
@@ -233,25 +287,26 @@ func (m *Mover) stillAnswered(ctx context.Context, name intent.MovedName) (bool,
 	return false, nil
 }
 
-// step brings a name on as far as it has come, and tells whether it has come further.
-func step(name *intent.FailoverName, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers, still bool, now time.Time) bool {
-	is := map[state.NameKey][]string{}
-	key := state.NameKey{Name: name.Name, Kind: name.Type, Record: name.Record}
+// step brings a name on as far as it has come, and tells whether it has come further. is are
+// the targets that its DNSEndpoints give to it.
+func step(name *intent.FailoverName, is []string, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers, still bool, now time.Time) bool {
 	verified, why := !still, ""
 	if still {
 		why = "the authoritative servers were seen to answer it, and not yet to have stopped"
+		if len(is) > 0 {
+			why = "the authoritative servers were seen to answer old targets, and not yet to have stopped"
+		}
 	}
 	for _, o := range objects {
 		if o.Published.Record != name.Record || o.Published.Scope != string(intent.Public) {
 			continue
 		}
-		state.CollectNames(o.Published, is)
 		given := answers[[2]string{o.ID.Cluster, o.ID.Namespace}][o.ID.Name]
 		if ok, message := answered(o.Published, name.MovedName, given); !ok {
 			verified, why = false, message
 		}
 	}
-	if !moved(name.MovedName, is[key]) {
+	if !moved(name.MovedName, is) {
 		name.Message = "its DNSEndpoint still has the old targets"
 		return false
 	}

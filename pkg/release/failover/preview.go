@@ -50,9 +50,6 @@ func (m *Mover) propose(ctx context.Context, spec intent.FailoverSpec, o intent.
 		return proposal{}, err
 	}
 	out.picture = pictureOf(all, v.changed(), v.list, lost)
-	if err := m.others(ctx, &out.picture, all); err != nil {
-		return proposal{}, err
-	}
 	rules, err := m.rulesFor(ctx, out.picture)
 	if err != nil {
 		return proposal{}, err

@@ -20,23 +20,42 @@ type Forecast struct {
 	Before    map[state.NameKey][]string
 	After     map[state.NameKey][]string
 	Hosts     map[state.NameKey]HostForecast // of the names of both
+	About     map[GivenHost]bool             // the host names that it is about, whether the owner gives them or not
 	Suspended bool                           // the owner's names stay as they are
 }
 
+// Reach tells which names a forecast is about: those that some clusters may give addresses,
+// and further ones.
+type Reach struct {
+	Clusters map[string]bool
+	Hosts    map[GivenHost]bool
+}
+
+// GivenHost is a host name at a DNS provider of a project.
+type GivenHost struct{ Record, Host string }
+
 // HostForecast is what the forecast of a name follows from.
 type HostForecast struct {
+	Host    string   // the host name that the name belongs to
 	Homes   []string // clusters of its external-dns
 	Able    []string // clusters with addresses that are or could be published
 	Drained []string // clusters with addresses that are held back by a drain
 	TTL     int64
-	Ill     bool // no cluster is healthy
-	Kept    bool // nothing offers the name an address, and it stays all the same
+	ill     bool // no cluster of some binding is healthy
+	well    bool // one of another is
+	kept    bool // some binding keeps the name although nothing offers it an address there
+	offered bool // something offers it one in another
 }
 
-// Forecast tells what becomes of the public names of an owner to which some clusters may
-// give addresses, with other clusters drained. It reads what a step would read, and
-// renders once.
-func (s *Renderer) Forecast(ctx context.Context, l state.Lifecycle, clusters map[string]bool, drained state.DrainedClusters) (Forecast, error) {
+// Ill tells that no cluster is healthy.
+func (h HostForecast) Ill() bool { return h.ill && !h.well }
+
+// Kept tells that nothing offers the name an address, and that it stays all the same.
+func (h HostForecast) Kept() bool { return h.kept && !h.offered }
+
+// Forecast tells what becomes of the public names of an owner within reach, with other
+// clusters drained. It reads what a step would read, and renders once.
+func (s *Renderer) Forecast(ctx context.Context, l state.Lifecycle, reach Reach, drained state.DrainedClusters) (Forecast, error) {
 	on, err := s.RenderInputs(ctx, l)
 	if err != nil {
 		return Forecast{}, err
@@ -45,7 +64,7 @@ func (s *Renderer) Forecast(ctx context.Context, l state.Lifecycle, clusters map
 	if err != nil {
 		return Forecast{}, err
 	}
-	out, err := Predict(ctx, on, clusters, drained, before, s.ObservedSources(on.Group))
+	out, err := Predict(ctx, on, reach, drained, before, s.ObservedSources(on.Group))
 	if err != nil || intent.IsName(on.Group.Path) {
 		return out, err
 	}
@@ -56,16 +75,19 @@ func (s *Renderer) Forecast(ctx context.Context, l state.Lifecycle, clusters map
 }
 
 // Predict is Forecast as a function of its inputs. It chooses and renders as Render does,
-// so that the forecast is what a step makes of the same inputs.
-func Predict(ctx context.Context, on *Inputs, clusters map[string]bool, drained state.DrainedClusters, before bundle.Bundle, look Sources) (Forecast, error) {
+// so that the forecast is what a step makes of the same inputs. A name within reach has what
+// all bindings give it.
+func Predict(ctx context.Context, on *Inputs, reach Reach, drained state.DrainedClusters, before bundle.Bundle, look Sources) (Forecast, error) {
 	out := Forecast{Group: on.Group, Before: map[state.NameKey][]string{}, After: map[state.NameKey][]string{}, Hosts: map[state.NameKey]HostForecast{}}
 	c := Contents{services: map[string][]string{}}
 	look.Keep = func(_ context.Context, lost map[string]state.NameSet) (map[string]state.NameSet, error) {
 		return lost, nil
 	}
 	now := &past{objects: before, group: on.Group}
+	hosts := reach.in(on.Group)
+	out.About = hosts
 	for _, b := range on.Group.Bindings {
-		if b.Scope != intent.Public || !slices.ContainsFunc(b.Sources, func(name string) bool { return clusters[name] }) {
+		if !gives(b, hosts) {
 			continue
 		}
 		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], drained, now, look); err != nil {
@@ -78,11 +100,49 @@ func Predict(ctx context.Context, on *Inputs, clusters map[string]bool, drained 
 	wasAll, isAll := publishedBy(before), publishedBy(c.Objects)
 	for n, b := range c.bindings {
 		was, is := published(wasAll, on.Group, b), published(isAll, on.Group, b)
+		if !reach.served(b) {
+			was, is = only(was, hosts), only(is, hosts)
+		}
 		state.CollectNames(was, out.Before)
 		state.CollectNames(is, out.After)
 		out.explain(b, c.Choices[n], was, is)
 	}
 	return out, nil
+}
+
+// in are the host names of a group within reach.
+func (r Reach) in(g plan.Group) map[GivenHost]bool {
+	hosts := map[GivenHost]bool{}
+	maps.Copy(hosts, r.Hosts)
+	for _, b := range g.Bindings {
+		if !r.served(b) {
+			continue
+		}
+		for _, host := range b.Hosts {
+			hosts[GivenHost{b.Record, host.Name}] = true
+		}
+	}
+	return hosts
+}
+
+// served tells whether a binding gives public names addresses of one of the clusters.
+func (r Reach) served(b plan.Binding) bool {
+	return b.Scope == intent.Public && slices.ContainsFunc(b.Sources, func(name string) bool { return r.Clusters[name] })
+}
+
+// gives tells whether a binding gives one of these host names.
+func gives(b plan.Binding, hosts map[GivenHost]bool) bool {
+	return b.Scope == intent.Public && slices.ContainsFunc(b.Hosts, func(host plan.Host) bool { return hosts[GivenHost{b.Record, host.Name}] })
+}
+
+// only leaves what a DNSEndpoint publishes of some host names; nil if there is none.
+func only(p *bundle.Published, hosts map[GivenHost]bool) *bundle.Published {
+	if p == nil {
+		return nil
+	}
+	some := *p
+	some.Names = slices.DeleteFunc(slices.Clone(p.Names), func(n bundle.PublishedName) bool { return !hosts[GivenHost{p.Record, n.Host}] })
+	return &some
 }
 
 // publishedBy is what DNSEndpoints publish.
@@ -143,11 +203,12 @@ func (h HostForecast) with(b plan.Binding, host plan.Host, choice address.Choice
 			drained[rejected.Cluster] = true
 		}
 	}
-	h.Homes = merged(h.Homes, b.Cluster)
+	h.Host, h.Homes = host.Name, merged(h.Homes, b.Cluster)
 	h.Able = merged(h.Able, slices.Collect(maps.Keys(able))...)
 	h.Drained = merged(h.Drained, slices.Collect(maps.Keys(drained))...)
 	h.TTL = max(h.TTL, host.TTL)
-	h.Ill, h.Kept = h.Ill || choice.Ill, h.Kept || choice.Kept
+	h.ill, h.well = h.ill || choice.Ill, h.well || !choice.Ill && len(able) > 0
+	h.kept, h.offered = h.kept || choice.Kept, h.offered || !choice.Kept && len(able)+len(drained) > 0
 	return h
 }
 

@@ -1,0 +1,93 @@
+package failover
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// hostAt is a host name at a DNS provider of a project.
+type hostAt struct{ project, record, host string }
+
+func (h hostAt) compare(o hostAt) int {
+	return cmp.Or(cmp.Compare(h.project, o.project), cmp.Compare(h.record, o.record), cmp.Compare(h.host, o.host))
+}
+
+func (h hostAt) provider() intent.Path {
+	return intent.Join("projects", h.project, "dns-update-records", h.record)
+}
+
+// hostOf is the host name of a row: an SRV record is below it.
+func hostOf(row intent.MovedName) hostAt {
+	host := row.Name
+	for strings.HasPrefix(host, "_") {
+		_, host, _ = strings.Cut(host, ".")
+	}
+	return hostAt{row.Project, row.Record, host}
+}
+
+// givers are the owners that give host names at their providers, by the claims of the names,
+// ordered. A claim may outlast its owner.
+func (m *Mover) givers(ctx context.Context, hosts map[hostAt]bool) (map[hostAt][]intent.Path, error) {
+	providers, err := m.providers(ctx, hosts)
+	if err != nil {
+		return nil, err
+	}
+	keys, all := map[hostAt][]nameclaim.Key{}, map[nameclaim.Key]bool{}
+	for at := range hosts {
+		if b, found := providers[at.provider()]; found {
+			keys[at] = state.KeysIn(b, at.host)
+		}
+		for _, key := range keys[at] {
+			all[key] = true
+		}
+	}
+	claims, err := nameclaim.Store{KV: m.KV}.Read(ctx, slices.SortedFunc(maps.Keys(all), byName))
+	if err != nil {
+		return nil, err
+	}
+	out := map[hostAt][]intent.Path{}
+	for at := range keys {
+		for _, key := range keys[at] {
+			claim := claims[key]
+			for _, e := range claim.Entries {
+				if claim.Project == at.project && !e.Stays && e.Through == at.provider() {
+					out[at] = append(out[at], e.Group)
+				}
+			}
+		}
+		slices.Sort(out[at])
+		out[at] = slices.Compact(out[at])
+	}
+	return out, nil
+}
+
+func byName(a, b nameclaim.Key) int {
+	return cmp.Or(cmp.Compare(a.View, b.View), cmp.Compare(a.Name, b.Name))
+}
+
+// providers are the providers of host names, as bindings without names.
+func (m *Mover) providers(ctx context.Context, hosts map[hostAt]bool) (map[intent.Path]plan.Binding, error) {
+	paths := map[intent.Path]bool{}
+	for at := range hosts {
+		paths[at.provider()] = true
+	}
+	out := map[intent.Path]plan.Binding{}
+	if len(paths) == 0 {
+		return out, nil
+	}
+	docs, err := m.Documents.GetAll(ctx, slices.Sorted(maps.Keys(paths)))
+	for _, doc := range docs {
+		record, wrong := intent.Of[intent.Record](doc)
+		err = cmp.Or(err, wrong)
+		out[doc.Path] = plan.Binding{Scope: intent.Public, View: state.PrivateScopes(record.Spec), Prefix: state.KeyPrefix(record.Spec)}
+	}
+	return out, err
+}

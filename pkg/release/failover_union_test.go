@@ -1,0 +1,118 @@
+package release_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// geo has geo.lab.example given by two intents: of an app in Europe, and of one in America.
+// They are in one group, or in two.
+func geo(t *testing.T, groups ...intent.Path) *world {
+	w := continents(t)
+	w.put(eu, `{"namespace":"shop","controllerCluster":{"clusterProvider":"edge","cluster":"hub"}}`)
+	for _, cluster := range []string{"berlin", "paris", "boston", "dallas"} {
+		w.member(eu, cluster)
+	}
+	w.associate(eu, "lab")
+	w.put("projects/shop/composite-apps/store/v1", `{"compositeAppVersion":"v1"}`)
+	apps := map[intent.Path]string{}
+	for n, region := range []string{"eu", "us"} {
+		group := groups[n%len(groups)]
+		if apps[group] != "" {
+			apps[group] += ","
+		}
+		apps[group] += fmt.Sprintf(`{"name":"geo-%[1]s","clusterLabels":{"region":%[1]q}}`, region)
+	}
+	for group, list := range apps {
+		w.put(group, `{"logicalCloud":"eu","apps":[`+list+`]}`, eu)
+		w.put(group.Child("traffic-group-intents", "front"), `{}`)
+	}
+	for n, region := range []string{"eu", "us"} {
+		w.put(groups[n%len(groups)].Child("traffic-group-intents", "front").Child("dns-intents", "geo-"+region),
+			fmt.Sprintf(`{"app":"geo-%[1]s","serviceName":"geo-%[1]s","hostnames":["geo.lab.example"],"ttl":60}`, region))
+	}
+	w.observe(berlin, "shop/geo-eu", "203.0.113.90")
+	w.observe(paris, "shop/geo-eu", "203.0.113.90")
+	w.observe("edge+boston", "shop/geo-us", "203.0.113.91")
+	w.observe("edge+dallas", "shop/geo-us", "203.0.113.91")
+	for _, group := range groups {
+		w.do(intent.Instantiate, group)
+	}
+	w.settle(groups...)
+	w.answer(groups...)
+	return w
+}
+
+// TestAFailoverCountsAllIntentsOfAName, of one group and of two: in its preview, its rules, and
+// its record.
+func TestAFailoverCountsAllIntentsOfAName(t *testing.T) {
+	t.Parallel()
+	for name, groups := range map[string][]intent.Path{"one group": {prod}, "two groups": {prod, test}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := geo(t, groups...)
+			spec := intent.FailoverSpec{Drain: europe}
+			preview := w.preview(spec)
+			require.Empty(t, preview.Refusals)
+			require.Equal(t, []intent.MovedName{{
+				Name: "geo.lab.example", Type: "A", Project: "shop", Owner: prod, Record: "lab", TTL: 60, Homes: []string{hub},
+				Before: []string{"203.0.113.90", "203.0.113.91"}, After: []string{"203.0.113.91"}, Left: intent.LeftOne,
+				ClustersBefore: []string{berlin, "edge+boston", "edge+dallas", paris}, ClustersAfter: []string{"edge+boston", "edge+dallas"},
+			}}, preview.Names)
+			require.Equal(t, intent.FailoverCounts{Names: 1, One: 1}, preview.Counts)
+
+			done, err := w.failOver(spec, intent.FailoverOptions{Confirm: preview.Token})
+			require.NoError(t, err)
+			require.Equal(t, "its DNSEndpoint still has the old targets", w.follow(done.ID).Names[0].Message)
+			w.settle(groups...)
+			is := w.follow(done.ID)
+			require.NotNil(t, is.Names[0].Published)
+			require.Equal(t, "the authoritative servers were seen to answer old targets, and not yet to have stopped", is.Names[0].Message)
+			w.answer(groups...)
+			require.Equal(t, intent.FailoverDone, w.follow(done.ID).State)
+
+			both := w.preview(intent.FailoverSpec{Drain: america})
+			require.Equal(t, intent.FailoverCounts{Names: 1, None: 1}, both.Counts)
+			require.Contains(t, both.Refusals[0].Detail, "geo.lab.example would be left without any address")
+			back, err := w.service.PreviewRevert(t.Context(), done.ID, intent.FailoverOptions{})
+			require.NoError(t, err)
+			require.Equal(t, []string{"203.0.113.91"}, back.Names[0].Before)
+			require.Equal(t, []string{"203.0.113.90", "203.0.113.91"}, back.Names[0].After)
+		})
+	}
+}
+
+// TestSafetyRulesCountAllIntentsOfAName: the clusters of both intents serve it.
+func TestSafetyRulesCountAllIntentsOfAName(t *testing.T) {
+	t.Parallel()
+	for name, groups := range map[string][]intent.Path{"one group": {prod}, "two groups": {prod, test}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := geo(t, groups...)
+			require.NoError(t, w.service.PutSafetyRules(t.Context(), intent.SafetyRules{MinClusters: 2}, "ann"))
+			require.Empty(t, w.preview(intent.FailoverSpec{Drain: europe}).Refusals)
+			require.NoError(t, w.drain(berlin, false))
+			require.NoError(t, w.service.PutSafetyRules(t.Context(), intent.SafetyRules{MinClusters: 3}, "ann"))
+			require.ErrorContains(t, w.drain(paris, false), "fewer than 3 clusters would serve geo.lab.example")
+			refused := w.preview(intent.FailoverSpec{Drain: europe}).Refusals
+			require.Len(t, refused, 1)
+			require.Equal(t, intent.MinClusters, refused[0].Rule)
+		})
+	}
+}
+
+// TestANameThatKeepsItsAddressesIsNotMoved: another intent gives the same address.
+func TestANameThatKeepsItsAddressesIsNotMoved(t *testing.T) {
+	t.Parallel()
+	w := geo(t, prod, test)
+	w.observe("edge+boston", "shop/geo-us", "203.0.113.90")
+	w.observe("edge+dallas", "shop/geo-us", "203.0.113.90")
+	w.settle(prod, test)
+	preview := w.preview(intent.FailoverSpec{Drain: europe})
+	require.Empty(t, preview.Names)
+	require.Empty(t, preview.Refusals)
+}
