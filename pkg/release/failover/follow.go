@@ -165,10 +165,10 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 // follower looks at the names of one record. It reads once what several names need.
 type follower struct {
 	*Mover
-	givers  map[hostAt][]intent.Path
-	owners  map[intent.Path]bundle.Bundle
-	answers map[[2]string]map[string]observed.Answers // by cluster and namespace, then by DNSEndpoint
-	homes   map[string]map[string]observed.Answers    // by cluster, then by DNSEndpoint as "namespace/name"
+	publishers map[hostAt][]intent.Path
+	owners     map[intent.Path]bundle.Bundle
+	answers    map[[2]string]map[string]observed.Answers // by cluster and namespace, then by DNSEndpoint
+	homes      map[string]map[string]observed.Answers    // by cluster, then by DNSEndpoint as "namespace/name"
 }
 
 // followerOf knows who gives the names of a record that are not answered yet.
@@ -179,9 +179,9 @@ func (m *Mover) followerOf(ctx context.Context, r intent.FailoverRecord) (follow
 			hosts[hostOf(name.MovedName)] = true
 		}
 	}
-	givers, err := m.givers(ctx, hosts)
+	publishers, err := m.publishers(ctx, hosts)
 	return follower{
-		Mover: m, givers: givers, owners: map[intent.Path]bundle.Bundle{},
+		Mover: m, publishers: publishers, owners: map[intent.Path]bundle.Bundle{},
 		answers: map[[2]string]map[string]observed.Answers{}, homes: map[string]map[string]observed.Answers{},
 	}, err
 }
@@ -206,7 +206,7 @@ func (f *follower) advance(ctx context.Context, name *intent.FailoverName, now t
 
 // endpoints are the DNSEndpoints of all owners that give a name.
 func (f *follower) endpoints(ctx context.Context, name intent.MovedName) (bundle.Bundle, error) {
-	owners := append([]intent.Path{name.Owner}, f.givers[hostOf(name)]...)
+	owners := append([]intent.Path{name.Owner}, f.publishers[hostOf(name)]...)
 	slices.Sort(owners)
 	var all bundle.Bundle
 	for _, owner := range slices.Compact(owners) {
@@ -287,8 +287,8 @@ func (f *follower) stillAnswered(ctx context.Context, name intent.MovedName, is 
 	return false, nil
 }
 
-// step brings a name on as far as it has come, and tells whether it has come further. is are
-// the targets that its DNSEndpoints give to it.
+// step brings a name on as far as it has come, and tells whether it has come further. Its
+// DNSEndpoints give it the targets is.
 func step(name *intent.FailoverName, is []string, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers, still bool, now time.Time) bool {
 	verified, why := !still, ""
 	if still {

@@ -81,7 +81,7 @@ func concerned(moving []forecast) map[hostAt]bool {
 // beside are the forecasts of what others give to names that the changed clusters matter to. That stays
 // as it is.
 func (m *Mover) beside(ctx context.Context, known map[intent.Path]state.Lifecycle, moving []forecast, after state.DrainedClusters) ([]forecast, error) {
-	givers, err := m.givers(ctx, concerned(moving))
+	publishers, err := m.publishers(ctx, concerned(moving))
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (m *Mover) beside(ctx context.Context, known map[intent.Path]state.Lifecycl
 		about[f.Group.Path] = f.About
 	}
 	owners, reaches := map[intent.Path]state.Lifecycle{}, map[intent.Path]render.Reach{}
-	for _, at := range slices.SortedFunc(maps.Keys(givers), hostAt.compare) {
-		for _, owner := range givers[at] {
+	for _, at := range slices.SortedFunc(maps.Keys(publishers), hostAt.compare) {
+		for _, owner := range publishers[at] {
 			host := render.GivenHost{Record: at.record, Host: at.host}
 			if about[owner][host] {
 				continue

@@ -33,9 +33,9 @@ func hostOf(row intent.MovedName) hostAt {
 	return hostAt{row.Project, row.Record, host}
 }
 
-// givers are the owners that give host names at their providers, by the claims of the names,
+// publishers are the owners that give host names at their providers, by the claims of the names,
 // ordered. A claim may outlast its owner.
-func (m *Mover) givers(ctx context.Context, hosts map[hostAt]bool) (map[hostAt][]intent.Path, error) {
+func (m *Mover) publishers(ctx context.Context, hosts map[hostAt]bool) (map[hostAt][]intent.Path, error) {
 	providers, err := m.providers(ctx, hosts)
 	if err != nil {
 		return nil, err
