@@ -294,14 +294,36 @@ func (v *view) behind() bool {
 	return !v.stopped && (cut != v.broken || !cut && (!v.fresh || v.version != v.site.version))
 }
 
-// catchUp sees the site as it is now.
+// catchUp sees the site as it is now. It tells of single objects, unless it begins to see
+// them, or sees them no longer.
 func (v *view) catchUp() {
+	followed, before := v.fresh && !v.broken, v.objects
 	v.broken = v.site.down || v.site.hung
 	if !v.broken {
 		v.look()
 	}
-	v.notify.Objects()
+	if !followed || v.broken {
+		v.notify.Objects()
+	} else if changed := differing(before, v.objects); len(changed) > 0 {
+		v.notify.Objects(changed...)
+	}
 	v.notify.Addresses()
+}
+
+// differing lists the objects that are not in both as they are in the other.
+func differing(before, after map[bundle.ID]cluster.Live) []bundle.ID {
+	var ids []bundle.ID
+	for id, live := range after {
+		if was, there := before[id]; !there || !reflect.DeepEqual(was, live) {
+			ids = append(ids, id)
+		}
+	}
+	for id := range before {
+		if _, still := after[id]; !still {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func (v *view) look() {
