@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -70,14 +72,20 @@ func (c *Controller) followClaims(ctx context.Context, owners *interest, change 
 		if !is {
 			continue
 		}
+		found := map[intent.Path]bool{}
 		for service, of := range owners.services {
-			if service.Cluster != cluster || service.Namespace != key.Name {
-				continue
-			}
-			for owner := range of {
-				c.due(work{owner: owner})
+			if service.Cluster == cluster && service.Namespace == key.Name {
+				maps.Copy(found, of)
 			}
 		}
+		c.dueInOrder(found)
+	}
+}
+
+// dueInOrder puts owners into the queue in their order, so that histories repeat.
+func (c *Controller) dueInOrder(owners map[intent.Path]bool) {
+	for _, owner := range slices.Sorted(maps.Keys(owners)) {
+		c.due(work{owner: owner})
 	}
 }
 
@@ -89,8 +97,6 @@ func (c *Controller) followSilent(ctx context.Context, owners *interest) {
 		c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
 	}
 	for _, cluster := range silent {
-		for owner := range owners.sources[cluster] {
-			c.due(work{owner: owner})
-		}
+		c.dueInOrder(owners.sources[cluster])
 	}
 }

@@ -2,6 +2,7 @@ package sharing
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -23,8 +24,8 @@ func (s *Judge) KeepShared(ctx context.Context, p *resolve.Proposal, changes []b
 		}
 	}
 	shared := map[bundle.ID]bool{}
-	for cluster, ids := range given {
-		entries, err := s.Ledger.Entries(ctx, cluster, ids)
+	for _, cluster := range slices.Sorted(maps.Keys(given)) {
+		entries, err := s.Ledger.Entries(ctx, cluster, given[cluster])
 		if err != nil {
 			return err
 		}
