@@ -66,18 +66,6 @@ func inAdmission() []bugs.Bug {
 			Replacement: "	if sum < 0 {",
 		},
 		{
-			Name: "any country", File: "pkg/admission/dnsnames/locations.go",
-			Breaks:      "locations are taken that Route 53 refuses for the whole batch",
-			Text:        "	case !isOneOf(countries, country):",
-			Replacement: "	case isOneOf(continents, country):",
-		},
-		{
-			Name: "nobody elsewhere", File: "pkg/domain/address/divide.go",
-			Breaks:      "clients elsewhere get no answer while the clusters of the location default are not healthy",
-			Text:        "	if f.Routing.Policy != intent.Geo || f.Routing.Unanswered() || !o.some() {",
-			Replacement: "	if f.Routing.Policy != intent.Geo || !f.Routing.Unanswered() || !o.some() {",
-		},
-		{
 			Name: "any key", File: "pkg/admission/review/names.go",
 			Breaks:      "labels are taken that Kubernetes refuses",
 			Text:        "		if value := labels[key]; value != \"\" && !IsLabelValue(value) {",

@@ -42,12 +42,6 @@ func inReleases() []bugs.Bug {
 			Replacement: "slices.Clone(on.next.Losses.When)",
 		},
 		{
-			Name: "healthier elsewhere", File: "pkg/release/state/retained.go",
-			Breaks:      "the drain of an unhealthy cluster does not count if a healthy one is drained already",
-			Text:        "in.Offers, in.Routing, in.Health = drained, intent.Routing{}, nil",
-			Replacement: "in.Offers = slices.Concat(in.Offers, drained)",
-		},
-		{
 			Name: "another nameserver", File: "pkg/release/offers/offers.go",
 			Breaks:      "pods are left with a nameserver that moves away",
 			Text:        "	case given.LocalIP != o.LocalIP:",
@@ -76,12 +70,6 @@ func inReleases() []bugs.Bug {
 			Breaks:      "an app context of EMCO's gets names that are another project's",
 			Text:        "{s.Tenancy.CheckQuotas, s.Ownership.CheckNames}",
 			Replacement: "{s.Tenancy.CheckQuotas}",
-		},
-		{
-			Name: "drained for the last time", File: "pkg/release/clusters/drained.go",
-			Breaks:      "draining a cluster leaves a name without any address, and nobody is asked",
-			Text:        "		return next, s.keepsAddresses(ctx, cluster, list, next)",
-			Replacement: "		return next, nil",
 		},
 		{
 			Name: "suspension untold", File: "pkg/release/query/snapshot.go",

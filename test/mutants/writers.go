@@ -84,6 +84,18 @@ func inPublisher() []bugs.Bug {
 func inFailovers() []bugs.Bug {
 	return []bugs.Bug{
 		{
+			Name: "healthier elsewhere", File: "pkg/release/state/retained.go",
+			Breaks:      "the drain of an unhealthy cluster does not count if a healthy one is drained already",
+			Text:        "in.Offers, in.Routing, in.Health = drained, intent.Routing{}, nil",
+			Replacement: "in.Offers = slices.Concat(in.Offers, drained)",
+		},
+		{
+			Name: "drained for the last time", File: "pkg/release/clusters/drained.go",
+			Breaks:      "draining a cluster leaves a name without any address, and nobody is asked",
+			Text:        "		return next, s.keepsAddresses(ctx, cluster, list, next)",
+			Replacement: "		return next, nil",
+		},
+		{
 			Name: "preview of the present", File: "pkg/release/render/predict.go",
 			Breaks:      "the preview of a failover tells what is published now",
 			Text:        "on.Records[b.Record], drained, now, look)",
@@ -137,6 +149,18 @@ func inImports() []bugs.Bug {
 // inPolicies are mutants of what bounds the built-in publisher's writers.
 func inPolicies() []bugs.Bug {
 	return []bugs.Bug{
+		{
+			Name: "any country", File: "pkg/admission/dnsnames/locations.go",
+			Breaks:      "locations are taken that Route 53 refuses for the whole batch",
+			Text:        "	case !isOneOf(countries, country):",
+			Replacement: "	case isOneOf(continents, country):",
+		},
+		{
+			Name: "nobody elsewhere", File: "pkg/domain/address/divide.go",
+			Breaks:      "clients elsewhere get no answer while the clusters of the location default are not healthy",
+			Text:        "	if f.Routing.Policy != intent.Geo || f.Routing.Unanswered() || !o.some() {",
+			Replacement: "	if f.Routing.Policy != intent.Geo || !f.Routing.Unanswered() || !o.some() {",
+		},
 		{
 			Name: "unread before a webhook", File: "pkg/publisher/webhook/webhook.go",
 			Breaks:      "a webhook is told to write over what somebody else has changed",

@@ -25,7 +25,9 @@ type Bug struct {
 }
 
 // All are the bugs.
-func All() []Bug { return slices.Concat(inReleases(), inNames(), inPreviews(), inHealth(), inSync()) }
+func All() []Bug {
+	return slices.Concat(inReleases(), inNames(), inPreviews(), inHealth(), inSync(), inAgendas())
+}
 
 // inReleases are bugs on the way from a request to an app context.
 func inReleases() []Bug {
@@ -212,20 +214,6 @@ func inSync() []Bug {
 			Invariants:  []string{"I4"},
 		},
 		{
-			Name: "unseen drift", File: "pkg/worker/link/link.go",
-			Breaks:      "what somebody changes in a cluster is not decided about",
-			Text:        "		l.Agenda.Add(id)\n",
-			Replacement: "",
-			Invariants:  []string{"I5", "I3"},
-		},
-		{
-			Name: "change off the agenda", File: "pkg/worker/state/desired.go",
-			Breaks:      "an object that a context changes is not decided about",
-			Text:        "		d.cluster.Agenda.Add(id)\n",
-			Replacement: "",
-			Invariants:  []string{"I3", "I5", "I7", "I10", "I11"},
-		},
-		{
 			Name: "forgotten deletion", File: "pkg/worker/apply/perform.go",
 			Breaks:      "a cluster that does not answer counts as one that is empty",
 			Text:        "		case err != nil:\n			return o.failed(err)\n		case live == nil && p.mayStillCome(o.action.id):\n			return o.stillPending()\n		case live == nil, !p.ours(*live, o.entry):",
@@ -266,6 +254,26 @@ func inSync() []Bug {
 			Text:        "	if a.operation != nothing && !t.Index.Suspended(ownersOf(want, entry)) {",
 			Replacement: "	if a.operation != nothing && !t.Index.Suspended(nil) {",
 			Invariants:  []string{"I3"},
+		},
+	}
+}
+
+// inAgendas are bugs of the choice which objects of a cluster are decided about.
+func inAgendas() []Bug {
+	return []Bug{
+		{
+			Name: "unseen drift", File: "pkg/worker/link/link.go",
+			Breaks:      "what somebody changes in a cluster is not decided about",
+			Text:        "		l.Agenda.Add(id)\n",
+			Replacement: "",
+			Invariants:  []string{"I5", "I3"},
+		},
+		{
+			Name: "change off the agenda", File: "pkg/worker/state/desired.go",
+			Breaks:      "an object that a context changes is not decided about",
+			Text:        "		d.cluster.Agenda.Add(id)\n",
+			Replacement: "",
+			Invariants:  []string{"I3", "I5", "I7", "I10", "I11"},
 		},
 	}
 }
