@@ -74,8 +74,10 @@ func (w *world) answer(owners ...intent.Path) {
 				continue
 			}
 			given := &observed.Answers{Project: "shop", Record: o.Published.Record, Scope: o.Published.Scope}
-			for _, n := range o.Published.Names {
-				given.Names = append(given.Names, observed.NameAnswer{Name: n.Name, Type: n.Type, Targets: n.Targets, Seen: true, Verdict: "Matches", Since: w.clock.Now()})
+			names := map[state.NameKey][]string{}
+			state.CollectNames(o.Published, names)
+			for _, key := range slices.SortedFunc(maps.Keys(names), state.CompareNames) {
+				given.Names = append(given.Names, observed.NameAnswer{Name: key.Name, Type: key.Kind, Targets: names[key], Seen: true, Verdict: "Matches", Since: w.clock.Now()})
 			}
 			all[o.ID.Namespace+"/"+o.ID.Name] = given
 		}

@@ -116,3 +116,37 @@ func TestANameThatKeepsItsAddressesIsNotMoved(t *testing.T) {
 	require.Empty(t, preview.Names)
 	require.Empty(t, preview.Refusals)
 }
+
+// TestANameInSeveralSetsIsAnswered: the servers are asked for the targets of all its sets at
+// once. The failover of the name ends, and the next one has nothing to warn of.
+func TestANameInSeveralSetsIsAnswered(t *testing.T) {
+	t.Parallel()
+	for policy, routing := range map[string]string{
+		intent.Weighted: `"weights":{"edge/berlin":50,"edge/paris":20,"edge/boston":20,"edge/dallas":10}`,
+		intent.Latency:  `"regions":{"edge/berlin":"eu-central-1","edge/paris":"eu-west-3","edge/boston":"us-east-1","edge/dallas":"us-east-1"}`,
+		intent.Geo:      `"locations":{"edge/berlin":["continent/EU"],"edge/paris":["country/FR"],"edge/boston":["continent/NA"],"edge/dallas":["default"]}`,
+	} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := continents(t)
+			w.put(lab, `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"public","domain-filter":["lab.example"],"policy":"sync"},"deployOn":{"clusterProvider":"edge","cluster":"hub"}}`)
+			api := w.everywhere("api.lab.example", `,"routing":{"policy":"`+policy+`",`+routing+`}`)
+			w.settle(api)
+			w.answer(api)
+			require.Greater(t, len(w.published(api)), 1, "it is in several sets")
+
+			spec := intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{berlin}}}
+			preview := w.preview(spec)
+			require.Len(t, preview.Names, 1)
+			done, err := w.failOver(spec, intent.FailoverOptions{Confirm: preview.Token})
+			require.NoError(t, err)
+			w.settle(api)
+			require.Equal(t, intent.FailoverMoving, w.follow(done.ID).State, "answers about other targets say nothing of the new ones")
+			w.answer(api)
+			is := w.follow(done.ID)
+			require.Equal(t, intent.FailoverDone, is.State, is.Names[0].Message)
+			require.NotNil(t, is.Names[0].Answered)
+			require.Empty(t, w.preview(intent.FailoverSpec{Drain: america}).Warnings)
+		})
+	}
+}
