@@ -125,7 +125,7 @@ func TestPlansWarnOfWhatRoutingLeavesOutOrDoesNotRead(t *testing.T) {
 		`,"routing":{"policy":"failover","order":["edge+paris","edge+berlin"]}`:                                "",
 		`,"routing":{"policy":"latency","regions":{"edge+berlin":"eu-central-1"}}`:                             "clusters that its regions do not list get answers only while no other is healthy: edge+paris",
 		`,"routing":{"policy":"geo","locations":{"edge+berlin":["default"]}}`:                                  "clusters that its locations do not list get answers only while no other is healthy: edge+paris",
-		`,"routing":{"policy":"geo","locations":{"edge+berlin":["continent/EU"],"edge+paris":["country/US"]}}`: "has no location default, so clients outside of the listed locations get no answer",
+		`,"routing":{"policy":"geo","locations":{"edge+berlin":["continent/EU"],"edge+paris":["country/US"]}}`: "so clients outside of the listed locations get no answer; nor do those of a location whose clusters are all drained or unhealthy",
 	} {
 		w := newShop(t)
 		w.on53()

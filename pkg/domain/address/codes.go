@@ -53,7 +53,7 @@ const (
 // Passes tells whether a target that is rejected by a code may be published later, without a change of documents.
 func Passes(reason string) bool {
 	switch code(reason) {
-	case standby, noWeight, drained, notReady, unreachable, probeFailed, unresolved, waiting:
+	case standby, noWeight, notListed, drained, notReady, unreachable, probeFailed, unresolved, waiting:
 		return true
 	}
 	return false

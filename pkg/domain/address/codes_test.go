@@ -20,3 +20,11 @@ func TestEachCodeHasWordsOfItsOwn(t *testing.T) {
 		assert.Regexp(t, "^[A-Z][A-Za-z]+$", string(c), "one word in CamelCase")
 	}
 }
+
+// TestWhatTheRoutingHoldsBackPasses: such a target is published when the clusters before it fail.
+func TestWhatTheRoutingHoldsBackPasses(t *testing.T) {
+	for _, held := range []string{Standby, NoWeight, NotListed} {
+		assert.True(t, Passes(held), held)
+	}
+	assert.False(t, Passes(string(denied)))
+}

@@ -330,7 +330,8 @@ func (r Routing) Unanswered() bool {
 }
 
 // UnansweredWarning is the warning about such a routing.
-const UnansweredWarning = "has no location default, so clients outside of the listed locations get no answer; add default to the locations of a cluster"
+const UnansweredWarning = "has no location default, so clients outside of the listed locations get no answer; " +
+	"nor do those of a location whose clusters are all drained or unhealthy while other locations answer; add default to the locations of a cluster"
 
 // Unread are the fields that are given although the policy does not read them, as
 // they are called in JSON.
