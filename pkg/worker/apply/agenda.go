@@ -48,6 +48,7 @@ func (t *Applier) decideOpen() []action {
 func (t *Applier) takeAgenda() {
 	ids, all := t.Agenda.Take()
 	maps.Copy(t.open, ids)
+	maps.DeleteFunc(t.resync.untold, func(id bundle.ID, _ bool) bool { return all || ids[id] })
 	if all {
 		t.each(func(id bundle.ID) { t.open[id] = true })
 	}
@@ -84,6 +85,7 @@ func (t *Applier) lookAtAll(ctx context.Context) {
 		}
 		t.resync.untold = nil
 	case !now.Before(t.resync.next):
+		t.takeAgenda()
 		t.resync = resync{next: now.Add(resyncEvery), untold: map[bundle.ID]bool{}, untoldAt: now}
 		t.each(func(id bundle.ID) {
 			if a, ready := t.decide(id); ready && !t.open[id] {

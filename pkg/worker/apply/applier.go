@@ -1,8 +1,9 @@
 // Package apply brings one cluster to what is wanted by its own requests.
 //
-// Each step decides anew, from three pictures: what current contexts want, what the
-// ledger says was put there, and what the watches see. Nothing is queued anywhere, so
-// nothing gets lost (I3, I5).
+// A step decides from three pictures: what current contexts want, what the ledger says was
+// put there, and what the watches see. It decides about the objects of which one of these
+// has changed, and about those that are not at rest. An agenda names them. Decisions are
+// not queued: each is made anew (I3, I5).
 package apply
 
 import (

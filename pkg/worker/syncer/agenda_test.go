@@ -48,6 +48,23 @@ func TestAChangedObjectIsDecidedAboutAlone(t *testing.T) {
 	assert.Less(t, looks[20]["an edit"], 10)
 }
 
+// TestTheLookAtAllObjectsCountsNothingThatWasTold, though contexts change while it comes.
+func TestTheLookAtAllObjectsCountsNothingThatWasTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		f := s.clusters[hub]
+		_, stop := s.start("a")
+		defer stop()
+		for n := range 31 * 60 / 2 {
+			s.commit("dig", namespace(t, hub), config(t, hub, "busy", fmt.Sprint(n)))
+			time.Sleep(2 * time.Second)
+		}
+		require.Greater(t, len(writes(f)), 31*60/2)
+		require.Zero(t, s.metric("signpost_sync_resync_found_total"))
+	})
+}
+
 // TestTheLookAtAllObjectsFindsWhatNobodyTold, within half an hour, and counts it; what was
 // told is not counted.
 func TestTheLookAtAllObjectsFindsWhatNobodyTold(t *testing.T) {
