@@ -62,7 +62,9 @@ func (s *Renderer) Wanted(ctx context.Context, l state.Lifecycle, before bundle.
 	}}, err
 }
 
-// mostRelied is of how many Services a commit compares that their observations are still there.
+// mostRelied is of how many Services a commit compares that their observations are still there:
+// a transaction takes few compares. An address of another one comes back with the worker's next
+// look, should it be forgotten just then.
 const mostRelied = 64
 
 // Relies compares that what was observed of the first Services that the context asks for, and the

@@ -50,7 +50,9 @@ func otherTypes(want, recorded []publisher.Set) []string {
 	return types
 }
 
-// hold makes sure that no other publisher has taken over, and records names with the sets that are to be made. A set that is there already is recorded by its type alone if it is of another type than addresses.
+// hold makes sure that no other publisher has taken over, and records names with the sets that
+// are to be made. A set that is there already is recorded by its type alone if it is of another
+// type than addresses.
 func (l *loop) hold(ctx context.Context, names []string, want map[string][]publisher.Set, states map[string]publisher.State) error {
 	fresh := map[string][]publisher.Set{}
 	for _, name := range names {
