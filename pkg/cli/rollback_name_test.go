@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,4 +73,50 @@ func TestANameWithAHiddenValueDoesNotGoBack(t *testing.T) {
 		require.Contains(t, got.err, reason)
 		require.Empty(t, f.seen())
 	}
+}
+
+// TestANameThatChangesMeanwhileDoesNotGoBack: it is read before its history, so that a change while that is read is refused.
+func TestANameThatChangesMeanwhileDoesNotGoBack(t *testing.T) {
+	t.Parallel()
+	for reason, c := range map[string]struct{ stored, precondition string }{
+		"another has changed it":   {`{"spec":{"ttl":60}}`, `If-Match: "1"`},
+		"another has published it": {"", "If-None-Match: *"},
+	} {
+		f := newFake(t)
+		const name = "projects/shop/names/a.example"
+		if c.stored != "" {
+			f.documents[name], f.revisions[name] = c.stored, 1
+		}
+		var sent string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.Path, "/events") {
+				f.documents[name], f.revisions[name] = `{"spec":{"ttl":120}}`, 2
+			}
+			for _, key := range []string{"If-Match", "If-None-Match"} {
+				if value := r.Header.Get(key); r.Method == http.MethodPut && value != "" {
+					sent = key + ": " + value
+				}
+			}
+			f.ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		f.on("GET projects/shop/events?limit=500", 200, "EventPage", `{"items":[{"time":"2026-11-02T09:30:00Z","actor":"anna","action":"replace","revision":2,"outcome":"stored",
+			"message":"changes /spec","before":{"metadata":{"name":"a.example"},"spec":{"ttl":300}},"path":"`+name+`"}]}`)
+		f.on("PUT "+name, 412, "", `{"type":"about:blank","title":"Precondition Failed","status":412,"detail":"it does not hold"}`)
+		got := signpost(t, server.URL, "rollback", "a.example", "--project", "shop")
+		require.Equal(t, exitFailed, got.code, reason)
+		require.Equal(t, c.precondition, sent, reason)
+		require.Contains(t, got.err, "it does not hold; look at signpost history a.example --project shop, and roll back again if it is still needed")
+	}
+}
+
+// TestARollbackOfANameDoesNotWaitForItsEnd, which it does not lead to.
+func TestARollbackOfANameDoesNotWaitForItsEnd(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	got := signpost(t, f.url, "rollback", "a.example", "--project", "shop", "--wait=terminated")
+	require.Equal(t, exitUsage, got.code, got.err)
+	require.Contains(t, got.err, "--wait=terminated: rollback does not lead to it; give --wait")
+	require.Empty(t, f.seen())
+	require.Zero(t, f.reads)
 }

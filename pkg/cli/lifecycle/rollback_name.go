@@ -27,7 +27,15 @@ func rollbackName(ctx context.Context, p terminal.Program, request *lifecycle, t
 	if err != nil {
 		return err
 	}
+	if err := request.wait.refuse(intent.Rollback, path); err != nil {
+		return err
+	}
 	api, err := request.server.Dial()
+	if err != nil {
+		return err
+	}
+	address := string(path.Parent()) + "/names/" + url.PathEscape(path.Name())
+	unchanged, err := unchangedSince(ctx, api, address) // before the history: a change after this is refused
 	if err != nil {
 		return err
 	}
@@ -35,20 +43,13 @@ func rollbackName(ctx context.Context, p terminal.Program, request *lifecycle, t
 	if err != nil {
 		return connect.InProject(ctx, api, path.Segment("projects"), path.Name(), err)
 	}
-	unchanged, address := http.Header{"If-None-Match": {"*"}}, string(path.Parent())+"/names/"+url.PathEscape(path.Name())
-	switch now, err := api.Do(ctx, http.MethodGet, address, nil, nil); {
-	case err == nil:
-		unchanged = http.Header{"If-Match": now.Header["Etag"]}
-	case !connect.IsMissing(err):
-		return err
-	}
 	query := connect.Query{"confirm": request.confirm, "dryRun": connect.If(request.dryRun)}
 	if release > 0 {
 		query["restores"] = strconv.FormatInt(release, 10)
 	}
 	response, err := api.Do(ctx, http.MethodPut, query.Of(address), bytes.NewReader(body), unchanged)
 	if err != nil {
-		return err
+		return lookAgain(path, err)
 	}
 	if request.dryRun {
 		return PrintPlan(p, &request.output, response.Body, false)
@@ -60,6 +61,26 @@ func rollbackName(ctx context.Context, p terminal.Program, request *lifecycle, t
 		}
 	}
 	return request.output.Print(p.Out, answer, func(w io.Writer, _ bool) error { return PrintName(w, response.Body, answer) })
+}
+
+// unchangedSince is the precondition that a name is as it is now, which may be that there is none.
+func unchangedSince(ctx context.Context, api *client.Client, address string) (http.Header, error) {
+	now, err := api.Do(ctx, http.MethodGet, address, nil, nil)
+	switch {
+	case connect.IsMissing(err):
+		return http.Header{"If-None-Match": {"*"}}, nil
+	case err != nil:
+		return nil, err
+	}
+	return http.Header{"If-Match": now.Header["Etag"]}, nil
+}
+
+// lookAgain adds to a refusal what to do if the name, or the plan of it, has changed meanwhile.
+func lookAgain(path intent.Path, err error) error {
+	if problem, is := errors.AsType[*client.Error](err); is && problem.Status == http.StatusPreconditionFailed {
+		problem.Detail += fmt.Sprintf("; look at signpost history %s --project %s, and roll back again if it is still needed", path.Name(), path.Segment("projects"))
+	}
+	return err
 }
 
 // namePath is the document of the name of a rollback.
