@@ -3,25 +3,32 @@ package dnsnames
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/admission/review"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 )
 
-// checkRegions checks that some cluster has a region, and that each has the form of AWS'.
+// checkRegions checks that some cluster has a region, and that Route 53 knows each of them.
 func checkRegions(r *review.Review, at review.Pointer, regions map[string]string) {
 	if len(regions) == 0 {
 		r.Refusef(at, `are missing, so no cluster would get answers; give the AWS region that is nearest to each cluster, as in {"edge+berlin":"eu-central-1"}`)
 	}
-	form := regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$`)
 	for _, cluster := range slices.Sorted(maps.Keys(regions)) {
-		if !form.MatchString(regions[cluster]) {
-			r.Refusef(at.Key(cluster), "%s is not an AWS region; give the one that is nearest to the cluster, as in eu-central-1", review.Quote(regions[cluster]))
+		if region := regions[cluster]; !isOneOf(awsRegions, region) {
+			r.Refusef(at.Key(cluster), "%s is not an AWS region that Route 53 knows; %s", review.Quote(region), regionFor(region))
 		}
 	}
+}
+
+// regionFor is what to give in place of a text that is no region.
+func regionFor(text string) string {
+	if near := nearest.Name(text, strings.Fields(awsRegions)); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "give the one that is nearest to the cluster, as in eu-central-1"
 }
 
 // checkLocations checks that some cluster has a location, and that each of them is one.
@@ -86,8 +93,22 @@ func faultOfLocation(text string) string {
 		return "is not a country of ISO 3166-1 with two letters, as in country/DE"
 	case hasState && country != divided:
 		return "is a part of a country, which Route 53 knows of the US only; give country/" + country
-	case hasState && !regexp.MustCompile(`^[A-Z]+$`).MatchString(state):
-		return "is not a state; give its two letters, as in country/US/CA"
+	case hasState:
+		return faultOfState(country, state)
 	}
 	return ""
+}
+
+// faultOfState is why Route 53 does not know a state of a country, and what to give instead; empty: it knows it.
+func faultOfState(country, state string) string {
+	near := nearest.Name(state, strings.Fields(usStates))
+	switch {
+	case isOneOf(usStates, state):
+		return ""
+	case isOneOf(usTerritories, state):
+		return "is not a state; the territory has a country code of its own, so give country/" + state
+	case near != "":
+		return "is not a state that Route 53 knows; did you mean country/" + country + "/" + near + "?"
+	}
+	return "is not a state; give its two letters, as in country/US/CA"
 }
