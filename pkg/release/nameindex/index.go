@@ -185,7 +185,7 @@ func (t *tables) endpoint(key endpointKey) *endpoint {
 
 // forget drops a DNSEndpoint of which nothing is known and that no row needs.
 func (t *tables) forget(key endpointKey) {
-	if e := t.endpoints[key]; e != nil && e.users == 0 && e.applied == 0 && e.published == 0 && len(e.answers) == 0 {
+	if e := t.endpoints[key]; e != nil && e.users == 0 && e.applied == 0 && e.published == 0 && e.refused == "" && len(e.answers) == 0 {
 		delete(t.endpoints, key)
 	}
 }

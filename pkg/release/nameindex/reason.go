@@ -35,12 +35,15 @@ func (h hit) whyUnpublished() string {
 	return ""
 }
 
+// noAddress is why a DNSEndpoint that was put through does not have the name.
+const noAddress = "no cluster has an address for the name that may be published, or its servers were not asked yet"
+
 // whyUnpublished tells the cause that is known best. moving tells that the release is not everywhere yet.
 func (e *endpoint) whyUnpublished(moving bool) string {
-	where, who := strings.Replace(e.at.name, "+", "/", 1), "external-dns"
 	if intent.IsPublisher(e.at.name) {
-		where, who = "Signpost", "the built-in publisher"
+		return e.whyNotByPublisher(moving)
 	}
+	where := strings.Replace(e.at.name, "+", "/", 1)
 	switch {
 	case e.applied == 0 && e.refused == "" && moving:
 		return "its release is on the way to " + where
@@ -49,13 +52,32 @@ func (e *endpoint) whyUnpublished(moving bool) string {
 	case e.at.known && !e.at.reachable:
 		return withCause(where+", the home of external-dns, cannot be reached", e.at.why)
 	case !e.at.known || e.by == nil || !e.by.known:
-		return who + " cannot be observed on " + where
+		return "external-dns cannot be observed on " + where
 	case !e.by.available:
-		return cmp.Or(e.by.why, who+" is not available")
+		return cmp.Or(e.by.why, "external-dns is not available")
 	case e.published != e.applied:
-		return cmp.Or(e.by.why, who+" has not synchronized yet since the DNSEndpoint changed")
+		return cmp.Or(e.by.why, "external-dns has not synchronized yet since the DNSEndpoint changed")
 	}
-	return "no cluster has an address for the name that may be published, or its servers were not asked yet"
+	return noAddress
+}
+
+// whyNotByPublisher is whyUnpublished of a name that the built-in publisher publishes.
+func (e *endpoint) whyNotByPublisher(moving bool) string {
+	switch {
+	case e.applied == 0 && e.refused == "" && moving:
+		return "its release is on the way to the built-in publisher"
+	case e.applied == 0:
+		return cmp.Or(e.refused, "no cluster has an address that may be published, or the built-in publisher does not have the name yet")
+	case e.at.known && !e.at.reachable:
+		return withCause("the built-in publisher does not answer", e.at.why)
+	case !e.at.known || e.by == nil || !e.by.known:
+		return "the built-in publisher has not begun yet"
+	case !e.by.available:
+		return cmp.Or(e.by.why, "the built-in publisher is not available")
+	case e.published != e.applied:
+		return cmp.Or(e.by.why, "the built-in publisher has not synchronized yet since the name changed")
+	}
+	return noAddress
 }
 
 // whyUnverified is what the first DNSEndpoint with the worst state was answered.

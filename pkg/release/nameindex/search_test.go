@@ -167,6 +167,62 @@ func TestAReasonIsToldWithEachFault(t *testing.T) {
 	})
 }
 
+// reasonOf is why the only name in project shop is not as it should be.
+func (w *world) reasonOf() string {
+	w.Helper()
+	synctest.Wait()
+	page, err := w.index.FindNames(intent.NameQuery{Limit: 2, Sees: seesOnly("shop")})
+	require.NoError(w, err)
+	require.Len(w, page.Items, 1)
+	return page.Items[0].Reason
+}
+
+// TestTheReasonOfARefusalOutlivesTheIndex: one that is filled from the same stores tells it, too.
+func TestTheReasonOfARefusalOutlivesTheIndex(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		g := groupOf(nameOwner("shop", "www.example"), "lab", nil, "www.example")
+		w.put(g, deployed())
+		w.apply(g, 0, ledger.Failed)
+		require.Equal(t, "the cluster says why", w.reasonOf())
+		w.index = New(time.Now)
+		w.feed = &Feed{Store: w.store, Index: w.index, Watch: w.feed.Watch}
+		w.run()
+		require.Equal(t, "the cluster says why", w.reasonOf())
+	})
+}
+
+// TestReasonsOfTheBuiltInPublisherSpeakOfNoCluster, because it is in none.
+func TestReasonsOfTheBuiltInPublisherSpeakOfNoCluster(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		g := groupOf(nameOwner("shop", "www.example"), "lab", nil, "www.example")
+		g.Bindings[0].Cluster = "_publisher.shop+lab"
+		require.True(t, intent.IsPublisher(g.Bindings[0].Cluster))
+		updating := deployed()
+		updating.Settled, updating.Wanted = false, intent.Update
+		w.put(g, updating)
+		require.Equal(t, "its release is on the way to the built-in publisher", w.reasonOf())
+		w.put(g, deployed())
+		require.Equal(t, "no cluster has an address that may be published, or the built-in publisher does not have the name yet", w.reasonOf())
+		w.apply(g, 1, ledger.Applied)
+		require.Equal(t, "the built-in publisher has not begun yet", w.reasonOf())
+		w.sync(g, 1, "Matches")
+		require.Empty(t, w.reasonOf())
+		w.apply(g, 2, ledger.Applied)
+		require.Equal(t, "the built-in publisher has not synchronized yet since the name changed", w.reasonOf())
+		writer := w.writer(g.Bindings[0].Cluster)
+		require.NoError(t, writer.SetDeployment(t.Context(), g.Project.Namespace, provider.DeploymentName("lab", intent.Public), observed.Deployment{}))
+		require.Equal(t, "the built-in publisher is not available", w.reasonOf())
+		require.NoError(t, writer.SetReachability(t.Context(), observed.Reachability{Message: "it stopped"}))
+		require.Equal(t, "the built-in publisher does not answer: it stopped", w.reasonOf())
+	})
+}
+
 // TestPagesHoldEachNameOnce, in order, whatever the size of pages, by name and by
 // severity, while other names come and go.
 func TestPagesHoldEachNameOnce(t *testing.T) {
