@@ -126,6 +126,21 @@ func TestTheLifeOfANameByHTTP(t *testing.T) {
 	w.send(http.MethodDelete, "/v2/projects/shop/names/other.lab.example", nil).want(http.StatusNotFound)
 }
 
+// TestARestoredReleaseIsOneOfTheName, in a plan as well.
+func TestARestoredReleaseIsOneOfTheName(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	w.send(http.MethodPut, wwwShop, wwwFixed).want(http.StatusCreated)
+	w.send(http.MethodPut, wwwShop, wwwAlias).want(http.StatusOK)
+	for _, query := range []string{"restores=3", "restores=3&dryRun=true", "restores=9223372036854775807", "restores=0", "restores=-1", "restores=x"} {
+		refused := w.send(http.MethodPut, wwwShop+"?"+query, wwwFixed).want(http.StatusBadRequest).json()
+		require.Contains(t, refused["detail"], "query parameter restores must be", query)
+	}
+	require.Equal(t, "query parameter restores must be a release of the name, from 1 to 2", w.send(http.MethodPut, wwwShop+"?restores=3", wwwFixed).json()["detail"])
+	require.Contains(t, w.send(http.MethodGet, wwwShop, nil).json()["spec"], "cname", "nothing has changed")
+	w.send(http.MethodPut, wwwShop+"?restores=1", wwwFixed).want(http.StatusOK)
+}
+
 // TestAPlanOfANameIsConfirmed where the project requires it, and changes nothing.
 func TestAPlanOfANameIsConfirmed(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -119,4 +120,25 @@ func TestARollbackOfANameDoesNotWaitForItsEnd(t *testing.T) {
 	require.Contains(t, got.err, "--wait=terminated: rollback does not lead to it; give --wait")
 	require.Empty(t, f.seen())
 	require.Zero(t, f.reads)
+}
+
+// TestANameThatWasMadeAgainGoesBackBehindItsDeletion, and does not claim a release that it has not reached.
+func TestANameThatWasMadeAgainGoesBackBehindItsDeletion(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	event := func(action, outcome, request string, revision int, more string) string {
+		return fmt.Sprintf(`{"time":"2026-11-02T09:30:00Z","actor":"anna","action":%q,"revision":%d,"outcome":%q,"requestID":%q,"message":"",%s"path":"projects/shop/names/a.example"}`,
+			action, revision, outcome, request, more)
+	}
+	f.on("GET projects/shop/events?limit=500", 200, "EventPage", `{"items":[`+strings.Join([]string{
+		event("instantiate", "accepted", "d", 1, ""), event("create", "stored", "d", 1, `"after":{"spec":{"ttl":60}},`),
+		event("terminate", "accepted", "c", 6, ""), event("delete", "deleted", "c", 5, `"before":{"spec":{"ttl":300}},`),
+		event("update", "accepted", "b", 5, ""), event("replace", "stored", "b", 5, `"before":{"spec":{"ttl":120}},"after":{"spec":{"ttl":300}},`),
+	}, ",")+`]}`)
+	for _, args := range [][]string{{}, {"--to", "5"}} {
+		f.requests = nil
+		got := signpost(t, f.url, append([]string{"rollback", "a.example", "--project", "shop"}, args...)...)
+		require.Equal(t, []string{"PUT projects/shop/names/a.example"}, f.seen(), got.err)
+		require.JSONEq(t, `{"metadata":{"name":"a.example"},"spec":{"ttl":300}}`, f.documents["projects/shop/names/a.example"])
+	}
 }

@@ -112,7 +112,7 @@ func earlierDocument(ctx context.Context, api *client.Client, path intent.Path, 
 		for _, e := range page.Items {
 			done, err := search.add(e)
 			if done || err != nil {
-				return search.found, search.release, err
+				return search.found, search.known(), err
 			}
 		}
 		if page.Continue == "" {
@@ -123,7 +123,7 @@ func earlierDocument(ctx context.Context, api *client.Client, path intent.Path, 
 	if search.found == nil {
 		return nil, 0, search.missing()
 	}
-	return search.found, search.release, nil
+	return search.found, search.known(), nil
 }
 
 // earlier searches events, of which the newest comes first, for an earlier document of a name.
@@ -133,7 +133,16 @@ type earlier struct {
 	request string             // that made the release, or the latest change; empty until it is known
 	written map[string]writing // by the request that stored the document
 	changes int                // of the document, among the events so far
+	latest  int64              // the number of the latest release; 0 until it is known
 	found   []byte
+}
+
+// known is the number of the release that was found. It is 0 if the name was deleted and made again since, as its numbers began anew.
+func (s *earlier) known() int64 {
+	if s.release > s.latest {
+		return 0
+	}
+	return s.release
 }
 
 // writing is a document as a request stored it. The history leaves out large ones.
@@ -146,6 +155,9 @@ func (s *earlier) add(e client.Event) (bool, error) {
 	}
 	if e.Outcome == "stored" || e.Outcome == "deleted" {
 		s.changes++
+	}
+	if e.Outcome == "accepted" && s.latest == 0 {
+		s.latest = e.Revision
 	}
 	if s.release == 0 {
 		return s.before(e)

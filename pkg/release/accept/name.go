@@ -89,6 +89,14 @@ func checkName(next *intent.NameDocument, was *intent.Document, stored *intent.N
 	return &intent.Error{Code: intent.Conflict, Detail: "the name has just been changed by others; try again"}
 }
 
+// checkRestored refuses a release that a name cannot have had. Of a name that is gone the history alone knows the releases.
+func checkRestored(release, latest int64) error {
+	if release >= 0 && (release <= latest || latest == 0) {
+		return nil
+	}
+	return &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("query parameter restores must be a release of the name, from 1 to %d", latest)}
+}
+
 // requirePlan refuses a name of a project that wants plans, unless one is confirmed.
 func requirePlan(p *resolve.Proposal, confirm string) error {
 	if p.Name == nil || confirm != "" || !p.Draft.In.Project.Spec.Names.RequirePlan {

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -100,7 +101,7 @@ func (s *Planner) resolveInputs(ctx context.Context, owner intent.Path, p *resol
 	if p.Lifecycle, err = s.Lifecycle(ctx, owner, in.Owner.UID); err != nil {
 		return err
 	}
-	if err := checkName(p.Name, p.NameWas, p.Lifecycle.Name); err != nil {
+	if err := cmp.Or(checkName(p.Name, p.NameWas, p.Lifecycle.Name), checkRestored(p.Restores, p.Lifecycle.Seq)); err != nil {
 		return err
 	}
 	if p.Action == "" {
