@@ -1,6 +1,6 @@
 package dnsnames
 
-// What Route 53 takes in records of the policies latency and geo. It refuses a whole batch of changes for one value that it does not know.
+// These values are what Route 53 takes in records of the policies latency and geo. It refuses a whole batch of changes for one other value.
 const (
 	awsRegions = "af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 " +
 		"ap-southeast-1 ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-6 ap-southeast-7 " +
