@@ -148,11 +148,12 @@ func (v *Vantage) judged(t *target, out bool) {
 }
 
 // blindness says why an address that fails since a time may not be judged: most of the
-// addresses that answered until then fail as well. It is empty if it may be.
+// addresses that answered until then fail as well. It is empty if it may be. Addresses that
+// were not probed since are waited for once, if they may decide that.
 func (v *Vantage) blindness(t *target, since time.Time) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	tried, failing := 1, 1
+	tried, failing, awaited := 1, 1, 0
 	for address, h := range v.hosts {
 		if address == t.address {
 			continue
@@ -160,6 +161,8 @@ func (v *Vantage) blindness(t *target, since time.Time) string {
 		is, fails := h.since(since)
 		if is {
 			tried++
+		} else if h.answers() {
+			awaited++
 		}
 		if fails {
 			failing++
@@ -167,10 +170,23 @@ func (v *Vantage) blindness(t *target, since time.Time) string {
 	}
 	if address.Freeze(failing, tried) == "" {
 		v.blind.Set(0)
-		return ""
+		if t.failures > t.spec.Failures || address.Freeze(failing+awaited, tried+awaited) == "" {
+			return ""
+		}
+		return fmt.Sprintf("%s probes %d other addresses first, which may fail for the same reason", v.name, awaited)
 	}
 	v.blind.Set(1)
 	return fmt.Sprintf("%d of %d probed addresses fail at once, so %s assumes a fault of its own network and does not judge them", failing, tried, v.name)
+}
+
+// answers tells whether an address counts as one that answers.
+func (h *host) answers() bool {
+	for t := range h.checks {
+		if !t.out && !t.last.IsZero() {
+			return true
+		}
+	}
+	return false
 }
 
 // since tells whether an address that counts as one that answers was probed since a time,

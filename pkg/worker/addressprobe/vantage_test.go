@@ -88,6 +88,31 @@ func TestAWorkerWithoutANetworkDoesNotJudge(t *testing.T) {
 	}
 }
 
+// TestAnAddressIsJudgedAfterTheOthersWereProbed: who fails first is not taken out while the
+// next probe of another address may tell that the network is at fault. It waits for one more
+// probe of its own at most.
+func TestAnAddressIsJudgedAfterTheOthersWereProbed(t *testing.T) {
+	at := func(second int) time.Time { return noon().Add(time.Duration(second) * time.Second) }
+	of := aimed(t, NewVantage("replica-1", nil, nil), "203.0.113.1", "203.0.113.2")
+	first, other := of[0], of[1]
+	other.take(at(1), nil)
+	for n := range first.spec.Failures {
+		first.take(at(2+n), errRefused)
+	}
+	require.Equal(t, 1, first.result().State.Ready)
+	require.Contains(t, first.result().Message, "probes 1 other addresses first")
+	other.take(at(20), errRefused)
+	first.take(at(21), errRefused)
+	require.Equal(t, 1, first.result().State.Ready)
+	require.Contains(t, first.result().Message, "assumes a fault of its own network")
+
+	of = aimed(t, NewVantage("replica-1", nil, nil), "203.0.113.1", "203.0.113.2")
+	for n := range of[0].spec.Failures + 1 {
+		of[0].take(at(2+n), errRefused)
+	}
+	require.Zero(t, of[0].result().State.Ready, "nobody probes the other one")
+}
+
 // TestAddressesThatAreOutDoNotBlind: what has failed for long says nothing about the
 // network now.
 func TestAddressesThatAreOutDoNotBlind(t *testing.T) {
