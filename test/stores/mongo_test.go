@@ -3,6 +3,10 @@ package stores
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -75,12 +79,24 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
 	require.NoError(t, server.process.Process.Signal(syscall.SIGSTOP))
+	require.Eventually(t, func() bool { return stands(t, server.process.Process.Pid) }, 10*time.Second, 10*time.Millisecond)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	began := time.Now()
 	_, err = store.Put(ctx, intent.Write{Path: "projects/shop", Body: []byte(`{}`)})
 	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
 	require.Less(t, time.Since(began), 30*time.Second)
+}
+
+// stands tells whether all threads of a process are stopped, which takes a moment after the
+// signal.
+func stands(t *testing.T, pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	require.NoError(t, err)
+	return len(threads) > 0 && !slices.ContainsFunc(threads, func(path string) bool {
+		stat, err := os.ReadFile(path)
+		return err != nil || !strings.Contains(string(stat), ") T ")
+	})
 }
 
 // TestUsageIsThatOfAProject: its own document and those below it, and no other
