@@ -4,10 +4,7 @@ import (
 	"path"
 	"strconv"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/signpost-dns/signpost/pkg/dns/corefile"
@@ -19,41 +16,15 @@ import (
 // with that port would be placed, and so no replacement.
 func (r renderer) nodeCache(c corefile.NodeCache, text string) []any {
 	files := map[string]string{corefileKey: text}
-	template := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: r.selector(CacheName), Annotations: annotations(files)},
-		Spec:       r.cachePod(c),
-	}
-	template.Annotations[bundle.AnnotationMetrics] = strconv.Itoa(corefile.CacheMetricsPort)
-	const settled = 10 // seconds: while both listen, it may be the old one that calls itself healthy
-	return []any{r.configMap(CacheName, files), &appsv1.DaemonSet{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: daemonSet},
-		ObjectMeta: r.meta(CacheName),
-		Spec: appsv1.DaemonSetSpec{
-			Selector:        &metav1.LabelSelector{MatchLabels: r.selector(CacheName)},
-			Template:        template,
-			MinReadySeconds: settled,
-			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
-				Type:          appsv1.RollingUpdateDaemonSetStrategyType,
-				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
-			},
-		},
-	}}
-}
-
-func (r renderer) cachePod(c corefile.NodeCache) corev1.PodSpec {
-	return corev1.PodSpec{
-		AutomountServiceAccountToken: new(false),
-		EnableServiceLinks:           new(true), // the address of the DNS service is found there
-		HostNetwork:                  true,
-		DNSPolicy:                    corev1.DNSDefault, // the node's search paths are pods' too
-		PriorityClassName:            nodeCritical,
-		NodeSelector:                 linux(),
-		Tolerations:                  []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
-		SecurityContext:              &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
-		InitContainers:               []corev1.Container{r.localAddress(c)},
-		Containers:                   []corev1.Container{r.cache(c)},
-		Volumes:                      []corev1.Volume{configVolume("config", CacheName, corefileKey)},
-	}
+	pod := nodePod(r.cache(c))
+	pod.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+	pod.InitContainers = []corev1.Container{r.localAddress(c)}
+	pod.Volumes = []corev1.Volume{configVolume("config", CacheName, corefileKey)}
+	told := annotations(files)
+	told[bundle.AnnotationMetrics] = strconv.Itoa(corefile.CacheMetricsPort)
+	set := r.onNodes(CacheName, told, pod, intstr.FromInt32(0), intstr.FromInt32(1))
+	set.Spec.MinReadySeconds = 10 // while both listen, it may be the old one that calls itself healthy
+	return []any{r.configMap(CacheName, files), set}
 }
 
 // localAddress gives the node the address, if it has not got it yet.
@@ -66,10 +37,7 @@ func (r renderer) localAddress(c corefile.NodeCache) corev1.Container {
 		Args:                     []string{c.LocalIP.String()},
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          root("NET_ADMIN"),
-		Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("5m"), corev1.ResourceMemory: resource.MustParse("21Mi")},
-			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
-		},
+		Resources:                resources("5m", "21Mi", "64Mi"),
 	}
 }
 
@@ -87,20 +55,17 @@ func (r renderer) cache(c corefile.NodeCache) corev1.Container {
 		ReadinessProbe:           health,
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          root("NET_BIND_SERVICE"),
-		Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("25m"), corev1.ResourceMemory: resource.MustParse("70Mi")},
-			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("256Mi")},
-		},
+		Resources:                resources("25m", "70Mi", "256Mi"),
 	}
 }
 
-// root has one right of root's. The image's own user could not use it.
-func root(capability corev1.Capability) *corev1.SecurityContext {
+// root has some rights of root's. The image's own user could not use them.
+func root(capabilities ...corev1.Capability) *corev1.SecurityContext {
 	return &corev1.SecurityContext{
 		AllowPrivilegeEscalation: new(false),
 		ReadOnlyRootFilesystem:   new(true),
 		RunAsUser:                new(int64(0)),
 		RunAsGroup:               new(int64(0)),
-		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: []corev1.Capability{capability}},
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: capabilities},
 	}
 }

@@ -77,24 +77,20 @@ func (r renderer) service() *corev1.Service {
 // daemonSet runs CoreDNS on the nodes of the placement. A node's pod stays until its
 // replacement answers.
 func (r renderer) daemonSet() *appsv1.DaemonSet {
-	template := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{
-			Labels:      r.selector(ServiceName),
-			Annotations: annotations(r.files),
-		},
-		Spec: r.dnsPod(),
-	}
+	return r.onNodes(ServiceName, annotations(r.files), r.dnsPod(), intstr.FromInt32(0), intstr.FromString("10%"))
+}
+
+// onNodes runs a pod on nodes. During an update, so many nodes may be without one, or have two.
+func (r renderer) onNodes(name string, annotations map[string]string, pod corev1.PodSpec, without, twice intstr.IntOrString) *appsv1.DaemonSet {
 	return &appsv1.DaemonSet{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: daemonSet},
-		ObjectMeta: r.meta(ServiceName),
+		ObjectMeta: r.meta(name),
 		Spec: appsv1.DaemonSetSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: r.selector(ServiceName)},
-			Template: template,
+			Selector: &metav1.LabelSelector{MatchLabels: r.selector(name)},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: r.selector(name), Annotations: annotations}, Spec: pod},
 			UpdateStrategy: appsv1.DaemonSetUpdateStrategy{
-				Type: appsv1.RollingUpdateDaemonSetStrategyType,
-				RollingUpdate: &appsv1.RollingUpdateDaemonSet{
-					MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromString("10%")),
-				},
+				Type:          appsv1.RollingUpdateDaemonSetStrategyType,
+				RollingUpdate: &appsv1.RollingUpdateDaemonSet{MaxUnavailable: &without, MaxSurge: &twice},
 			},
 		},
 	}
@@ -155,10 +151,15 @@ func (r renderer) coreDNS(mounts []corev1.VolumeMount) corev1.Container {
 			// The image's program carries this capability, and is not started without it.
 			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: []corev1.Capability{"NET_BIND_SERVICE"}},
 		},
-		Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("50m"), corev1.ResourceMemory: resource.MustParse("70Mi")},
-			Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("512Mi")},
-		},
+		Resources: resources("50m", "70Mi", "512Mi"),
+	}
+}
+
+// resources are the CPU and the memory that a container gets, and the most memory that it may take.
+func resources(cpu, memory, most string) corev1.ResourceRequirements {
+	return corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)},
+		Limits:   corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(most)},
 	}
 }
 
