@@ -51,17 +51,6 @@ type State struct {
 	Version any
 }
 
-// Own are the sets that a mark gives to the owner.
-func (s State) Own(owner string) []Set {
-	var own []Set
-	for _, set := range s.Sets {
-		if set.Mark.Owner == owner {
-			own = append(own, set)
-		}
-	}
-	return own
-}
-
 // Set is the set of a type; ok is false if the name has none.
 func (s State) Set(kind string) (set Set, ok bool) {
 	at := slices.IndexFunc(s.Sets, func(set Set) bool { return set.Type == kind })

@@ -2,10 +2,13 @@ package publisher
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"net"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
+	"github.com/signpost-dns/signpost/pkg/domain/fault"
 )
 
 // Settings are what a Writer is opened with.
@@ -32,6 +35,29 @@ type Settings struct {
 // Dial connects to an address (HOST:PORT) of a zone; the zone is empty if the connection is
 // for several.
 type Dial func(ctx context.Context, network, address, zone string) (net.Conn, error)
+
+// TLS gives a configuration the CA certificates, and the certificate with its key, of those of Files that are named. The names of
+// the settings that name them are for errors.
+func (s Settings) TLS(config *tls.Config, ca, certificate, key FileSetting) error {
+	if ca.Path != "" {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(s.Files[ca.Path]) {
+			return fault.Errorf(Invalid, "%s names %s, and no credential of the provider has certificates under that path", ca.Name, ca.Path)
+		}
+	}
+	if certificate.Path == "" && key.Path == "" {
+		return nil
+	}
+	pair, err := tls.X509KeyPair(s.Files[certificate.Path], s.Files[key.Path])
+	if err != nil {
+		return fault.Errorf(Invalid, "%s and %s have to name credentials of the provider, a certificate and its key", certificate.Name, key.Name)
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return nil
+}
+
+// FileSetting is a parameter or a variable that names a file; its path may be empty.
+type FileSetting struct{ Name, Path string }
 
 // String hides the values of secrets, so that no log shows them.
 func (s Settings) String() string { return "publisher of " + s.Provider + ", owner " + s.Owner }

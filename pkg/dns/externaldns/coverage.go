@@ -113,11 +113,11 @@ func IsPartOfZoneID(text string) bool {
 }
 
 func expression(parameters Parameters, name string) *regexp.Regexp {
-	texts := Values(parameters, name)
-	if len(texts) == 0 {
+	text := Value(parameters, name)
+	if text == "" {
 		return nil
 	}
-	compiled, err := regexp.Compile(texts[0])
+	compiled, err := regexp.Compile(text)
 	if err != nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package coredns
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
 	"net/url"
@@ -109,22 +108,10 @@ func tlsOf(s publisher.Settings) (*tls.Config, error) {
 	case "true", "yes", "1":
 		config.InsecureSkipVerify = true //nolint:gosec // the provider's environment says so, as for external-dns
 	}
-	if at := s.Environment["ETCD_CA_FILE"]; at != "" {
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(s.Files[at]) {
-			return nil, fault.Errorf(publisher.Invalid, "ETCD_CA_FILE names %s, and no credential of the provider has certificates under that path", at)
-		}
+	file := func(variable string) publisher.FileSetting {
+		return publisher.FileSetting{Name: variable, Path: s.Environment[variable]}
 	}
-	certificate, key := s.Environment["ETCD_CERT_FILE"], s.Environment["ETCD_KEY_FILE"]
-	if certificate == "" && key == "" {
-		return config, nil
-	}
-	pair, err := tls.X509KeyPair(s.Files[certificate], s.Files[key])
-	if err != nil {
-		return nil, fault.Errorf(publisher.Invalid, "ETCD_CERT_FILE and ETCD_KEY_FILE have to name credentials of the provider, a certificate and its key")
-	}
-	config.Certificates = []tls.Certificate{pair}
-	return config, nil
+	return config, s.TLS(config, file("ETCD_CA_FILE"), file("ETCD_CERT_FILE"), file("ETCD_KEY_FILE"))
 }
 
 // lastError keeps why the last connection failed: etcd's client itself says no more than

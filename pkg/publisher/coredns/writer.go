@@ -3,7 +3,6 @@ package coredns
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -169,9 +168,4 @@ func (w *Writer) Write(ctx context.Context, change publisher.Change) error {
 		}
 	}
 	return t.commit(ctx)
-}
-
-// Describe says where the writer writes, for logs and status.
-func (w *Writer) Describe() string {
-	return fmt.Sprintf("etcd at %s, keys below %s", strings.Join(w.client.Endpoints(), ", "), w.prefix)
 }

@@ -3,6 +3,7 @@
 package marks
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -16,10 +17,7 @@ type Marks struct{ shown externaldns.InDNS }
 // For gives the marks of a provider. It fails if the provider marks its names by something
 // else than readable TXT records.
 func For(s publisher.Settings) (Marks, error) {
-	owner := s.Owner
-	if own := externaldns.Values(s.Parameters, "txt-owner-id"); len(own) > 0 {
-		owner = own[0]
-	}
+	owner := cmp.Or(externaldns.Value(s.Parameters, "txt-owner-id"), s.Owner)
 	shown := externaldns.Shown(externaldns.Record{Provider: s.Provider, Parameters: s.Parameters}, owner)
 	if shown.Owner == "" {
 		return Marks{}, fault.Errorf(publisher.Invalid, "the built-in publisher marks names by registry txt, with an owner id and without encryption; take registry and txt-encrypt-enabled out of the parameters, or deploy external-dns")

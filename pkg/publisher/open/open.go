@@ -26,12 +26,12 @@ func Writer(s publisher.Settings, metrics *Metrics) (publisher.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	minimum, err := time.ParseDuration(first(s.Parameters, "min-ttl", "0s"))
+	minimum, err := time.ParseDuration(cmp.Or(externaldns.Value(s.Parameters, "min-ttl"), "0s"))
 	if err != nil {
 		return nil, fault.Errorf(publisher.Invalid, "min-ttl: %v", err)
 	}
 	return &limited{
-		Writer: inner, provider: s.Provider, owner: s.Owner, policy: first(s.Parameters, "policy", "sync"), ttl: int64(minimum.Seconds()),
+		Writer: inner, provider: s.Provider, owner: s.Owner, policy: cmp.Or(externaldns.Value(s.Parameters, "policy"), "sync"), ttl: int64(minimum.Seconds()),
 		places: make(chan struct{}, atOnce), metrics: metrics, settings: s,
 	}, nil
 }
@@ -61,13 +61,6 @@ func Servers(s publisher.Settings) []publisher.Server {
 		return webhook.Servers(s)
 	}
 	return nil
-}
-
-func first(parameters externaldns.Parameters, name, otherwise string) string {
-	if values := externaldns.Values(parameters, name); len(values) > 0 {
-		return values[0]
-	}
-	return otherwise
 }
 
 // limited is a Writer within limits.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/publisher/marks"
@@ -20,7 +21,7 @@ func (l *limited) Owned(ctx context.Context) ([]publisher.Set, error) {
 		return nil, fault.Errorf(publisher.Unlisted, "%s", Unlistable(l.provider))
 	case l.policy != "sync":
 		return nil, fault.Errorf(publisher.Unlisted, "policy %s leaves names that nobody gives", l.policy)
-	case l.provider == "rfc2136" && first(l.settings.Parameters, "rfc2136-axfr", "") != "true" && first(l.settings.Parameters, "rfc2136-tsig-axfr", "") != "true":
+	case l.provider == "rfc2136" && externaldns.Value(l.settings.Parameters, "rfc2136-axfr") != "true" && externaldns.Value(l.settings.Parameters, "rfc2136-tsig-axfr") != "true":
 		return nil, fault.Errorf(publisher.Unlisted, "rfc2136-axfr is not set, so no zone is transferred")
 	}
 	m, err := marks.For(l.settings)

@@ -2,7 +2,6 @@ package rfc2136
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -119,23 +118,13 @@ func isDial(err error) bool {
 // exchange sends a message over a connection of its own and reads the answer. With an error, the
 // reply may tell more.
 func (w *Writer) exchange(ctx context.Context, network, server, zone string, message *dns.Msg) (*dns.Msg, error) {
-	dialled, err := w.dial(ctx, network, server, zone)
+	raw, err := w.secure(ctx, network, server, zone)
 	if err != nil {
 		return nil, notDialled{err}
 	}
-	defer func() { _ = dialled.Close() }()
-	stop := context.AfterFunc(ctx, func() { _ = dialled.SetDeadline(time.Unix(1, 0)) })
+	defer func() { _ = raw.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	raw := dialled
-	if w.tls != nil {
-		config := w.tls.Clone()
-		config.ServerName, _, _ = net.SplitHostPort(server)
-		secure := tls.Client(raw, config)
-		if err := secure.HandshakeContext(ctx); err != nil {
-			return nil, notDialled{err}
-		}
-		raw = secure
-	}
 	if network == "udp" {
 		raw = datagrams{raw}
 	}

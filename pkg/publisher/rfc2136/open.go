@@ -3,8 +3,8 @@
 package rfc2136
 
 import (
+	"cmp"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"net"
 	"slices"
@@ -45,8 +45,7 @@ func Open(s publisher.Settings) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := func(name string) []string { return externaldns.Values(s.Parameters, name) }
-	if on(values("rfc2136-gss-tsig")) {
+	if on(s, "rfc2136-gss-tsig") {
 		return nil, fault.Errorf(publisher.Invalid, "rfc2136-gss-tsig needs a Deployment of external-dns; the built-in publisher signs by TSIG keys")
 	}
 	w := &Writer{marks: m, dial: s.Dial, now: s.Now, servers: servers(s)}
@@ -59,7 +58,7 @@ func Open(s publisher.Settings) (*Writer, error) {
 	if w.zones = zones(s); len(w.zones) == 0 {
 		return nil, fault.Errorf(publisher.Invalid, "rfc2136-zone is missing: provider rfc2136 needs at least one")
 	}
-	minimum, err := time.ParseDuration(first(values("rfc2136-min-ttl"), "0s"))
+	minimum, err := time.ParseDuration(cmp.Or(externaldns.Value(s.Parameters, "rfc2136-min-ttl"), "0s"))
 	if err != nil {
 		return nil, fault.Errorf(publisher.Invalid, "rfc2136-min-ttl: %v", err)
 	}
@@ -76,13 +75,9 @@ func Open(s publisher.Settings) (*Writer, error) {
 // Close does nothing: no connection stays open between two messages.
 func (w *Writer) Close() {}
 
-func on(values []string) bool { return slices.Equal(values, []string{"true"}) }
-
-func first(values []string, otherwise string) string {
-	if len(values) == 0 {
-		return otherwise
-	}
-	return values[0]
+// on tells whether a parameter is true.
+func on(s publisher.Settings, parameter string) bool {
+	return externaldns.Value(s.Parameters, parameter) == "true"
 }
 
 // Servers are those that the settings name, each for each of the zones.
@@ -100,7 +95,7 @@ func Servers(s publisher.Settings) []publisher.Server {
 func servers(s publisher.Settings) []string {
 	var all []string
 	for _, host := range externaldns.Values(s.Parameters, "rfc2136-host") {
-		all = append(all, net.JoinHostPort(host, first(externaldns.Values(s.Parameters, "rfc2136-port"), "53")))
+		all = append(all, net.JoinHostPort(host, cmp.Or(externaldns.Value(s.Parameters, "rfc2136-port"), "53")))
 	}
 	return all
 }
@@ -131,10 +126,10 @@ func (w *Writer) zoneOf(name string) (string, error) {
 
 // keyOf is the key by which messages are signed.
 func keyOf(s publisher.Settings) (key, error) {
-	if on(externaldns.Values(s.Parameters, "rfc2136-insecure")) {
+	if on(s, "rfc2136-insecure") {
 		return key{}, nil
 	}
-	name, secret := first(externaldns.Values(s.Parameters, "rfc2136-tsig-keyname"), ""), s.Environment["EXTERNAL_DNS_RFC2136_TSIG_SECRET"]
+	name, secret := externaldns.Value(s.Parameters, "rfc2136-tsig-keyname"), s.Environment["EXTERNAL_DNS_RFC2136_TSIG_SECRET"]
 	if name == "" || secret == "" {
 		return key{}, fault.Errorf(publisher.Invalid, "rfc2136-tsig-keyname and rfc2136-tsig-secret are missing: signed updates need both; give them, or set rfc2136-insecure")
 	}
@@ -142,33 +137,22 @@ func keyOf(s publisher.Settings) (key, error) {
 		return key{}, fault.Errorf(publisher.Invalid, "rfc2136-tsig-secret is not in base64, as TSIG keys are")
 	}
 	name = dns.CanonicalName(name)
-	algorithm := dns.Fqdn(first(externaldns.Values(s.Parameters, "rfc2136-tsig-secret-alg"), "hmac-sha256"))
+	algorithm := dns.Fqdn(cmp.Or(externaldns.Value(s.Parameters, "rfc2136-tsig-secret-alg"), "hmac-sha256"))
 	return key{name: name, algorithm: algorithm, secrets: map[string]string{name: secret}}, nil
 }
 
 // tlsOf is how connections are encrypted, nil if they are not. Certificates are of the
 // provider's credentials, and never from the disk.
 func tlsOf(s publisher.Settings) (*tls.Config, error) {
-	if !on(externaldns.Values(s.Parameters, "rfc2136-use-tls")) {
+	if !on(s, "rfc2136-use-tls") {
 		return nil, nil
 	}
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{"dot"},
-		InsecureSkipVerify: on(externaldns.Values(s.Parameters, "rfc2136-skip-tls-verify")), //nolint:gosec // the provider says so, as for external-dns
+		InsecureSkipVerify: on(s, "rfc2136-skip-tls-verify"), //nolint:gosec // the provider says so, as for external-dns
 	}
-	file := func(parameter string) string { return first(externaldns.Values(s.Parameters, parameter), "") }
-	if at := file("tls-ca"); at != "" {
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(s.Files[at]) {
-			return nil, fault.Errorf(publisher.Invalid, "tls-ca names %s, and no credential of the provider has certificates under that path", at)
-		}
+	file := func(parameter string) publisher.FileSetting {
+		return publisher.FileSetting{Name: parameter, Path: externaldns.Value(s.Parameters, parameter)}
 	}
-	if certificate, private := file("tls-client-cert"), file("tls-client-cert-key"); certificate+private != "" {
-		pair, err := tls.X509KeyPair(s.Files[certificate], s.Files[private])
-		if err != nil {
-			return nil, fault.Errorf(publisher.Invalid, "tls-client-cert and tls-client-cert-key have to name credentials of the provider, a certificate and its key")
-		}
-		config.Certificates = []tls.Certificate{pair}
-	}
-	return config, nil
+	return config, s.TLS(config, file("tls-ca"), file("tls-client-cert"), file("tls-client-cert-key"))
 }
