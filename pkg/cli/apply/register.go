@@ -140,11 +140,7 @@ func registerAt(ctx context.Context, s *emco.Service, controller registration) (
 
 // printRegistration shows the body that EMCO gets, or a line for people.
 func printRegistration(p terminal.Program, output *terminal.Format, controller registration, done string) error {
-	body, err := json.Marshal(controller)
-	if err != nil {
-		return err
-	}
-	return output.Print(p.Out, body, func(w io.Writer, _ bool) error {
+	return output.PrintValue(p.Out, controller, func(w io.Writer, _ bool) error {
 		address := net.JoinHostPort(controller.Spec.Host, strconv.Itoa(controller.Spec.Port))
 		terminal.Printf(w, "%s %s: %s, action, priority %d\n", controller.Metadata.Name, done, address, controller.Spec.Priority)
 		terminal.Printf(w, "The command did not check whether the orchestrator reaches Signpost there.\n")

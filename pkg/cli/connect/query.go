@@ -3,10 +3,13 @@ package connect
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
+	"github.com/signpost-dns/signpost/pkg/client"
 )
 
 // Query is the parameters of a request. Empty values are left out.
@@ -32,6 +35,29 @@ func If(set bool) string {
 		return "true"
 	}
 	return ""
+}
+
+// Pages gets the pages of a list. take gets each page, and answers how many items it has, and where the next one begins.
+// Pages ends after limit items; 0: after all.
+func Pages[Page any](ctx context.Context, api *client.Client, path string, query Query, limit int, take func(Page) (items int, next string)) error {
+	const largest = 1000
+	for read := 0; ; {
+		size := largest
+		if limit > 0 {
+			size = min(largest, limit-read)
+		}
+		query["limit"] = strconv.Itoa(size)
+		var page Page
+		if _, err := Ask(ctx, api, http.MethodGet, query.Of(path), nil, &page); err != nil {
+			return err
+		}
+		items, next := take(page)
+		read += items
+		if next == "" || limit > 0 && read >= limit {
+			return nil
+		}
+		query["continue"] = next
+	}
 }
 
 // Wait looks at something until it is done.

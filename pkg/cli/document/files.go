@@ -121,6 +121,19 @@ func ReadFile(in io.Reader, name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
+// ReadAtMost reads so many bytes of a file at the most; "-" is standard input.
+func ReadAtMost(in io.Reader, name string, most int64) ([]byte, error) {
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, terminal.AsUsageError(err)
+		}
+		defer func() { _ = file.Close() }() // it was read only
+		in = file
+	}
+	return io.ReadAll(io.LimitReader(in, most))
+}
+
 func (s *Source) split(file string, content []byte) ([]Document, error) {
 	if file == "-" {
 		file = "standard input"

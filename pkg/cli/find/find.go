@@ -3,10 +3,7 @@ package find
 
 import (
 	"context"
-	"encoding/json"
 	"io"
-	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,34 +84,20 @@ func (q *question) ask(ctx context.Context, p terminal.Program) error {
 	if err != nil {
 		return err
 	}
-	const largest = 1000
 	all := client.FoundNamePage{Items: []client.FoundName{}}
-	for {
-		size := largest
-		if q.limit > 0 {
-			size = min(largest, q.limit-len(all.Items))
-		}
-		q.query["limit"] = strconv.Itoa(size)
-		var page client.FoundNamePage
-		if _, err := connect.Ask(ctx, api, http.MethodGet, q.query.Of("names"), nil, &page); err != nil {
-			return err
-		}
+	err = connect.Pages(ctx, api, "names", q.query, q.limit, func(page client.FoundNamePage) (int, string) {
 		all.Items, all.AsOf, all.Total, all.Continue = append(all.Items, page.Items...), page.AsOf, page.Total, page.Continue
-		if page.Continue == "" || len(all.Items) == q.limit {
-			break
-		}
-		q.query["continue"] = page.Continue
+		return len(page.Items), page.Continue
+	})
+	if err != nil {
+		return err
 	}
 	return q.print(p, all)
 }
 
 // print shows names, and tells on stderr if there are more.
 func (q *question) print(p terminal.Program, all client.FoundNamePage) error {
-	body, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	if err := q.output.Print(p.Out, body, func(w io.Writer, wide bool) error { return show.PrintFound(w, all.Items, wide) }); err != nil {
+	if err := q.output.PrintValue(p.Out, all, func(w io.Writer, wide bool) error { return show.PrintFound(w, all.Items, wide) }); err != nil {
 		return err
 	}
 	if name := q.query["name"]; len(all.Items) == 0 && name != "" && !strings.Contains(name, "*") {

@@ -1,7 +1,6 @@
 package find
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -36,11 +35,7 @@ names, with its reachability and the objects that it still waits for, and the he
 			if err != nil {
 				return err
 			}
-			body, err := json.Marshal(fleet)
-			if err != nil {
-				return err
-			}
-			return output.Print(p.Out, body, func(w io.Writer, _ bool) error { return printFleet(w, fleet) })
+			return output.PrintValue(p.Out, fleet, func(w io.Writer, _ bool) error { return printFleet(w, fleet) })
 		},
 	}
 	output.Flag(cmd.Flags())
@@ -56,11 +51,7 @@ func printFleet(w io.Writer, fleet client.Fleet) error {
 	for _, i := range fleet.Items {
 		names := []string{fmt.Sprint(i.Hosts.Total), fmt.Sprint(i.Hosts.Unpublished), fmt.Sprint(i.Hosts.Unverified)}
 		if i.Kind == client.FleetItemKindCluster {
-			drained := "no"
-			if i.Drained {
-				drained = "yes"
-			}
-			clusters.Add(slices.Concat([]string{i.Cluster, i.Healthy, drained}, names, []string{fmt.Sprint(i.Pending), terminal.Moment(i.PendingSince)})...)
+			clusters.Add(slices.Concat([]string{i.Cluster, i.Healthy, show.Yes(i.Drained)}, names, []string{fmt.Sprint(i.Pending), terminal.Moment(i.PendingSince)})...)
 			continue
 		}
 		programs.Add(append([]string{i.Provider, i.Project, i.Cluster, string(i.Scope), i.Healthy}, names...)...)

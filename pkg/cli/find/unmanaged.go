@@ -3,11 +3,8 @@ package find
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,25 +68,15 @@ func (q *unmanagedQuestion) ask(ctx context.Context, p terminal.Program, path st
 	if err != nil {
 		return err
 	}
-	const largest = 1000
-	query := connect.Query{}
 	all := client.UnmanagedList{Items: []client.UnmanagedSet{}}
-	for {
-		size := largest
-		if q.limit > 0 {
-			size = min(largest, q.limit-len(all.Items))
-		}
-		query["limit"] = strconv.Itoa(size)
-		var page client.UnmanagedList
-		if _, err := connect.Ask(ctx, api, http.MethodGet, query.Of(path), nil, &page); err != nil {
-			return err
-		}
+	err = connect.Pages(ctx, api, path, connect.Query{}, q.limit, func(page client.UnmanagedList) (int, string) {
 		all.Items, all.Continue = append(all.Items, page.Items...), page.Continue
-		if page.Continue == "" || len(all.Items) == q.limit {
-			return q.print(p, all)
-		}
-		query["continue"] = page.Continue
+		return len(page.Items), page.Continue
+	})
+	if err != nil {
+		return err
 	}
+	return q.print(p, all)
 }
 
 // print shows sets, and tells on stderr if there are more.
@@ -100,11 +87,7 @@ func (q *unmanagedQuestion) print(p terminal.Program, all client.UnmanagedList) 
 	if q.zoneFile {
 		return writeZoneFile(p.Out, all.Items)
 	}
-	body, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	return q.output.Print(p.Out, body, func(w io.Writer, _ bool) error {
+	return q.output.PrintValue(p.Out, all, func(w io.Writer, _ bool) error {
 		if len(all.Items) == 0 {
 			terminal.Printf(w, "The zones have no such records.\n")
 			return nil

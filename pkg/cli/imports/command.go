@@ -218,15 +218,7 @@ func (f *transferFlags) key() (*zone.Key, error) {
 
 // bounded reads a file, or standard input, that is not too long.
 func bounded(in io.Reader, name string) ([]byte, error) {
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, terminal.AsUsageError(err)
-		}
-		defer func() { _ = file.Close() }() // it was read only
-		in = file
-	}
-	text, err := io.ReadAll(io.LimitReader(in, zone.MostBytes+1))
+	text, err := document.ReadAtMost(in, name, zone.MostBytes+1)
 	if err == nil && len(text) > zone.MostBytes {
 		err = fmt.Errorf("%s is longer than %d MiB; divide it, and import its parts", name, zone.MostMiB)
 	}

@@ -3,15 +3,14 @@
 package inspect
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/document"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/dns/corefile"
@@ -36,15 +35,15 @@ func lintCommand(p terminal.Program) *cobra.Command {
 		Example: "  signpost corefile lint Corefile\n  kubectl get configmap coredns -n kube-system -o jsonpath={.data.Corefile} | signpost corefile lint -",
 		Args:    terminal.Exactly(1, "one file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, err := readCorefile(p.In, args[0])
+			text, err := document.ReadAtMost(p.In, args[0], corefile.MaxLinted+1)
 			if err != nil {
 				return err
 			}
 			var findings []corefile.Finding
 			if cmd.Flags().Changed("server") {
-				findings, err = lintBy(&server, cmd, text)
+				findings, err = lintBy(&server, cmd, string(text))
 			} else {
-				findings, err = linter.New(binary).Lint(cmd.Context(), text)
+				findings, err = linter.New(binary).Lint(cmd.Context(), string(text))
 			}
 			if err != nil {
 				return err
@@ -58,20 +57,6 @@ func lintCommand(p terminal.Program) *cobra.Command {
 	return cmd
 }
 
-// readCorefile reads a file, as much of it as a linter looks at.
-func readCorefile(in io.Reader, name string) (string, error) {
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return "", terminal.AsUsageError(err)
-		}
-		defer file.Close()
-		in = file
-	}
-	text, err := io.ReadAll(io.LimitReader(in, corefile.MaxLinted+1))
-	return string(text), err
-}
-
 // lintBy has the server lint a Corefile.
 func lintBy(c *connect.Connection, cmd *cobra.Command, text string) ([]corefile.Finding, error) {
 	var told struct{ Findings []corefile.Finding }
@@ -82,17 +67,13 @@ func lintBy(c *connect.Connection, cmd *cobra.Command, text string) ([]corefile.
 // printFindings prints findings in the form that editors know. Errors among
 // them are one.
 func printFindings(w io.Writer, output terminal.Format, name string, findings []corefile.Finding) error {
-	body, err := json.Marshal(map[string]any{"findings": findings})
-	if err != nil {
-		return err
-	}
 	wrong := 0
 	for _, f := range findings {
 		if f.Severity == corefile.Error {
 			wrong++
 		}
 	}
-	err = output.Print(w, body, func(w io.Writer, _ bool) error {
+	err := output.PrintValue(w, map[string]any{"findings": findings}, func(w io.Writer, _ bool) error {
 		for _, f := range findings {
 			terminal.Printf(w, "%s: %s: %s\n", place(name, f.Line), f.Severity, terminal.Visible(f.Message))
 		}

@@ -48,11 +48,7 @@ func ResolvconfCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			body, err := json.Marshal(preview)
-			if err != nil {
-				return err
-			}
-			return output.Print(p.Out, body, func(w io.Writer, _ bool) error { return printPreview(w, p.Err, preview) })
+			return output.PrintValue(p.Out, preview, func(w io.Writer, _ bool) error { return printPreview(w, p.Err, preview) })
 		},
 	}
 	asked.flags(cmd.Flags())

@@ -361,11 +361,7 @@ func listFailovers(ctx context.Context, p terminal.Program, api *client.Client, 
 		}
 		all.Items, all.Continue = append(all.Items, page.Items...), page.Continue
 	}
-	raw, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	return output.Print(p.Out, raw, func(w io.Writer, _ bool) error {
+	return output.PrintValue(p.Out, all, func(w io.Writer, _ bool) error {
 		table := terminal.NewTable("FAILOVER", "STATE", "DRAINED", "UNDRAINED", "NAMES", "ANSWERED", "BY", "REASON")
 		for _, r := range all.Items {
 			table.Add(r.ID, string(r.State), strings.Join(r.Drained, ","), strings.Join(r.Undrained, ","), fmt.Sprint(r.Counts.Names), fmt.Sprint(r.Answered), r.Actor, r.Reason)

@@ -3,8 +3,6 @@ package show
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -15,20 +13,14 @@ import (
 
 // ReadFleet reads all pages of the fleet.
 func ReadFleet(ctx context.Context, api *client.Client) (client.Fleet, error) {
-	query := url.Values{"limit": {"1000"}}
+	var fleet client.Fleet
 	items := []client.FleetItem{}
-	for {
-		var page client.Fleet
-		if _, err := connect.Ask(ctx, api, http.MethodGet, "fleet?"+query.Encode(), nil, &page); err != nil {
-			return client.Fleet{}, err
-		}
-		items = append(items, page.Items...)
-		if page.Continue == "" {
-			page.Items = items
-			return page, nil
-		}
-		query.Set("continue", page.Continue)
-	}
+	err := connect.Pages(ctx, api, "fleet", connect.Query{}, 0, func(page client.Fleet) (int, string) {
+		fleet, items = page, append(items, page.Items...)
+		return len(page.Items), page.Continue
+	})
+	fleet.Items = items
+	return fleet, err
 }
 
 // clusterColumns show how the clusters of a cluster provider do.

@@ -38,11 +38,7 @@ func getFiles(ctx context.Context, p terminal.Program, server *connect.Connectio
 			return fmt.Errorf("%s (%s): %w", d, d.Path, err)
 		}
 	}
-	all, err := json.Marshal(answer{Items: &bodies})
-	if err != nil {
-		return err
-	}
-	return output.Print(p.Out, all, func(w io.Writer, wide bool) error {
+	return output.PrintValue(p.Out, answer{Items: &bodies}, func(w io.Writer, wide bool) error {
 		return printDocuments(ctx, w, documents, bodies, wideTables(wide, p, api))
 	})
 }

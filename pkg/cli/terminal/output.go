@@ -65,6 +65,15 @@ func (f *Format) Print(w io.Writer, body []byte, forPeople func(w io.Writer, wid
 	}
 }
 
+// PrintValue prints a value as JSON or YAML, or as what forPeople makes of it.
+func (f *Format) PrintValue(w io.Writer, value any, forPeople func(w io.Writer, wide bool) error) error {
+	body, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return f.Print(w, body, forPeople)
+}
+
 func printJSON(w io.Writer, body []byte) error {
 	var indented bytes.Buffer
 	if err := json.Indent(&indented, bytes.TrimSpace(body), "", "  "); err != nil {
