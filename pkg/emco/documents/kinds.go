@@ -99,18 +99,16 @@ func logicalCloud(name string, w wireCloud) intent.LogicalCloud {
 	return intent.LogicalCloud{Namespace: w.namespace(name)}
 }
 
-func clusterReference(_ string, w wireReference) intent.ClusterReference {
-	return intent.ClusterReference(w)
-}
+func clusterReference(_ string, w intent.ClusterReference) intent.ClusterReference { return w }
 
 func clusterProvider(string, nothing) intent.ClusterProvider { return intent.ClusterProvider{} }
 
 // pairs are KV pairs, which both DCM and CLM keep.
-func pairs(_ string, w wirePairs) intent.KVPairs {
+func pairs(_ string, w intent.KVPairs) intent.KVPairs {
 	if w.KV == nil {
 		w.KV = []map[string]json.RawMessage{}
 	}
-	return intent.KVPairs(w)
+	return w
 }
 
 func (s *Store) compositeApp(_ context.Context, collection string, raw json.RawMessage) (string, []byte, error) {

@@ -58,15 +58,6 @@ func (c wireCloud) namespace(name string) string {
 	return c.Namespace
 }
 
-type wireReference struct {
-	ClusterProvider string `json:"clusterProvider"`
-	Cluster         string `json:"cluster"`
-}
-
-type wirePairs struct {
-	KV []map[string]json.RawMessage `json:"kv"`
-}
-
 type wireCluster struct {
 	GitOps struct {
 		Type string `json:"gitOpsType"`
