@@ -240,74 +240,60 @@ func (c *Pool) Claim(ctx context.Context, path intent.Path, kubeconfig []byte) e
 
 // ReadService returns what a Service offers now, for a plan.
 func (c *Pool) ReadService(ctx context.Context, service address.Service) (*address.Observation, error) {
-	var seen *address.Observation
-	err := c.readLive(ctx, service.Cluster, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+	return readLive(ctx, c, service.Cluster, func(ctx context.Context, target *kubeapi.Kubernetes) (*address.Observation, error) {
 		offer, err := target.Offer(ctx, service.Namespace, service.Name)
-		seen = &offer
-		return err
+		if err != nil {
+			return nil, err
+		}
+		return &offer, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return seen, nil
 }
 
 // ReadServiceNames returns, for a plan, the names of the Services in a namespace of a
 // cluster, in order.
-func (c *Pool) ReadServiceNames(ctx context.Context, name, namespace string) (services []string, err error) {
-	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
-		services, err = target.ServiceNames(ctx, namespace)
-		return err
+func (c *Pool) ReadServiceNames(ctx context.Context, name, namespace string) ([]string, error) {
+	return readLive(ctx, c, name, func(ctx context.Context, target *kubeapi.Kubernetes) ([]string, error) {
+		return target.ServiceNames(ctx, namespace)
 	})
-	return services, err
 }
 
 // ReadNodes returns a cluster's nodes for a plan, ordered by name; nil where
 // there is no API server to ask.
-func (c *Pool) ReadNodes(ctx context.Context, name string) (nodes []placement.Node, err error) {
-	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
-		nodes, err = target.Nodes(ctx)
-		return err
+func (c *Pool) ReadNodes(ctx context.Context, name string) ([]placement.Node, error) {
+	return readLive(ctx, c, name, func(ctx context.Context, target *kubeapi.Kubernetes) ([]placement.Node, error) {
+		return target.Nodes(ctx)
 	})
-	return nodes, err
 }
 
 // ReadResolverUsers returns, for a plan, what asks nameservers in a cluster.
-func (c *Pool) ReadResolverUsers(ctx context.Context, name string, addresses []string) (users []string, err error) {
-	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
-		users, err = target.ResolverUsers(ctx, addresses)
-		return err
+func (c *Pool) ReadResolverUsers(ctx context.Context, name string, addresses []string) ([]string, error) {
+	return readLive(ctx, c, name, func(ctx context.Context, target *kubeapi.Kubernetes) ([]string, error) {
+		return target.ResolverUsers(ctx, addresses)
 	})
-	return users, err
 }
 
 // ReadForeignObjects returns, for a plan, those of the objects that others have in a
 // cluster.
-func (c *Pool) ReadForeignObjects(ctx context.Context, name string, ids []bundle.ID) (others []bundle.ID, err error) {
-	err = c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
-		others, err = target.Foreign(ctx, ids)
-		return err
+func (c *Pool) ReadForeignObjects(ctx context.Context, name string, ids []bundle.ID) ([]bundle.ID, error) {
+	return readLive(ctx, c, name, func(ctx context.Context, target *kubeapi.Kubernetes) ([]bundle.ID, error) {
+		return target.Foreign(ctx, ids)
 	})
-	return others, err
 }
 
 // ReadNamespaceMaker returns who made a namespace of a cluster, for a plan.
 func (c *Pool) ReadNamespaceMaker(ctx context.Context, name, namespace string) (grant.MadeBy, error) {
-	is := grant.NotKnown
-	err := c.readLive(ctx, name, func(ctx context.Context, target *kubeapi.Kubernetes) error {
+	return readLive(ctx, c, name, func(ctx context.Context, target *kubeapi.Kubernetes) (grant.MadeBy, error) {
 		live, err := target.Get(ctx, bundle.ID{Cluster: name, Kind: "Namespace", Name: namespace})
 		switch {
 		case err != nil:
+			return grant.NotKnown, err
 		case live == nil:
-			is = grant.Nobody
+			return grant.Nobody, nil
 		case live.Ours(c.options.Installation):
-			is = grant.Us
-		default:
-			is = grant.Others
+			return grant.Us, nil
 		}
-		return err
+		return grant.Others, nil
 	})
-	return is, err
 }
 
 // RenewToken gets a new token of the ServiceAccount whose token a cluster's kubeconfig
@@ -342,22 +328,22 @@ func (c *Pool) judge(ctx context.Context, target *kubeapi.Kubernetes, name, sour
 	return c.Identities.Ledger.Judge(ctx, ledger.Claim{Cluster: name, UID: uid, Source: source})
 }
 
-// readLive connects to a cluster to read once, if it is an API server. Another server in
-// the cluster's place is not looked at.
-func (c *Pool) readLive(ctx context.Context, name string, look func(ctx context.Context, target *kubeapi.Kubernetes) error) error {
+// readLive connects to a cluster to read once, if it is an API server; else it returns
+// nothing. Another server in the cluster's place is not looked at.
+func readLive[Found any](ctx context.Context, c *Pool, name string, look func(ctx context.Context, target *kubeapi.Kubernetes) (Found, error)) (none Found, err error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
 	defer cancel()
 	spec, _, err := c.read(ctx, name)
 	if err != nil || spec.KubeconfigRef == "" {
-		return err
+		return none, err
 	}
 	target, source, err := c.kubernetes(ctx, name, spec)
 	if err != nil {
-		return err
+		return none, err
 	}
 	defer target.Close()
 	if err := c.judge(ctx, target, name, source); err != nil {
-		return err
+		return none, err
 	}
 	return look(ctx, target)
 }

@@ -13,12 +13,12 @@ import (
 // server shows none, and the page says so. The errors are *intent.Error values: NotFound,
 // Invalid for an After that no recent page had, Unavailable if the cluster does not answer.
 func (c *Pool) Services(ctx context.Context, path intent.Path, q intent.ServiceQuery) (intent.ServicePage, error) {
-	page := intent.ServicePage{Items: []intent.ClusterService{}, Message: "the cluster has no kubeconfig, so its Services cannot be listed"}
-	err := c.readLive(ctx, clusterName(path), func(ctx context.Context, target *kubeapi.Kubernetes) (err error) {
-		page, err = kubeapi.Services(ctx, target, q)
-		return err
+	page, err := readLive(ctx, c, clusterName(path), func(ctx context.Context, target *kubeapi.Kubernetes) (intent.ServicePage, error) {
+		return kubeapi.Services(ctx, target, q)
 	})
 	switch code := cluster.CodeOf(err); {
+	case err == nil && page.Items == nil:
+		return intent.ServicePage{Items: []intent.ClusterService{}, Message: "the cluster has no kubeconfig, so its Services cannot be listed"}, nil
 	case err == nil:
 		return page, nil
 	case intent.CodeOf(err) == intent.NotFound:
