@@ -4000,6 +4000,38 @@ type NameHistory struct {
 	Items []NameTurn `json:"items"`
 }
 
+// NameOutage A cluster of a host name that cannot be reached: one that its addresses may come from, or with the external-dns that publishes it.
+type NameOutage struct {
+	// Cluster A cluster as one word, provider+cluster.
+	//
+	// Example: edge+berlin
+	Cluster ClusterWord `json:"cluster"`
+
+	// Effect The same in words.
+	//
+	// Example: 203.0.113.20 leaves the name at 2026-11-02T09:36:00Z, unless the cluster answers before
+	Effect string `json:"effect"`
+
+	// Leaves When these targets leave the name, unless the cluster answers before. Absent if they stay, or if there are none.
+	Leaves time.Time `json:"leaves,omitempty,omitzero"`
+
+	// Message Why it cannot be reached.
+	//
+	// Example: connection refused
+	Message string `json:"message,omitempty,omitzero"`
+
+	// Since Since when it was seen not to answer.
+	Since time.Time `json:"since"`
+
+	// Targets The published targets that no other cluster gives.
+	Targets []string `json:"targets"`
+
+	// Waiting How many objects of the owner the cluster does not have as they are wanted.
+	//
+	// Example: 1
+	Waiting int `json:"waiting"`
+}
+
 // NameOwner An owner of a host name, and the state of the name there.
 type NameOwner struct {
 	// Accepted When the release was accepted.
@@ -4041,6 +4073,9 @@ type NameOwner struct {
 
 	// State The state of the owner.
 	State NameOwnerState `json:"state"`
+
+	// Unreachable The clusters of the name that cannot be reached, and what that does to the name; absent if there are none.
+	Unreachable []NameOutage `json:"unreachable,omitempty,omitzero"`
 }
 
 // NameOwnerState The state of the owner.

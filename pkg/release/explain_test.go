@@ -71,7 +71,7 @@ func TestANameIsExplainedOnOnePage(t *testing.T) {
 	require.NoError(t, w.publish(bakery, ofFront))
 	w.settle(bakery)
 	is := w.explained("bakery.lab.example")
-	require.Contains(t, is.Summary, `bakery.lab.example of projects/shop/names/bakery.lab.example was not seen to be published by provider "lab": external-dns cannot be observed on edge+hub`)
+	require.Contains(t, is.Summary, `It is not known whether bakery.lab.example of projects/shop/names/bakery.lab.example is published by provider "lab": external-dns cannot be observed on edge+hub`)
 
 	w.answered(bakery, "Differs", "a server answers 203.0.113.9")
 	is = w.explained("bakery.lab.example")
@@ -150,4 +150,55 @@ func TestTheFleetShowsDrainedClusters(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]bool{hub: false, berlin: true, paris: false}, drained)
+}
+
+// TestANameSaysWhichOfItsClustersCannotBeReached: since when and why, when its address
+// leaves, and that it has left. An address stays if no other cluster gives one, or if
+// Signpost assumes a fault of its own network.
+func TestANameSaysWhichOfItsClustersCannotBeReached(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.reachable(hub, paris)
+	w.settle(bakery)
+	outages := func() []intent.NameOutage { return w.explained("bakery.lab.example").Owners[0].Unreachable }
+	require.Empty(t, outages())
+
+	w.lost(berlin, 0)
+	since := w.clock.Now()
+	w.settle(bakery)
+	leaves := since.Add(5 * time.Minute)
+	require.Equal(t, []intent.NameOutage{{
+		Cluster: berlin, Since: since, Message: "no answer in time", Targets: []string{"203.0.113.11"}, Leaves: &leaves,
+		Effect: "203.0.113.11 leaves the name at " + leaves.Format(time.RFC3339) + ", unless the cluster answers before",
+	}}, outages())
+
+	w.clock.pass(5 * time.Minute)
+	w.settle(bakery)
+	is := outages()
+	require.Len(t, is, 1)
+	require.Equal(t, []any{[]string{}, (*time.Time)(nil)}, []any{is[0].Targets, is[0].Leaves})
+	require.Equal(t, "203.0.113.11 has left the name, and comes back when the cluster answers", is[0].Effect)
+
+	w.reachable(berlin)
+	w.settle(bakery)
+	w.lost(hub, 0)
+	is = outages()
+	require.Len(t, is, 1)
+	require.Equal(t, hub, is[0].Cluster)
+	require.Contains(t, is[0].Effect, "external-dns of the name runs there, so the name stays as it is until the cluster answers")
+
+	w.lost(berlin, 0)
+	is = outages()
+	require.Len(t, is, 2)
+	require.Nil(t, is[0].Leaves, "most clusters are away")
+	require.Contains(t, is[0].Effect, "203.0.113.11 stays: 2 of 3 clusters cannot be reached")
+
+	w.reachable(hub)
+	require.NoError(t, w.publish(bakery, `{"service":"shop/front","clusters":["edge/berlin"],"provider":"lab"}`))
+	w.settle(bakery)
+	is = outages()
+	require.Len(t, is, 1)
+	require.Nil(t, is[0].Leaves, "it is the only one")
+	require.Contains(t, is[0].Effect, "203.0.113.11 stays, because no other cluster of the name is known to be healthy")
 }

@@ -64,6 +64,7 @@ func printExplanation(w io.Writer, body []byte) error {
 	terminal.Printf(w, "%s\n", terminal.Plain(explained.Summary))
 	owners := terminal.NewTable("OWNER", "STATE", "RELEASE", "ACCEPTED", "BY", "MESSAGE")
 	documents := terminal.NewTable("DOCUMENT", "DEPLOYED", "CURRENT")
+	outages := terminal.NewTable("UNREACHABLE", "SINCE", "WHY", "EFFECT")
 	var records []client.NameStatus
 	var conditions []client.Condition
 	var providers []client.ProviderStatus
@@ -71,6 +72,9 @@ func printExplanation(w io.Writer, body []byte) error {
 		owners.Add(o.Owner, string(o.State), fmt.Sprint(o.Release), terminal.Moment(o.Accepted), o.Actor, o.Message)
 		for _, d := range o.Documents {
 			documents.Add(d.Path, fmt.Sprint(d.Revision), fmt.Sprint(d.Current))
+		}
+		for _, lost := range o.Unreachable {
+			outages.Add(lost.Cluster, terminal.Moment(lost.Since), lost.Message, lost.Effect)
 		}
 		records, providers = append(records, o.Records...), append(providers, o.ExternalDNS...)
 	}
@@ -81,5 +85,5 @@ func printExplanation(w io.Writer, body []byte) error {
 			}
 		}
 	}
-	return terminal.WriteTables(w, owners, documents, conditionTable(conditions), nameTable(records), setTable(records), answerTable(records), rejectionTable(records), providerTable(providers))
+	return terminal.WriteTables(w, owners, outages, documents, conditionTable(conditions), nameTable(records), setTable(records), answerTable(records), rejectionTable(records), providerTable(providers))
 }

@@ -76,6 +76,18 @@ type NameOwner struct {
 	Documents   []NameSource     `json:"documents"`
 	Records     []NameStatus     `json:"records"`
 	ExternalDNS []ProviderStatus `json:"externalDNS"`
+	Unreachable []NameOutage     `json:"unreachable,omitempty"` // ordered by cluster
+}
+
+// NameOutage is a cluster of a host name that does not answer, and what comes of that.
+type NameOutage struct {
+	Cluster string     `json:"cluster"`           // "provider+cluster"
+	Since   time.Time  `json:"since"`             // UTC
+	Message string     `json:"message,omitempty"` // why it cannot be reached
+	Targets []string   `json:"targets"`           // those that only this cluster gives and that are published now; ordered, never nil
+	Leaves  *time.Time `json:"leaves,omitempty"`  // UTC: when they leave, if the cluster does not answer before; nil: they do not
+	Waiting int        `json:"waiting"`           // objects of the owner that the cluster does not have as they are wanted
+	Effect  string     `json:"effect"`            // all of that in words
 }
 
 // NameSource is a document that gives a host name.

@@ -74,7 +74,10 @@ func (e *Explainer) read(ctx context.Context, owner intent.Path, host string) (i
 		return intent.NameOwner{}, false, err
 	}
 	explained, gives := ownerOf(snapshot, host, documents)
-	return explained, gives, nil
+	if gives {
+		explained.Unreachable, err = e.outages(ctx, snapshot, host)
+	}
+	return explained, gives, err
 }
 
 // Fleet returns how clusters and external-dns do, as far as the index tells, and which

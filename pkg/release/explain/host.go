@@ -103,8 +103,11 @@ func sentence(host string, o intent.NameOwner) string {
 	} else if unseen && verified != nil && verified.Status == "False" {
 		return fmt.Sprintf("The servers of %s answer otherwise than %s publishes by %s: %s.", host, o.Owner, through, verified.Message)
 	}
+	if published != nil && published.Status == "False" {
+		return fmt.Sprintf("%s of %s is not published by %s: %s.", host, o.Owner, through, published.Message)
+	}
 	if published != nil {
-		return fmt.Sprintf("%s of %s was not seen to be published by %s: %s.", host, o.Owner, through, published.Message)
+		return fmt.Sprintf("It is not known whether %s of %s is published by %s: %s.", host, o.Owner, through, published.Message)
 	}
 	if verified != nil {
 		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, verified.Message)

@@ -141,6 +141,23 @@ func (s *Renderer) stillSilent(ctx context.Context, seen *reach) (*reach, error)
 	return reachOf(all), nil
 }
 
+// Outage is a cluster that does not answer.
+type Outage struct {
+	Since   time.Time // UTC: since when anybody has seen that it does not
+	Counted time.Time // UTC: since when the outage counts against its addresses; zero: it does not count now
+}
+
+// Outages are the clusters that do not answer. frozen says why none of them is taken out
+// of names for it; empty: they may be.
+func (s *Renderer) Outages(ctx context.Context) (outages map[string]Outage, frozen string, err error) {
+	now, err := s.clusterHealth(ctx)
+	outages = make(map[string]Outage, len(now.silent))
+	for cluster, since := range now.silent {
+		outages[cluster] = Outage{Since: since.UTC(), Counted: now.lost[cluster].UTC()}
+	}
+	return outages, now.frozen, err
+}
+
 // clusterHealth are those of all clusters at a time.
 type clusterHealth struct {
 	silent map[string]time.Time // since when clusters were seen not to answer; others do, or nobody knows
