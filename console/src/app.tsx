@@ -4,6 +4,7 @@ import { api, ask, Refusal } from './api/client'
 import { follow, live } from './api/events'
 import { caller, needed, settings } from './api/session'
 import { go, link, route } from './lib/route'
+import { zone } from './lib/time'
 import { ChangesScreen } from './screens/changes'
 import { FailoverPlace } from './screens/failover'
 import { FleetPlace } from './screens/fleet'
@@ -24,6 +25,8 @@ const places = [
   { path: 'failover', name: 'Failover', key: 'o' },
   { path: 'trouble', name: 'Trouble', key: 't' },
 ] as const
+
+const pageNames: Record<string, string> = { groups: 'Groups', plan: 'Plan' }
 
 export function App() {
   const client = useQueryClient()
@@ -96,7 +99,7 @@ function Screen() {
 
 function Header({ help }: { help: () => void }) {
   const place = route.value.path[0] ?? 'names'
-  const here = place === 'groups' ? 'names' : place
+  const here = place === 'groups' || place === 'plan' ? 'names' : place
   return (
     <header class="top">
       <a class="brand" href={link(['names'])}>
@@ -114,7 +117,7 @@ function Header({ help }: { help: () => void }) {
       </nav>
       <span class="gap" />
       <Live />
-      <span class="who" title={(caller.value?.roles ?? []).map((r) => `${r.role} of ${r.project || 'all projects'}`).join(', ')}>
+      <span class="who" title={settings.value.anonymous ? noSignIn : (caller.value?.roles ?? []).map((r) => `${r.role} of ${r.project || 'all projects'}`).join(', ')}>
         {caller.value?.subject}
       </span>
       <Theme />
@@ -136,6 +139,8 @@ function Live() {
   )
 }
 
+const noSignIn = 'This server has no sign-in: everybody who reaches it is “anonymous”, and may do everything.'
+
 const themes = ['system', 'light', 'dark'] as const
 
 function Theme() {
@@ -147,11 +152,11 @@ function Theme() {
   }, [theme])
   return (
     <label class="theme">
-      <span class="hidden">Colours</span>
+      <span class="hidden">Theme</span>
       <select value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
         {themes.map((t) => (
           <option key={t} value={t}>
-            {t}
+            Theme: {t}
           </option>
         ))}
       </select>
@@ -187,7 +192,7 @@ function useKeys(help: (open: boolean) => void) {
 function useTitle() {
   const path = route.value.path.join('/')
   useEffect(() => {
-    document.title = [route.value.path.slice(1).join(' '), places.find((p) => p.path === route.value.path[0])?.name, 'Signpost'].filter(Boolean).join(' · ')
+    document.title = [route.value.path.slice(1).join(' '), places.find((p) => p.path === route.value.path[0])?.name ?? pageNames[route.value.path[0] ?? ''], 'Signpost'].filter(Boolean).join(' · ')
     scrollTo(0, 0)
   }, [path])
 }
@@ -208,7 +213,8 @@ function Help({ close }: { close: () => void }) {
         </tbody>
       </table>
       <p class="muted small">
-        {settings.value.anonymous ? 'This server asks nobody who they are.' : ''}
+        {settings.value.anonymous && `${noSignIn} `}
+        Times are of your time zone, {zone()}.
       </p>
     </Dialog>
   )

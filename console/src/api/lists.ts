@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { api, ask, request } from './client'
 import { offeredBy, type Offered } from '../lib/services'
-import type { Cluster, Provider, ServicePage } from './types'
+import type { Cluster, GroupSummary, GroupSummaryPage, Provider, ServicePage } from './types'
 
 interface Page<T> {
   items: T[]
@@ -33,6 +33,26 @@ export const useProjects = () => useQuery({ queryKey: ['projects'], staleTime: 3
 /** useProviders lists the providers of a project. */
 export const useProviders = (project: string) =>
   useQuery({ queryKey: ['providers', project], staleTime: 30_000, retry: false, enabled: project !== '', queryFn: ({ signal }) => all<Provider>(`/v2/projects/${encodeURIComponent(project)}/dns-update-records`, signal) })
+
+const groupsOfEach = '50' // of a project, where several are shown
+
+/** useGroupsOfAll lists the first deployment intent groups of some projects. more are the projects that have others. */
+export function useGroupsOfAll(projects: string[]): { groups: GroupSummary[]; more: string[]; error: unknown; reading: boolean } {
+  const pages = useQueries({
+    queries: projects.map((project) => ({
+      queryKey: ['groups', project, 'first', groupsOfEach],
+      refetchInterval: 15_000,
+      retry: false,
+      queryFn: ({ signal }: { signal: AbortSignal }) => request<GroupSummaryPage>('GET', `/v2/projects/${encodeURIComponent(project)}/deployment-intent-groups`, { query: { limit: groupsOfEach }, signal }),
+    })),
+  })
+  return {
+    groups: pages.flatMap((p) => p.data?.items ?? []),
+    more: projects.filter((_, n) => pages[n]?.data?.continue),
+    error: pages.find((p) => p.error && !p.data)?.error,
+    reading: pages.some((p) => !p.data && !p.error),
+  }
+}
 
 /** useGroups lists the deployment intent groups of a project, a page of them. */
 export const useGroups = (project: string) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { DNSName, FleetItem, NameChange, Plan } from '../api/types'
 import { stepOf } from '../screens/plan'
 import { base64, clusterDraft, emptyCluster, emptyProvider, lines, ownErrors, providerDraft } from './draft'
-import { danger, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
+import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own } from './form'
 import { effect, isAbove, movesOf, percentOf, removals } from './plan'
@@ -108,8 +108,18 @@ describe('the fleet', () => {
 
 describe('the failover desk', () => {
   test('asks for what is chosen', () => {
-    expect(specOf({ clusters: [], labels: 'nonsense', verb: 'drain', reason: 'x' })).toBeUndefined()
-    expect(specOf({ clusters: ['dc/a'], labels: 'region=eu', verb: 'undrain', reason: ' flood ' })).toEqual({ undrain: { clusters: ['dc/a'], labels: { region: 'eu' } }, reason: 'flood' })
+    expect(specOf({ ...emptyChoice, labels: 'nonsense', reason: 'x' })).toBeUndefined()
+    expect(specOf({ ...emptyChoice, clusters: ['dc/a'], labels: 'region=eu', verb: 'undrain', to: ['dc/b'], reason: ' flood ' })).toEqual({ undrain: { clusters: ['dc/a'], labels: { region: 'eu' } }, reason: 'flood' })
+  })
+  test('moves to clusters, and says so as the command line does', () => {
+    const spec = specOf({ ...emptyChoice, labels: 'region=eu', to: ['dc/b'], toLabels: 'region=us', reason: 'a flood' })
+    expect(spec).toEqual({ drain: { labels: { region: 'eu' } }, undrain: { clusters: ['dc/b'], labels: { region: 'us' } }, reason: 'a flood' })
+    expect(commandOf(spec ?? {}, true)).toBe("signpost failover region=eu --to dc/b,region=us --reason 'a flood' --preview")
+    expect(commandOf({ undrain: { clusters: ['dc/a'] } }, false)).toBe('signpost undrain dc/a')
+  })
+  test('says which clusters are chosen by ticks and labels', () => {
+    const known: { path: string; labels: Record<string, string> }[] = [{ path: 'dc/a', labels: { region: 'eu' } }, { path: 'dc/b', labels: { region: 'us' } }, { path: 'dc/c', labels: { region: 'eu', tier: '1' } }]
+    expect([chosenOf(['dc/b'], 'region=eu', known), chosenOf([], 'region=eu tier=1', known), chosenOf([], '', known), chosenOf([], 'region=', known)]).toEqual([['dc/a', 'dc/b', 'dc/c'], ['dc/c'], [], []])
   })
   test('offers the labels that clusters have', () => {
     expect(labelsOf([{ labels: { region: 'us' } }, { labels: { region: 'eu', tier: '1' } }, {}, { labels: { region: 'eu' } }])).toEqual(['region=eu', 'region=us', 'tier=1'])

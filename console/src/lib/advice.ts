@@ -1,4 +1,4 @@
-import type { NameOwner, NameStatus } from '../api/types'
+import type { Answer, NameOwner, NameStatus } from '../api/types'
 
 /** Advice is what to do about a kind of trouble. */
 export const advice = {
@@ -51,4 +51,15 @@ export function staying(records: NameStatus[]): { target: string; cluster: strin
       return others.length > 0 ? [{ target: out.target, cluster: out.cluster, reason: out.reason, others }] : []
     }),
   )
+}
+
+/** answersOf are the answers of servers, each once: two intents of one name are answered together. */
+export function answersOf(records: NameStatus[]): { type: string; answer: Answer }[] {
+  const found = new Map<string, { type: string; answer: Answer }>()
+  for (const { type, answers } of records)
+    for (const answer of answers ?? []) {
+      const key = [answer.server, type, answer.targets?.join(' '), answer.message].join('\n')
+      if (!found.has(key)) found.set(key, { type, answer })
+    }
+  return [...found.values()]
 }

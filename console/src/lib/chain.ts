@@ -90,7 +90,7 @@ function addEndpoints(owner: NameOwner, add: (node: Node, ...from: string[]) => 
     const endpoint = `endpoint-${key}`
     const targets = records.reduce((n, r) => n + r.targets.length, 0)
     const synced = targets === 0 ? 'False' : (worst(records, 'Synced') ?? worst(records, 'Committed'))
-    add({ id: endpoint, column: 2, title: records.map((r) => r.type).join(', '), lines: [targets === 0 ? 'no address to publish' : plural(targets, 'target'), first.scope], tone: toneOf(synced) }, 'release')
+    add({ id: endpoint, column: 2, title: [...new Set(records.map((r) => r.type))].join(', '), lines: [targets === 0 ? 'no address to publish' : plural(targets, 'target'), `${first.scope} scope`], tone: toneOf(synced) }, 'release')
     const running = owner.externalDNS.filter((e) => e.record === first.record && e.scope === first.scope)
     const published = targets === 0 ? 'Unknown' : worst(records, 'Published')
     running.slice(0, most).forEach((e, i) =>

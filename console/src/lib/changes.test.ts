@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Event } from '../api/types'
-import { beginOf, byDay, documentAt, joined, type Span } from './changes'
+import type { Event, NameTurn } from '../api/types'
+import { beginOf, byDay, documentAt, fits, groupsIn, hostsOf, joined, turnOf, type Span } from './changes'
 
 const path = 'projects/shop/names/cake.example'
 const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
@@ -36,5 +36,26 @@ test('changes are put together by day, and a span is of whole days', () => {
   const events = [at(27, 9), at(27, 0), at(26, 23), at(26, 0), at(20, 5)]
   expect(byDay(events, now).map((d) => [d.day, d.events.length])).toEqual([['Today', 2], ['Yesterday', 2], [expect.stringContaining('20'), 1]])
   const within = (span: Span) => events.filter((e) => Date.parse(e.time) >= (beginOf(span, now).from ?? 0) && Date.parse(e.time) < (beginOf(span, now).until ?? Infinity)).length
-  expect((['latest', 'today', 'yesterday', 'week'] as const).map(within)).toEqual([5, 2, 2, 4])
+  expect((['latest', 'hour', 'today', 'yesterday', 'week'] as const).map(within)).toEqual([5, 1, 2, 2, 4])
+})
+
+test('changes are found by name, cluster, author and action', () => {
+  const any = { about: '', actor: '', action: '' }
+  const [of] = joined([event({})])
+  const [drain] = joined([event({ path: 'cluster-providers/edge/clusters/berlin', action: 'drain', actor: 'olga' })])
+  if (!of || !drain) throw new Error('there are two')
+  expect([fits(of, any), fits(of, { ...any, about: 'CAKE' }), fits(drain, { ...any, about: 'edge/berlin' }), fits(drain, { ...any, actor: 'anna' }), fits(drain, { ...any, action: 'drain' }), fits(of, { ...any, action: 'drain' })]).toEqual([true, true, true, false, true, false])
+  const group = { ...of, path: 'projects/shop/composite-apps/a/v1/deployment-intent-groups/g' }
+  const byOwner = new Map([[group.path, ['a.example', 'b.example']]])
+  expect([hostsOf(of, byOwner), hostsOf(drain, byOwner), hostsOf(group, byOwner)]).toEqual([['cake.example'], [], ['a.example', 'b.example']])
+  expect(groupsIn([of, group, group], 2)).toEqual(['shop'])
+})
+
+test('a change of a name has what became of it in DNS', () => {
+  const turn = (cause: Partial<NameTurn['cause']>) => ({ time: '', project: 'shop', owner: path, cause: { reason: 'Release', message: '', ...cause }, changes: [] }) as NameTurn
+  const turns = [turn({ requestID: 'other' }), turn({ action: 'update', release: 2 }), turn({ requestID: 'r2' })]
+  const [of] = joined([event({ requestID: 'r2' })])
+  const [older] = joined([event({})])
+  if (!of || !older) throw new Error('there are two')
+  expect([turnOf(of, turns.slice(2)), turnOf(older, turns), turnOf({ ...older, revision: 3 }, turns)]).toEqual([turns[2], turns[1], undefined])
 })

@@ -1,5 +1,5 @@
-import type { DNSName, Event } from '../api/types'
-import { kindOf } from './commands'
+import type { DNSName, Event, NameTurn } from '../api/types'
+import { kindOf, ownerWord, projectOf } from './commands'
 
 /** Change is an event, with the end of its request. */
 export type Change = Omit<Event, 'outcome'> & { outcome: string }
@@ -38,13 +38,14 @@ export function documentAt(events: Event[], path: string, release: number): DNSN
 }
 
 /** spans are the times of which changes are shown. */
-export const spans = { latest: 'the latest', today: 'today', yesterday: 'yesterday', week: 'the last 7 days' } as const
+export const spans = { latest: 'the latest', hour: 'the last hour', today: 'today', yesterday: 'yesterday', week: 'the last 7 days' } as const
 export type Span = keyof typeof spans
 
 const midnight = (now: Date, daysBefore: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysBefore).getTime()
 
 /** beginOf is from and until when a span is, in milliseconds. The days are those of the user's own zone. */
 export function beginOf(span: Span, now: Date): { from?: number; until?: number } {
+  if (span === 'hour') return { from: now.getTime() - 3600_000 }
   if (span === 'today') return { from: midnight(now, 0) }
   if (span === 'yesterday') return { from: midnight(now, 1), until: midnight(now, 0) }
   return span === 'week' ? { from: midnight(now, 6) } : {}
@@ -69,3 +70,29 @@ export function byDay<E extends { time: string }>(events: E[], now: Date): { day
   }
   return days
 }
+
+/** Filter narrows changes; an empty field lets everything through. */
+export interface Filter {
+  about: string // a part of a name, cluster or document
+  actor: string
+  action: string
+}
+
+/** fits tells whether a change is one that a user looks for. */
+export function fits(e: Change, { about, actor, action }: Filter): boolean {
+  const path = e.path ?? ''
+  const text = about.trim().toLowerCase()
+  const words = [path, ownerWord(path), path.replace(/^cluster-providers\/([^/]+)\/clusters\//, '$1/')]
+  return (!text || words.some((w) => w.toLowerCase().includes(text))) && (!actor || e.actor === actor) && (!action || e.action === action)
+}
+
+/** hostsOf are the host names that a change is about: that of a name, or those that a group has by the list of names. */
+export function hostsOf({ path = '' }: Pick<Change, 'path'>, byOwner: Map<string, string[]>): string[] {
+  return kindOf(path) === 'name' ? [path.split('/')[3] ?? ''] : (byOwner.get(path) ?? [])
+}
+
+/** groupsIn are the projects of the groups among changes, at most so many. */
+export const groupsIn = (changes: Change[], most: number) => [...new Set(changes.filter((e) => kindOf(e.path ?? '') === 'group').map((e) => projectOf(e.path ?? '')))].slice(0, most)
+
+/** turnOf is what a change has done to a host name in DNS, by the history of the name. */
+export const turnOf = (e: Change, turns: NameTurn[]) => turns.find((t) => (e.requestID !== undefined && t.cause.requestID === e.requestID) || (t.owner === e.path && t.cause.action === e.action && t.cause.release === e.revision && e.revision > 0))

@@ -1,4 +1,5 @@
 import type { components } from '../api/schema.gen'
+import { cli } from './commands'
 import { pairs, plural } from './text'
 import { clusterPath } from './words'
 
@@ -15,15 +16,46 @@ export interface Choice {
   clusters: string[]
   labels: string
   verb: 'drain' | 'undrain'
+  to: string[] // of a drain: clusters that are undrained in the same step
+  toLabels: string
   reason: string
+  seen: boolean // whether the user had the preview of it
+}
+
+export const emptyChoice: Choice = { clusters: [], labels: '', verb: 'drain', to: [], toLabels: '', reason: '', seen: false }
+
+const labelsIn = (text: string) => pairs(text.split(/[\s,]+/).filter((word) => /^[^=]+=.+/.test(word)))
+
+/** selectionOf are clusters, and labels in a text; undefined if there is neither. */
+function selectionOf(clusters: string[], text: string): Selection | undefined {
+  const labels = labelsIn(text)
+  const is = { ...(clusters.length > 0 ? { clusters } : {}), ...(Object.keys(labels).length > 0 ? { labels } : {}) }
+  return Object.keys(is).length > 0 ? is : undefined
+}
+
+/** wordsOf is a selection as the command line writes it. */
+const wordsOf = ({ clusters = [], labels = {} }: Selection) => [...clusters, ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)]
+
+/** commandOf is a failover as a command; with preview it changes nothing. */
+export function commandOf({ drain, undrain, reason }: Spec, preview: boolean): string {
+  const tail = [reason && '--reason', reason, preview && '--preview']
+  if (!drain) return cli('undrain', ...wordsOf(undrain ?? {}), ...tail)
+  return cli('failover', ...wordsOf(drain), ...(undrain ? ['--to', wordsOf(undrain).join(',')] : []), ...tail)
+}
+
+/** chosenOf are the clusters that are ticked or have all of the labels, of those that are known. */
+export function chosenOf(clusters: string[], text: string, known: { path: string; labels: Record<string, string> }[]): string[] {
+  const labels = Object.entries(labelsIn(text))
+  const fits = known.filter((c) => labels.length > 0 && labels.every(([key, value]) => c.labels[key] === value)).map((c) => c.path)
+  return [...new Set([...clusters, ...fits])].sort()
 }
 
 /** specOf is the request that a choice makes; undefined while nothing is chosen. */
 export function specOf(choice: Choice): Spec | undefined {
-  const labels = pairs(choice.labels.split(/[\s,]+/).filter((word) => word.includes('=')))
-  const selection: Selection = { ...(choice.clusters.length > 0 ? { clusters: choice.clusters } : {}), ...(Object.keys(labels).length > 0 ? { labels } : {}) }
-  if (Object.keys(selection).length === 0) return undefined
-  return { [choice.verb]: selection, ...(choice.reason.trim() ? { reason: choice.reason.trim() } : {}) }
+  const selection = selectionOf(choice.clusters, choice.labels)
+  if (!selection) return undefined
+  const to = choice.verb === 'drain' ? selectionOf(choice.to, choice.toLabels) : undefined
+  return { [choice.verb]: selection, ...(to ? { undrain: to } : {}), ...(choice.reason.trim() ? { reason: choice.reason.trim() } : {}) }
 }
 
 /** labelsOf are the labels of clusters, as key=value. */
@@ -38,12 +70,11 @@ export const keepDesk = (choice: Choice) => sessionStorage.setItem(kept, JSON.st
 export function deskOf(query: URLSearchParams): Choice {
   const verb = query.get('undrain') ? 'undrain' : 'drain'
   const given = query.get(verb)
-  const empty: Choice = { clusters: [], labels: '', verb, reason: '' }
-  if (given) return { ...empty, clusters: [clusterPath(given)] }
+  if (given) return { ...emptyChoice, verb, clusters: [clusterPath(given)], seen: true }
   try {
-    return { ...empty, ...(JSON.parse(sessionStorage.getItem(kept) ?? '{}') as Partial<Choice>) }
+    return { ...emptyChoice, ...(JSON.parse(sessionStorage.getItem(kept) ?? '{}') as Partial<Choice>) }
   } catch {
-    return empty
+    return emptyChoice
   }
 }
 
@@ -72,3 +103,25 @@ export function rulesOf(refusals: Preview['refusals']): string[] {
 
 /** isForced tells whether force alone allows what is refused. */
 export const isForced = (refusals: Preview['refusals']) => refusals.length > 0 && refusals.every((r) => r.force)
+
+/** titleOf says what a failover was, in a heading. */
+export function titleOf(r: Pick<Failover, 'drained' | 'undrained' | 'revertOf'>): string {
+  const list = (clusters: string[]) => clusters.map(clusterPath).join(', ')
+  const drained = list(r.drained)
+  const undrained = list(r.undrained)
+  const what = drained && undrained ? `Failover of ${drained} to ${undrained}` : drained ? `Failover of ${drained}` : `Undrain of ${undrained}`
+  return r.revertOf ? `Undo: ${what[0]?.toLowerCase()}${what.slice(1)}` : what
+}
+
+/** movesWord says how many names move, and how many have no address afterwards. Without all rows, only the server has counted, and that each type. */
+export function movesWord({ names, counts, namesLeftOut }: Pick<Preview, 'names' | 'counts' | 'namesLeftOut'>): string {
+  const [one, many] = namesLeftOut ? ['record', 'records'] : ['name', 'names']
+  const all = namesLeftOut ? counts.names : namesOf(names)
+  const gone = namesLeftOut ? counts.none : namesOf(names, 'none')
+  const moved = all - gone
+  const words = [moved > 0 && `${plural(moved, one, many)} ${moved === 1 ? 'moves' : 'move'}`, gone > 0 && `${plural(gone, one, many)} ${gone === 1 ? 'loses its last address' : 'lose their last address'}`]
+  return words.filter(Boolean).join(', ') || 'no name moves'
+}
+
+/** drainOf is the latest failover that drained one of some clusters and is not undone; records come with the newest first. */
+export const drainOf = (records: Failover[], clusters: string[]) => records.find((r) => !r.revertedBy && r.state !== 'Failed' && r.drained.some((c) => clusters.includes(clusterPath(c))))

@@ -31,3 +31,9 @@ export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[]; bu
     .sort((a, b) => rank(a.item) - rank(b.item) || waits(a.item) - waits(b.item) || (a.cluster < b.cluster ? -1 : 1))
   return { columns, rows, builtIn: items.filter((i) => i.kind === 'externalDNS' && i.cluster === builtIn) }
 }
+
+/** isLike tells whether a cluster is what a user looks for, by a part of its name or of a label. */
+export function isLike(typed: string, cluster: string, labels: string[]): boolean {
+  const text = typed.trim().toLowerCase()
+  return [cluster, ...labels].some((one) => one.toLowerCase().includes(text))
+}

@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Event, NameStatus, Plan } from '../api/types'
-import { findingsOf, staying } from './advice'
-import { answered, deskOf, keepDesk, lostOf, namesOf, type Moved } from './failover'
+import { answersOf, findingsOf, staying } from './advice'
+import { answered, deskOf, drainOf, emptyChoice, keepDesk, lostOf, movesWord, namesOf, titleOf, type Failover, type Moved } from './failover'
+import { isLike } from './fleet'
+import { byNeed, messageOf } from './groups'
 import { changedGroups, leaving } from './pending'
 import { goes, hostsOf, lacking, movesOf, ttlMove, ttlTurn } from './plan'
-import { isPast } from './time'
-import { inWords } from './words'
+import { clock, clockOnly, isPast } from './time'
+import { gravest } from './trouble'
+import { inWords, withTimes } from './words'
 
 const record = (changes: Partial<NameStatus> = {}): NameStatus => ({ name: 'a.example', type: 'A', record: 'lab', scope: 'public', targets: ['192.0.2.1'], conditions: [], sources: [], rejected: [], ...changes })
 const moved = (changes: Partial<Moved>): Moved => ({ name: 'a.example', type: 'A', project: 'p', owner: 'projects/p/names/a.example', provider: 'lab', before: [], after: [], clustersBefore: [], clustersAfter: [], homes: [], ...changes })
@@ -15,8 +18,8 @@ describe('sentences of the server', () => {
     ['the update would remove 6 names; see POST …/plan?for=update, and confirm it by ?confirm=<token>', 'the update would remove 6 names; look at its plan, and confirm that'],
     ['project "p" requires a plan for names: look at the plan here, and repeat the request with ?confirm=6f1c', 'project "p" requires a plan for names: look at the plan here, and confirm it'],
     ['edge+a has the last addresses of x; undrain another cluster that has some, or remove the names with --force (?force=true)', 'edge/a has the last addresses of x; undrain another cluster that has some, or force it at the failover desk, and the names go'],
-    ['the role operator, with --force (?force=true)', 'the role operator, by the box to tick'],
-    ['the role admin in all projects, with ?override=window (--override window)', 'the role admin in all projects, by the button that previews without the rule'],
+    ['the role operator, with --force (?force=true)', 'tick the box below; it needs the role operator'],
+    ['the role admin in all projects, with ?override=window (--override window)', 'preview without the rule, by the button below; it needs the role admin'],
     ['is missing, and project "p" has no provider; create one first: POST /v2/projects/p/dns-update-records', 'is missing, and project "p" has no provider; make one first, in Publish, A provider'],
     ['plain words', 'plain words'],
     ['a.b of projects/shop/names/a.b is published', 'a.b of project shop is published'],
@@ -73,12 +76,56 @@ describe('the failover desk', () => {
     expect(answered({ answered: 1, counts, names: [moved({}), moved({ type: 'AAAA' })] })).toBe('1 of 2 records are answered')
     expect(answered({ answered: 1, counts: { ...counts, names: 1 }, names: [moved({})] })).toBe('1 of 1 name is answered')
   })
+  test('says what becomes of names', () => {
+    const counts = { names: 3, stay: 0, one: 0, none: 2, unhealthy: 0 }
+    expect(movesWord({ counts, names: [moved({}), moved({ name: 'b', left: 'none' }), moved({ name: 'c', left: 'none' })] })).toBe('1 name moves, 2 names lose their last address')
+    expect(movesWord({ counts: { ...counts, names: 0 }, names: [] })).toBe('no name moves')
+    expect(movesWord({ counts: { ...counts, names: 2000, none: 0 }, names: [], namesLeftOut: 1000 })).toBe('2,000 records move')
+  })
+  test('has a title that says what was done', () => {
+    expect([titleOf({ drained: ['dc+a'], undrained: [] }), titleOf({ drained: ['dc+a'], undrained: ['dc+b', 'dc+c'] }), titleOf({ drained: [], undrained: ['dc+a'], revertOf: 'x' })]).toEqual(['Failover of dc/a', 'Failover of dc/a to dc/b, dc/c', 'Undo: undrain of dc/a'])
+  })
+  test('knows which failover took a cluster out', () => {
+    const record = (id: string, changes: Partial<Failover>) => ({ id, state: 'Done', drained: ['dc+a'], ...changes }) as Failover
+    expect(drainOf([record('undone', { revertedBy: 'x' }), record('other', { drained: ['dc+b'] }), record('it', {})], ['dc/a'])?.id).toBe('it')
+    expect(drainOf([record('it', {})], ['dc/z'])).toBeUndefined()
+  })
   test('knows the clusters that cannot be reached', () => expect(lostOf(moved({ clustersAfter: ['dc+two'] }), [{ cluster: 'dc+one', since: '' }, { cluster: 'dc+two', since: '' }]).map((l) => l.cluster)).toEqual(['dc+two']))
   test('keeps what was chosen, but for a link that names a cluster', () => {
-    keepDesk({ clusters: ['dc/one'], labels: 'region=eu', verb: 'undrain', reason: 'flood' })
-    expect(deskOf(new URLSearchParams())).toEqual({ clusters: ['dc/one'], labels: 'region=eu', verb: 'undrain', reason: 'flood' })
-    expect(deskOf(new URLSearchParams({ drain: 'dc+two' }))).toEqual({ clusters: ['dc/two'], labels: '', verb: 'drain', reason: '' })
+    const kept = { ...emptyChoice, clusters: ['dc/one'], labels: 'region=eu', verb: 'undrain' as const, reason: 'flood' }
+    keepDesk(kept)
+    expect(deskOf(new URLSearchParams())).toEqual(kept)
+    expect(deskOf(new URLSearchParams({ drain: 'dc+two' }))).toEqual({ ...emptyChoice, clusters: ['dc/two'], seen: true })
   })
 })
 
 test('a time that is over is past', () => expect([isPast('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:00:00Z')), isPast('2026-01-01T00:00:01Z', Date.parse('2026-01-01T00:00:00Z'))]).toEqual([true, false]))
+
+test('a time in a sentence is told apart, and one of another day has its date and zone', () => {
+  expect(withTimes('it leaves at 2026-11-02T09:36:00Z, unless')).toEqual(['it leaves at ', '2026-11-02T09:36:00Z', ', unless'])
+  const now = new Date(2026, 10, 27, 9, 30)
+  const at = (day: number) => new Date(2026, 10, day, 8, 5, 7).toISOString()
+  expect(clock(at(27), now)).toBe(clockOnly(at(27)))
+  expect(clock(at(27), now)).toContain('07')
+  expect(clock(at(26), now)).toMatch(/26.*8:05.*[A-Z]/)
+})
+
+test('a name is listed under its gravest trouble alone', () => {
+  const of = (state: 'Failed' | 'Instantiated', published: 'True' | 'False' | 'Unknown', verified: 'True' | 'False' | 'Unknown') => gravest({ state, published, verified })
+  expect([of('Failed', 'False', 'False'), of('Instantiated', 'False', 'Unknown'), of('Instantiated', 'Unknown', 'False'), of('Instantiated', 'Unknown', 'Unknown'), of('Instantiated', 'True', 'True')]).toEqual(['failed', 'unpublished', 'foreign', 'unverified', ''])
+})
+
+test('clusters are found by parts of their names and labels', () => {
+  expect([isLike('', 'dc/a', []), isLike('region=E', 'dc/a', ['region=eu']), isLike('boston', 'dc/a', ['region=us'])]).toEqual([true, true, false])
+})
+
+test('groups that wait say for what, and come first', () => {
+  const group = (path: string, state: 'Updating' | 'Instantiated', message?: string) => ({ path, state, release: 1, names: 1, undeployed: 0, ...(message ? { message } : {}) })
+  expect([group('a', 'Instantiated'), group('b', 'Updating')].sort(byNeed).map((g) => g.path)).toEqual(['b', 'a'])
+  expect([messageOf(group('b', 'Updating')), messageOf(group('b', 'Updating', 'no room')), messageOf(group('a', 'Instantiated'))]).toEqual([expect.stringContaining('waits'), 'no room', '–'])
+})
+
+test('answers of a server to two intents are one', () => {
+  const answers = [{ server: '192.0.2.53:53', at: '', targets: ['192.0.2.1'] }]
+  expect(answersOf([record({ answers }), record({ answers }), record({ type: 'AAAA', answers })]).map((a) => a.type)).toEqual(['A', 'AAAA'])
+})

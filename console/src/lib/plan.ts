@@ -70,5 +70,10 @@ export function effect(plan: Plan): string {
   ].filter(Boolean)
   const objects = plan.objects.filter((o) => o.action !== 'unchanged').length + (plan.objectsLeftOut ? plan.objectsLeftOut.create + plan.objectsLeftOut.update + plan.objectsLeftOut.delete : 0)
   if (words.length > 0) return words.join(', ')
-  return objects > 0 ? `${plural(objects, 'object changes', 'objects change')}, no name` : 'nothing changes'
+  return objects > 0 ? `${plural(objects, 'object changes', 'objects change')}, no name` : nothing
 }
+
+const nothing = 'nothing changes'
+
+/** idle tells whether a plan changes neither names nor objects. */
+export const idle = (plan: Plan) => effect(plan) === nothing

@@ -26,3 +26,6 @@ export function pairs(words: string[]): Record<string, string> {
 
 /** plural is a number with its noun. */
 export const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`
+
+/** sentence is a text with a capital letter at its beginning. */
+export const sentence = (text: string) => `${(text[0] ?? '').toUpperCase()}${text.slice(1)}`

@@ -31,13 +31,16 @@ export function exact(time: string | undefined): string {
   return at && !Number.isNaN(at.getTime()) ? at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' }) : ''
 }
 
-/** clock is a time in the user's own zone: of today without its day. */
+/** clock is a time in the user's own zone: of today with its seconds, of another day with its date and its zone. */
 export function clock(time: string, now = new Date()): string {
   const at = new Date(time)
   if (Number.isNaN(at.getTime())) return ''
-  const hour = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' })
-  return at.toDateString() === now.toDateString() ? hour : `${at.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}, ${hour}`
+  if (at.toDateString() === now.toDateString()) return clockOnly(time)
+  return at.toLocaleString(undefined, { month: 'short', day: 'numeric', ...(at.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' }), hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
 }
+
+/** zone is the name of the user's own time zone. */
+export const zone = () => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** duration is a duration of the server, such as 1m7s, in words. */
 export function duration(text: string): string {

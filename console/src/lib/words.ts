@@ -6,10 +6,10 @@ const inConsole: [RegExp, string][] = [
   [/look at the plan here, and repeat the request with \?confirm=[0-9a-f]+/g, 'look at the plan here, and confirm it'],
   [/plans are allowed: \?dryRun=true/g, 'the plan is shown all the same'],
   [/create one first: POST \/v2\/projects\/\S+\/dns-update-records/g, 'make one first, in Publish, A provider'],
-  [/, with \?override=\w+ \(--override \w+\)/g, ', by the button that previews without the rule'],
+  [/(the role \w+)(?: in all projects)?, with \?override=\w+ \(--override \w+\)/g, 'preview without the rule, by the button below; it needs $1'],
   [/use POST \/v2\/failovers \(signpost drain --override\) to override a rule/g, 'the failover desk can override a rule'],
   [/remove the names with --force \(\?force=true\)/g, 'force it at the failover desk, and the names go'],
-  [/, with --force \(\?force=true\)/g, ', by the box to tick'],
+  [/(the role \w+)(?: in all projects)?, with --force \(\?force=true\)/g, 'tick the box below; it needs $1'],
   [/\bprojects\/([\w-]+)\/names\/[\w*-]+(?:\.[\w*-]+)*/g, 'project $1'],
   [/\bprojects\/([\w.-]+\/)composite-apps\/([\w.-]+\/[\w.-]+\/)deployment-intent-groups\/([\w-]+(?:\.[\w-]+)*)(?![\w/-])/g, 'group $1$2$3'],
   [/here by \?force=true \(signpost terminate --force\)/g, 'by signpost terminate --force'],
@@ -26,6 +26,19 @@ export function withClusters(sentence: string): string[] {
   let at = 0
   for (const found of sentence.matchAll(spelling)) {
     parts.push(sentence.slice(at, found.index), `${found[1]}/${found[2]}`)
+    at = found.index + found[0].length
+  }
+  return [...parts, sentence.slice(at)]
+}
+
+const moment = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g
+
+/** withTimes cuts a sentence into texts, at even places, and times, at odd ones. */
+export function withTimes(sentence: string): string[] {
+  const parts: string[] = []
+  let at = 0
+  for (const found of sentence.matchAll(moment)) {
+    parts.push(sentence.slice(at, found.index), found[0])
     at = found.index + found[0].length
   }
   return [...parts, sentence.slice(at)]

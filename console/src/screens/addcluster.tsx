@@ -4,20 +4,13 @@ import { Refusal, request } from '../api/client'
 import { settings } from '../api/session'
 import type { Cluster } from '../api/types'
 import { apiPath, cli, curl } from '../lib/commands'
-import { clusterDraft, emptyCluster, ownErrors, type ClusterInput } from '../lib/draft'
+import { clusterDraft, emptyCluster, ownErrors, uses, type ClusterInput } from '../lib/draft'
 import { faultsOf } from '../lib/form'
 import { link } from '../lib/route'
 import { Badge, Copy, Fault, Section, Text, useDelayed } from '../ui/basics'
 import { Field } from '../ui/field'
 import { PreflightView } from '../ui/preflight'
 import { useDraft } from './addprovider'
-
-const uses = [
-  ['addresses', 'its Services give names their addresses; Signpost only reads'],
-  ['home', 'external-dns runs there'],
-  ['apps', 'apps are deployed there'],
-  ['dns', 'its cluster DNS is configured'],
-] as const
 
 /** ClusterForm makes a cluster known, and checks it. */
 export function ClusterForm() {

@@ -1,29 +1,29 @@
-import { useInfiniteQuery, type InfiniteData } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueries, type InfiniteData } from '@tanstack/react-query'
 import { Fragment } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { request } from '../api/client'
+import { useEffect, useState } from 'preact/hooks'
+import { api, ask, request } from '../api/client'
 import { settings } from '../api/session'
-import type { EventPage } from '../api/types'
-import { beginOf, byDay, joined, spans, type Change, type Span } from '../lib/changes'
+import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
+import { beginOf, byDay, fits, groupsIn, hostsOf, joined, spans, turnOf, type Change, type Filter, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
 import { go, link, route } from '../lib/route'
-import { plural } from '../lib/text'
-import { clockOnly } from '../lib/time'
+import { plural, visible } from '../lib/text'
+import { clockOnly, exact } from '../lib/time'
 import { done } from '../lib/words'
-import { Badge, Copy, Empty, Fault, Loading, Text, useNow, type Tone } from '../ui/basics'
+import { Badge, Copy, Empty, Fault, Loading, Text, useDelayed, useNow, type Tone } from '../ui/basics'
 import { Subject, Told } from '../ui/subject'
+import { TurnChanges } from '../ui/turn'
 
 const limit = '100'
 const mostPages = 20 // that are read for a span; who wants more asks for them
+const mostProjects = 2 // whose groups are asked for their names at once
+const mostAll = 200 // names
+const mostHosts = 6 // whose addresses are read at once
 
 const tones: Record<string, Tone> = { completed: 'good', thawed: 'good', refused: 'bad', failed: 'bad', frozen: 'wait' }
 
-/** ChangesScreen lists the latest requests of all projects that the user may read, by day. */
-export function ChangesScreen() {
-  const chosen = route.value.query.get('of') ?? ''
-  const span = chosen in spans ? (chosen as Span) : 'latest'
-  const now = useNow(60_000)
-  const { from, until } = beginOf(span, new Date(now))
+/** useEvents reads the latest events, and all since a time. */
+function useEvents(from: number | undefined) {
   const events = useInfiniteQuery({
     queryKey: ['events', 'latest'],
     initialPageParam: '',
@@ -37,41 +37,153 @@ export function ChangesScreen() {
   useEffect(() => {
     if (more && !events.isFetching) void events.fetchNextPage()
   }, [more, events.isFetching])
-  const all = joined(pages.flatMap((p) => p.items)).filter((e) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity))
+  return { events, more, oldest, all: joined(pages.flatMap((p) => p.items)) }
+}
+
+/** useHistories reads how host names have changed in DNS. */
+function useHistories(hosts: string[]): Map<string, NameTurn[]> {
+  const pages = useQueries({
+    queries: hosts.map((host) => ({
+      queryKey: ['history', host],
+      staleTime: 5_000,
+      refetchInterval: 10_000, // it is written some seconds after a change
+      retry: false,
+      queryFn: ({ signal }: { signal: AbortSignal }) => ask(api.GET('/v2/names/{host}/history', { params: { path: { host } }, signal })),
+    })),
+  })
+  return new Map(hosts.map((host, n) => [host, pages[n]?.data?.items ?? []]))
+}
+
+/** useGroupHosts reads which host names groups of some projects give. */
+function useGroupHosts(projects: string[]): Map<string, string[]> {
+  const pages = useQueries({
+    queries: projects.map((project) => ({
+      queryKey: ['hosts of groups', project],
+      staleTime: 30_000,
+      retry: false,
+      queryFn: ({ signal }: { signal: AbortSignal }) => request<FoundNamePage>('GET', '/v2/names', { query: { project, limit: '200' }, signal }),
+    })),
+  })
+  const byOwner = new Map<string, string[]>()
+  for (const { owner, name } of pages.flatMap((p) => p.data?.items ?? [])) byOwner.set(owner, [...new Set([...(byOwner.get(owner) ?? []), name])])
+  return byOwner
+}
+
+/** ChangesScreen lists the latest requests of all projects that the user may read, by day. */
+export function ChangesScreen() {
+  const q = route.value.query
+  const chosen = q.get('of') ?? ''
+  const span = chosen in spans ? (chosen as Span) : 'latest'
+  const filter: Filter = { about: q.get('about') ?? '', actor: q.get('actor') ?? '', action: q.get('action') ?? '' }
+  const now = useNow(60_000)
+  const { from, until } = beginOf(span, new Date(now))
+  const { events, more, oldest, all } = useEvents(from)
+  const within = all.filter((e) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity))
+  const found = within.filter((e) => fits(e, filter))
+  const set = (change: Record<string, string>) => go(link(['changes'], { of: span === 'latest' ? '' : span, ...filter, ...change }), true)
+  const narrowed = found.length < within.length
   return (
     <>
       <div class="bar">
         <h1>Changes</h1>
         <span class="muted" role="status" aria-live="polite">
-          {events.data ? plural(all.length, 'change') : ''}
+          {events.data ? plural(found.length, 'change') : ''}
         </span>
         <Copy curl={curl('GET', `/v2/events?limit=${limit}`, undefined, settings.value.anonymous)} cli={cli('events', '--limit', limit)} />
       </div>
-      <form class="filters" role="search" aria-label="Changes" onSubmit={(e) => e.preventDefault()}>
-        <label>
-          <span>When</span>
-          <select value={span} onChange={(e) => go(link(['changes'], { of: e.currentTarget.value }), true)}>
-            {Object.entries(spans).map(([key, name]) => (
-              <option key={key} value={key}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      </form>
-      {!events.data ? events.error ? <Fault error={events.error} /> : <Loading what="the latest changes" /> : more ? <Loading what="earlier changes" /> : all.length === 0 ? <Empty title={span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} /> : <Days events={all} now={new Date(now)} />}
-      {span === 'latest' && events.hasNextPage && (
-        <p>
-          <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
-            Show earlier changes
-          </button>
+      <Filters span={span} filter={filter} all={all} set={set} />
+      {!events.data ? (
+        events.error ? <Fault error={events.error} /> : <Loading what="the latest changes" />
+      ) : more ? (
+        <Loading what="earlier changes" />
+      ) : found.length === 0 ? (
+        <Empty title={narrowed ? 'No change fits.' : span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} />
+      ) : (
+        <Days key={`${span} ${filter.about} ${filter.actor} ${filter.action}`} events={found} now={new Date(now)} />
+      )}
+      {events.data && !more && (
+        <p class="muted">
+          {events.hasNextPage && oldest && span === 'latest' ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? 'There are no earlier changes. ' : 'These are all of that time. '}
+          An address that changes by itself, without a request, is in the timeline of its name.{' '}
+          {span === 'latest' && events.hasNextPage && (
+            <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+              Show earlier changes
+            </button>
+          )}
         </p>
       )}
     </>
   )
 }
 
+interface FiltersProps {
+  span: Span
+  filter: Filter
+  all: Change[]
+  set: (change: Record<string, string>) => void
+}
+
+/** Filters narrows the changes by time, name, author and action. */
+function Filters({ span, filter, all, set }: FiltersProps) {
+  const [typed, setTyped] = useState(filter.about)
+  const about = useDelayed(typed, 150)
+  useEffect(() => {
+    if (about !== filter.about) set({ about })
+  }, [about])
+  const actors = [...new Set([...all.map((e) => e.actor), filter.actor])].filter(Boolean).sort()
+  const actions = [...new Set([...all.map((e) => e.action as string), filter.action])].filter(Boolean).sort()
+  return (
+    <form class="filters" role="search" aria-label="Changes" onSubmit={(e) => e.preventDefault()}>
+      <label>
+        <span>When</span>
+        <select value={span} onChange={(e) => set({ of: e.currentTarget.value })}>
+          {Object.entries(spans).map(([key, name]) => (
+            <option key={key} value={key}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="grow">
+        <span>Name, cluster or document</span>
+        <input type="search" value={typed} autocomplete="off" spellcheck={false} placeholder="any" onInput={(e) => setTyped(e.currentTarget.value)} />
+      </label>
+      <label>
+        <span>By</span>
+        <select value={filter.actor} onChange={(e) => set({ actor: e.currentTarget.value })}>
+          <option value="">anybody</option>
+          {actors.map((actor) => (
+            <option key={actor} value={actor}>
+              {visible(actor)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <span>Action</span>
+        <select value={filter.action} onChange={(e) => set({ action: e.currentTarget.value })}>
+          <option value="">any</option>
+          {actions.map((action) => (
+            <option key={action}>{action}</option>
+          ))}
+        </select>
+      </label>
+    </form>
+  )
+}
+
+/** Days shows changes by day, and of the first names how their addresses changed. */
 function Days({ events, now }: { events: Change[]; now: Date }) {
+  const [all, setAll] = useState(false)
+  const byOwner = useGroupHosts(groupsIn(events, mostProjects))
+  const hosts = [...new Set(events.flatMap((e) => hostsOf(e, byOwner)))]
+  const asked = all ? hosts.slice(0, mostAll) : hosts.slice(0, mostHosts)
+  const histories = useHistories(asked)
+  const turnsOf = (e: Change) =>
+    hostsOf(e, byOwner).flatMap((host) => {
+      const turn = turnOf(e, histories.get(host) ?? [])
+      return turn ? [{ host, turn }] : []
+    })
   return (
     <>
       {byDay(events, now).map(({ day, events }) => (
@@ -79,25 +191,45 @@ function Days({ events, now }: { events: Change[]; now: Date }) {
           <h2>{day}</h2>
           <ul class="card log">
             {events.map((e, i) => (
-              <li key={e.time + i}>
-                <time dateTime={e.time} class="muted">
-                  {clockOnly(e.time)}
-                </time>
-                <span>
-                  <span class="strong">
-                    <Subject path={e.path ?? ''} />
-                  </span>{' '}
-                  {done(e.action, kindOf(e.path ?? '') === 'name', e.outcome)} by <Text>{e.actor}</Text> <Badge tone={tones[e.outcome] ?? 'plain'}>{e.outcome}</Badge>{' '}
-                  {e.revision > 0 && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
-                  <span class="small">
-                    <Told>{e.message}</Told>
-                  </span>
-                </span>
-              </li>
+              <Row key={e.time + i} change={e} turns={turnsOf(e)} />
             ))}
           </ul>
         </Fragment>
       ))}
+      {asked.length < hosts.length && (
+        <p>
+          <button type="button" onClick={() => setAll(true)}>
+            Show how the addresses of all {Math.min(hosts.length, mostAll)} names changed
+          </button>
+        </p>
+      )}
     </>
+  )
+}
+
+function Row({ change: e, turns }: { change: Change; turns: { host: string; turn: NameTurn }[] }) {
+  const isName = kindOf(e.path ?? '') === 'name'
+  return (
+    <li>
+      <time dateTime={e.time} class="muted" title={exact(e.time)}>
+        {clockOnly(e.time)}
+      </time>
+      <span>
+        <span class="strong">
+          <Subject path={e.path ?? ''} />
+        </span>{' '}
+        {done(e.action, isName, e.outcome)} by <Text>{e.actor}</Text> <Badge tone={tones[e.outcome] ?? 'plain'}>{e.outcome}</Badge>{' '}
+        {e.revision > 0 && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
+        <span class="small">
+          <Told>{e.message}</Told>
+        </span>
+        {turns.map(({ host, turn }) => (
+          <div key={host}>
+            {!isName && <a href={link(['names', host])}>{host}</a>}
+            <TurnChanges turn={turn} />
+          </div>
+        ))}
+      </span>
+    </li>
   )
 }

@@ -3,12 +3,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
-import { curl } from '../lib/commands'
-import { answered, danger, deskOf, isForced, keepDesk, labelsOf, lostOf, namesOf, progress, rulesOf, specOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
+import { cli, curl } from '../lib/commands'
+import { answered, chosenOf, commandOf, danger, deskOf, emptyChoice, isForced, keepDesk, labelsOf, lostOf, movesWord, namesOf, progress, rulesOf, specOf, titleOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
 import { go, link, route } from '../lib/route'
-import { plural } from '../lib/text'
+import { plural, sentence } from '../lib/text'
 import { duration, isPast } from '../lib/time'
 import { clusterPath } from '../lib/words'
+import { promise } from '../ui/planview'
 import { Badge, CachesUntil, Copy, Empty, Fault, Loading, Section, Table, Text, Time, type Tone } from '../ui/basics'
 import { Field } from '../ui/field'
 import { ClusterLink, Told } from '../ui/subject'
@@ -30,19 +31,19 @@ function Desk() {
   const set = (change: Partial<Choice>) => {
     preview.reset()
     setOverride('')
-    setChoice((old) => ({ ...old, ...change }))
+    setChoice((old) => ({ ...old, ...change, seen: false }))
   }
-  const clusters = useClusters()
-  const failing = useFailing()
-  const lost = new Set((failing.data?.items ?? []).filter((i) => i.kind === 'cluster').map((i) => i.cluster))
-  const labels = labelsOf((clusters.data ?? []).map((c) => c.document.spec))
   const spec = specOf(choice)
-  const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true', override: rules }, body: spec }), onMutate: setOverride })
+  const preview = useMutation({
+    mutationFn: (rules: string) => request<Preview>('POST', '/v2/failovers', { query: { dryRun: 'true', override: rules }, body: spec }),
+    onMutate: setOverride,
+    onSuccess: () => setChoice((old) => ({ ...old, seen: true })),
+  })
   const client = useQueryClient()
   const act = useMutation({
     mutationFn: ({ token, force }: Confirmed) => request<Failover>('POST', '/v2/failovers', { query: { confirm: token, override, ...(force ? { force: 'true' } : {}) }, body: spec }),
     onSuccess: (made) => {
-      keepDesk({ ...choice, clusters: [], labels: '', reason: '' })
+      keepDesk({ ...emptyChoice, verb: choice.verb })
       void client.invalidateQueries()
       go(link(['failover', made.id]))
     },
@@ -52,94 +53,164 @@ function Desk() {
     preview.mutate(rules)
   }
   const allowed = may(caller.value, 'operator')
+  useEffect(() => {
+    if (choice.seen && spec && allowed) look('') // the user comes back to the preview, or a link leads to it
+  }, [])
   return (
     <>
       <div class="bar">
         <h1>Failover desk</h1>
-        {spec && <Copy curl={curl('POST', '/v2/failovers?dryRun=true', spec, settings.value.anonymous)} />}
+        {spec && <Copy curl={curl('POST', '/v2/failovers?dryRun=true', spec, settings.value.anonymous)} cli={commandOf(spec, true)} />}
       </div>
-      {!allowed ? (
+      {allowed ? (
+        <Orders choice={choice} set={set} ready={Boolean(spec)} busy={preview.isPending} seen={Boolean(preview.data)} error={preview.error} look={() => look('')} />
+      ) : (
         <Empty title="Your role does not allow this.">
           <p>To fail over needs the role operator in all projects. Below is what others did.</p>
         </Empty>
-      ) : clusters.data?.length === 0 ? (
-        <Empty title="There are no clusters yet.">
-          <p>
-            <a href={link(['publish'], { what: 'cluster' })}>Add a cluster</a>
-          </p>
-        </Empty>
-      ) : (
-        <form
-          class="card stack"
-          aria-label="Failover"
-          onSubmit={(e) => {
-            e.preventDefault()
-            if (spec) preview.mutate('')
-          }}
-        >
-          <fieldset>
-            <legend>What to do</legend>
-            <div class="options">
-              <label>
-                <input type="radio" name="verb" checked={choice.verb === 'drain'} onChange={() => set({ verb: 'drain' })} />
-                <span>take clusters out of public names (drain)</span>
-              </label>
-              <label>
-                <input type="radio" name="verb" checked={choice.verb === 'undrain'} onChange={() => set({ verb: 'undrain' })} />
-                <span>let them in again (undrain)</span>
-              </label>
-            </div>
-          </fieldset>
-          <fieldset>
-            <legend>Clusters</legend>
-            <div class="options">
-              {(clusters.data ?? []).slice(0, 300).map(({ path, document }) => (
-                <label key={path}>
-                  <input type="checkbox" checked={choice.clusters.includes(path)} onChange={(e) => set({ clusters: e.currentTarget.checked ? [...choice.clusters, path] : choice.clusters.filter((c) => c !== path) })} />
-                  <span>
-                    {path} {document.status?.drained && <Badge tone="wait">drained</Badge>} {lost.has(path) && <Badge tone="bad">unreachable</Badge>}
-                  </span>
-                </label>
-              ))}
-            </div>
-          </fieldset>
-          <Field label="And all clusters with labels" hint="As key=value; of several, a cluster has all. They are added to the clusters that are ticked above.">
-            {(p) => (
-              <>
-                <input {...p} list={`${p.id}-labels`} value={choice.labels} autocomplete="off" spellcheck={false} placeholder="key=value" onInput={(e) => set({ labels: e.currentTarget.value })} />
-                <datalist id={`${p.id}-labels`}>
-                  {labels.slice(0, 200).map((label) => (
-                    <option key={label} value={label} />
-                  ))}
-                </datalist>
-              </>
-            )}
-          </Field>
-          {labels.length > 0 && (
-            <div class="picks">
-              <span class="muted small">There are</span>
-              {labels.slice(0, 12).map((label) => (
-                <button key={label} type="button" aria-pressed={choice.labels === label} onClick={() => set({ labels: choice.labels === label ? '' : label })}>
-                  {label}
-                </button>
-              ))}
-              {labels.length > 12 && <span class="muted small">and more</span>}
-            </div>
-          )}
-          <Field label="Why" hint="Signpost keeps the reason in the record of the failover.">
-            {(p) => <input {...p} value={choice.reason} maxLength={1000} onInput={(e) => set({ reason: e.currentTarget.value })} />}
-          </Field>
-          <div class="bar">
-            <button type="submit" class={preview.data ? '' : 'primary'} disabled={!spec || preview.isPending}>
-              {preview.isPending ? 'Looking…' : 'Preview'}
-            </button>
-            <span class="muted small">A preview changes nothing.</span>
-          </div>
-          {preview.error && <NoFailovers error={preview.error} />}
-        </form>
       )}
       {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={look} />}
       <Recent />
+    </>
+  )
+}
+
+interface OrdersProps {
+  choice: Choice
+  set: (change: Partial<Choice>) => void
+  ready: boolean
+  busy: boolean
+  seen: boolean
+  error: unknown
+  look: () => void
+}
+
+/** Orders is the form of the desk: which clusters, where to, and why. */
+function Orders({ choice, set, ready, busy, seen, error, look }: OrdersProps) {
+  const clusters = useClusters()
+  const failing = useFailing()
+  const lost = new Set((failing.data?.items ?? []).filter((i) => i.kind === 'cluster').map((i) => i.cluster))
+  const all = (clusters.data ?? []).map(({ path, document }) => ({ path, labels: document.spec.labels ?? {}, drained: Boolean(document.status?.drained), lost: lost.has(path) }))
+  if (clusters.data?.length === 0)
+    return (
+      <Empty title="There are no clusters yet.">
+        <p>
+          <a href={link(['publish'], { what: 'cluster' })}>Add a cluster</a>
+        </p>
+      </Empty>
+    )
+  return (
+    <form
+      class="card stack"
+      aria-label="Failover"
+      onSubmit={(e) => {
+        e.preventDefault()
+        if (ready) look()
+      }}
+    >
+      <fieldset>
+        <legend>What to do</legend>
+        <div class="options">
+          <label>
+            <input type="radio" name="verb" checked={choice.verb === 'drain'} onChange={() => set({ verb: 'drain' })} />
+            <span>take clusters out of public names (drain)</span>
+          </label>
+          <label>
+            <input type="radio" name="verb" checked={choice.verb === 'undrain'} onChange={() => set({ verb: 'undrain' })} />
+            <span>let them in again (undrain)</span>
+          </label>
+        </div>
+      </fieldset>
+      <Picks legend="Clusters" verb={choice.verb} labelled="And all clusters with labels" all={all} clusters={choice.clusters} text={choice.labels} set={(clusters, labels) => set({ clusters, labels })} />
+      {choice.verb === 'drain' && (
+        <details open={choice.to.length > 0 || choice.toLabels !== ''}>
+          <summary>To clusters that are drained now: undrain them in the same step</summary>
+          <div class="stack">
+            <Picks legend="Drained clusters" verb="undrain" labelled="To all clusters with labels" all={all.filter((c) => c.drained)} clusters={choice.to} text={choice.toLabels} set={(to, toLabels) => set({ to, toLabels })} />
+          </div>
+        </details>
+      )}
+      <Field label="Why" hint="Signpost keeps the reason in the record of the failover.">
+        {(p) => <input {...p} value={choice.reason} maxLength={1000} onInput={(e) => set({ reason: e.currentTarget.value })} />}
+      </Field>
+      <div class="bar">
+        <button type="submit" class={seen ? '' : 'primary'} disabled={!ready || busy}>
+          {busy ? 'Looking…' : 'Preview'}
+        </button>
+        <span class="muted small">A preview changes nothing.</span>
+      </div>
+      {error ? <NoFailovers error={error} /> : null}
+    </form>
+  )
+}
+
+interface Known {
+  path: string
+  labels: Record<string, string>
+  drained: boolean
+  lost: boolean
+}
+
+interface PicksProps {
+  legend: string
+  verb: Choice['verb']
+  labelled: string
+  all: Known[]
+  clusters: string[]
+  text: string
+  set: (clusters: string[], text: string) => void
+}
+
+/** Picks chooses clusters, by ticks and by labels, and says which these are together. */
+function Picks({ legend, verb, labelled, all, clusters, text, set }: PicksProps) {
+  const labels = labelsOf(all)
+  const chosen = chosenOf(clusters, text, all)
+  const done = chosen.filter((path) => all.some((c) => c.path === path && c.drained === (verb === 'drain')))
+  return (
+    <>
+      <fieldset>
+        <legend>{legend}</legend>
+        {all.length === 0 && <span class="muted">None.</span>}
+        <div class="options">
+          {all.slice(0, 300).map(({ path, drained, lost }) => (
+            <label key={path}>
+              <input type="checkbox" checked={clusters.includes(path)} onChange={(e) => set(e.currentTarget.checked ? [...clusters, path] : clusters.filter((c) => c !== path), text)} />
+              <span>
+                {path} {drained && <Badge tone="wait">drained</Badge>} {lost && <Badge tone="bad">unreachable</Badge>}
+              </span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <Field label={labelled} hint="As key=value; of several, a cluster has all. They are added to the clusters that are ticked above.">
+        {(p) => (
+          <>
+            <input {...p} list={`${p.id}-labels`} value={text} autocomplete="off" spellcheck={false} placeholder="key=value" onInput={(e) => set(clusters, e.currentTarget.value)} />
+            <datalist id={`${p.id}-labels`}>
+              {labels.slice(0, 200).map((label) => (
+                <option key={label} value={label} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      {labels.length > 0 && (
+        <div class="picks">
+          <span class="muted small">There are</span>
+          {labels.slice(0, 12).map((label) => (
+            <button key={label} type="button" aria-pressed={text === label} onClick={() => set(clusters, text === label ? '' : label)}>
+              {label}
+            </button>
+          ))}
+          {labels.length > 12 && <span class="muted small">and more</span>}
+        </div>
+      )}
+      {(clusters.length > 0 || text.trim() !== '') && (
+        <p role="status">
+          {chosen.length > 0 ? `Chosen: ${chosen.join(', ')}.` : 'No cluster is chosen: none has these labels.'}
+          {done.length > 0 && ` ${verb === 'drain' ? 'Drained' : 'Not drained'} already: ${done.join(', ')}.`}
+        </p>
+      )}
     </>
   )
 }
@@ -149,7 +220,7 @@ function NoFailovers({ error }: { error: unknown }) {
   if (error instanceof Refusal && error.status === 404 && /no such path/.test(error.message))
     return (
       <p class="notice">
-        This server knows no failovers. Drain clusters one by one, from their pages in the <a href={link(['fleet'])}>fleet</a>.
+        This server knows no failovers. Drain clusters one by one, by <code>signpost drain</code>.
       </p>
     )
   return <Fault error={error} />
@@ -178,8 +249,8 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
   const [sure, setSure] = useState(false)
   const [knows, setKnows] = useState(false)
   const whole = !preview.namesLeftOut // else only the server has counted, and that each type
-  const names = (left?: Moved['left'], n = counts.names) => plural(whole ? namesOf(preview.names, left) : n, whole ? 'name' : 'record')
-  const moving = `${names()} ${names().startsWith('1 ') ? 'moves' : 'move'}`
+  const names = (left: Moved['left'], n: number) => plural(whole ? namesOf(preview.names, left) : n, whole ? 'name' : 'record')
+  const moving = movesWord(preview)
   const dark = counts.unhealthy > 0
   return (
     <div class="card" role="region" aria-label="Preview">
@@ -188,7 +259,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
         {preview.drain.length > 0 && <>Drains {paths(preview.drain)}. </>}
         {preview.undrain.length > 0 && <>Undrains {paths(preview.undrain)}. </>}
         {preview.unchanged.length > 0 && <>Already so: {paths(preview.unchanged)}. </>}
-        <b>{moving}.</b> {preview.cachesFor && <>Caches may hold old answers for {duration(preview.cachesFor)} more.</>}
+        <b>{sentence(moving)}.</b> {preview.cachesFor && <>Caches may hold old answers for {duration(preview.cachesFor)} more.</>}
       </p>
       <p>
         {counts.none > 0 && <Badge tone="bad">{names('none', counts.none)} left without an address</Badge>} {dark && <Badge tone="bad">{names('unhealthy', counts.unhealthy)} left with unhealthy or unreachable clusters only</Badge>}{' '}
@@ -203,7 +274,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
               <li key={i}>
                 <Told>{r.detail}</Told>.{' '}
                 <span class="muted">
-                  To do it all the same: <Told>{r.allow}</Told>
+                  To do it all the same, <Told>{r.allow}</Told>.
                 </span>
               </li>
             ))}
@@ -260,7 +331,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
             <button type="button" class={forced || dark ? 'danger' : 'primary'} disabled={busy || (dark && !knows) || preview.drain.length + preview.undrain.length === 0} onClick={() => confirm(forced)}>
               {label}{forced ? ' by force' : ''}: {moving}
             </button>
-            <span class="muted small">Exactly this is done. If something changes meanwhile, nothing is.</span>
+            <span class="muted small">{promise}</span>
           </div>
         )
       )}
@@ -350,9 +421,9 @@ function RecordScreen({ id }: { id: string }) {
   return (
     <>
       <div class="bar">
-        <h1>Failover of {paths([...r.drained, ...r.undrained])}</h1>
+        <h1>{titleOf(r)}</h1>
         <Badge tone={states[r.state]}>{r.state}</Badge>
-        <Copy curl={curl('GET', path, undefined, settings.value.anonymous)} />
+        <Copy curl={curl('GET', path, undefined, settings.value.anonymous)} cli={cli('failovers', id)} />
         {may(caller.value, 'operator') && !r.revertedBy && (
           <button type="button" disabled={preview.isPending} onClick={() => preview.mutate('')}>
             Preview undoing it

@@ -1,15 +1,17 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import type { Cluster, Fleet, FleetItem, FoundNamePage } from '../api/types'
 import { apiPath, cli, curl } from '../lib/commands'
-import { gridOf, type Cell } from '../lib/fleet'
+import { uses } from '../lib/draft'
+import { labelsOf } from '../lib/failover'
+import { gridOf, isLike, type Cell } from '../lib/fleet'
 import { link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { duration } from '../lib/time'
-import { Badge, Copy, Dialog, Empty, Fault, Loading, Section, Text, Time, TruthBadge, type Tone } from '../ui/basics'
+import { Badge, Copy, Empty, Fault, Loading, Section, Table, Text, Time, TruthBadge, type Tone } from '../ui/basics'
 import { Told } from '../ui/subject'
 import { PreflightView } from '../ui/preflight'
 
@@ -42,20 +44,32 @@ export function FleetScreen() {
   if (!first) return null
   const items = fleet.data.pages.flatMap((p) => p.items)
   const grid = gridOf(items)
-  const rows = grid.rows.filter((r) => r.cluster.includes(only.trim()))
+  const labels = new Map((clusters.data ?? []).map((c) => [c.path, labelsOf([c.document.spec])]))
+  const rows = grid.rows.filter((r) => isLike(only, r.cluster, labels.get(r.cluster) ?? []))
   return (
     <>
       <div class="bar">
         <h1>Fleet</h1>
         <span class="muted">{plural(grid.rows.length, 'cluster')}</span>
         <Copy curl={curl('GET', '/v2/fleet', undefined, settings.value.anonymous)} cli={cli('fleet')} />
+        {may(caller.value, 'admin') && (
+          <a class="button" href={link(['publish'], { what: 'cluster' })}>
+            Add a cluster
+          </a>
+        )}
+        {may(caller.value, 'editor', '*') && (
+          <a class="button" href={link(['publish'], { what: 'provider' })}>
+            Add a provider
+          </a>
+        )}
       </div>
       <div class="counts">
         <Count n={first.hosts.total} what="names" to={link(['names'])} />
-        <Count n={first.hosts.unpublished} what="not known to be published" to={link(['names'], { published: 'NotTrue' })} tone="wait" />
-        <Count n={first.hosts.unverified} what="not known to be answered" to={link(['names'], { verified: 'NotTrue' })} tone="wait" />
-        <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="failed owners" to={link(['names'], { state: 'Failed' })} tone="bad" />
+        <Count n={first.hosts.unpublished} what="not published, or not known" to={link(['names'], { published: 'NotTrue' })} tone="wait" />
+        <Count n={first.hosts.unverified} what="not answered, or not known" to={link(['names'], { verified: 'NotTrue' })} tone="wait" />
+        <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="owners that failed" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
+      <p class="muted small">A name counts once for each owner and each provider that it has.</p>
       {first.answerTimes && (
         <p class="muted">
           In the last 24 hours, servers answered the latest change of {plural(first.answerTimes.names, 'name')} after <b>{duration(first.answerTimes.median)}</b>
@@ -78,59 +92,48 @@ export function FleetScreen() {
         <>
           <form class="filters" role="search" aria-label="Clusters" onSubmit={(e) => e.preventDefault()}>
             <label>
-              <span>Cluster</span>
-              <input type="search" value={only} placeholder="any" onInput={(e) => setOnly(e.currentTarget.value)} />
+              <span>Cluster or label</span>
+              <input type="search" value={only} placeholder="edge, or region=eu" list="fleet-labels" onInput={(e) => setOnly(e.currentTarget.value)} />
+              <datalist id="fleet-labels">
+                {[...new Set([...labels.values()].flat())].slice(0, 200).map((label) => (
+                  <option key={label} value={label} />
+                ))}
+              </datalist>
             </label>
           </form>
           <div class="card">
-            <div class="scroll" tabIndex={0} role="region" aria-label="Clusters and providers">
-              <table>
-                <caption class="hidden">Clusters, and the external-dns that run in them</caption>
-                <thead>
-                  <tr>
-                    {['Cluster', 'Reachable', 'Names', 'Not confirmed', 'Pending objects'].map((h) => (
-                      <th key={h} scope="col">
-                        {h}
-                      </th>
-                    ))}
-                    {grid.columns.map((c) => (
-                      <th key={c} scope="col">
-                        {c}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((row) => (
-                    <tr key={row.cluster}>
-                      <th scope="row">
-                        <a href={link(['fleet', ...row.cluster.split('/')])}>{row.cluster}</a>
-                      </th>
-                      <td>
-                        <TruthBadge of="healthy" is={row.item.healthy} /> {row.item.drained && <Badge tone="wait">drained</Badge>}
-                      </td>
-                      <td>
-                        <a href={link(['names'], { cluster: row.cluster })}>{row.item.hosts.total}</a>
-                      </td>
-                      <td class="line">{unconfirmed(row.item.hosts)}</td>
-                      <td>
-                        {row.item.pending > 0 ? (
-                          <Badge tone="wait">
-                            {row.item.pending}, the oldest since <Time at={row.item.pendingSince} />
-                          </Badge>
-                        ) : (
-                          'none'
-                        )}
-                      </td>
-                      {row.cells.map((cell, i) => (
-                        <td key={grid.columns[i]}>{cell ? <InCell cell={cell} /> : <span class="muted">–</span>}</td>
-                      ))}
-                    </tr>
+            <Table label="Clusters and providers" head={['Cluster', 'Reachable', 'Names', 'Not confirmed', 'Lag', ...grid.columns]}>
+              {rows.map((row) => (
+                <tr key={row.cluster}>
+                  <th scope="row">
+                    <a href={link(['fleet', ...row.cluster.split('/')])}>{row.cluster}</a>
+                    <Labels of={labels.get(row.cluster)} />
+                  </th>
+                  <td>
+                    <TruthBadge of="healthy" is={row.item.healthy} /> {row.item.drained && <Badge tone="wait">drained</Badge>}
+                  </td>
+                  <td>
+                    <a href={link(['names'], { cluster: row.cluster })}>{row.item.hosts.total}</a>
+                  </td>
+                  <td class="line">{unconfirmed(row.item.hosts)}</td>
+                  <td>
+                    {row.item.pending > 0 ? (
+                      <Badge tone="wait">
+                        {plural(row.item.pending, 'object')}, the oldest since <Time at={row.item.pendingSince} />
+                      </Badge>
+                    ) : (
+                      'none'
+                    )}
+                  </td>
+                  {row.cells.map((cell, i) => (
+                    <td key={grid.columns[i]}>{cell ? <InCell cell={cell} /> : <span class="muted">–</span>}</td>
                   ))}
-                </tbody>
-              </table>
-            </div>
-            {grid.columns.length > 0 && <p class="muted small">Each column after "Pending objects" is the external-dns of a provider, as project/provider. A dash means that none runs in this cluster.</p>}
+                </tr>
+              ))}
+            </Table>
+            {rows.length === 0 && <p class="muted">No cluster fits “{only}”.</p>}
+            <p class="muted small">The lag of a cluster is the objects that Signpost wants there and that it does not have yet.</p>
+            {grid.columns.length > 0 && <p class="muted small">Each column after "Lag" is the external-dns of a provider, as project/provider. A dash means that none runs in this cluster.</p>}
             {grid.builtIn.length > 0 && (
               <div class="small">
                 <span class="muted">Without external-dns, by the built-in publisher:</span>
@@ -154,8 +157,22 @@ export function FleetScreen() {
   )
 }
 
-/** unconfirmed says of how many names it is not known whether they are published and answered. */
-const unconfirmed = ({ unpublished, unverified }: FleetItem['hosts']) => [unpublished > 0 && `publication of ${unpublished}`, unverified > 0 && `answers of ${unverified}`].filter(Boolean).join(', ') || 'none'
+/** unconfirmed says how many names are not published or not answered, as far as is known. */
+const unconfirmed = ({ unpublished, unverified }: FleetItem['hosts']) => [unpublished > 0 && `${unpublished} not published`, unverified > 0 && `${unverified} not answered`].filter(Boolean).join(', ') || 'none'
+
+/** Labels are those of a cluster. */
+function Labels({ of }: { of: string[] | undefined }) {
+  if (!of || of.length === 0) return null
+  return (
+    <div class="labels">
+      {of.map((label) => (
+        <Badge key={label} tone="plain">
+          {label}
+        </Badge>
+      ))}
+    </div>
+  )
+}
 
 /** WithoutNames lists the clusters that are registered, and that no name has to do with yet. */
 function WithoutNames({ clusters }: { clusters: string[] }) {
@@ -239,6 +256,15 @@ export function ClusterScreen({ path }: { path: string }) {
           <p>
             <b>Signpost cannot reach this cluster.</b> <Told>{own.message}</Told>
           </p>
+          <ul>
+            <li>Its addresses leave the names that have another healthy cluster, five minutes after it was lost, or as the name says (health.unreachableAfter).</li>
+            <li>Names that have no other healthy cluster keep its addresses.</li>
+            <li>Names that an external-dns there publishes stay as they are. Their changes wait until the cluster answers, and so do its objects.</li>
+            <li>If most clusters are lost at once, Signpost assumes a fault of its own network, and keeps all addresses.</li>
+          </ul>
+          <p>
+            The names that it is about are below; the page of each says when its address leaves. To take its addresses out now, drain it.
+          </p>
         </div>
       )}
       {own && own.pending > 0 && (
@@ -249,13 +275,16 @@ export function ClusterScreen({ path }: { path: string }) {
       {document.data && (
         <div class="card">
           <Section title="About the cluster" id="about">
+            <Labels of={labelsOf([document.data.spec])} />
+            <p>Signpost uses it for this:</p>
+            <ul>
+              {uses.filter(([use]) => document.data.spec.uses?.includes(use) ?? true).map(([use, text]) => (
+                <li key={use}>
+                  <b>{use}</b>: {text}
+                </li>
+              ))}
+            </ul>
             <p>
-              For {(document.data.spec.uses ?? ['addresses', 'home', 'apps', 'dns']).join(', ')}.{' '}
-              {Object.entries(document.data.spec.labels ?? {}).map(([k, v]) => (
-                <Badge key={k} tone="plain">
-                  {k}={v}
-                </Badge>
-              ))}{' '}
               {document.data.status?.credentialsExpire && (
                 <span>
                   Its credentials end {new Date(document.data.status.credentialsExpire).toLocaleString()}.
@@ -272,7 +301,7 @@ export function ClusterScreen({ path }: { path: string }) {
       <div class="card">
         <Section title="External-dns there" id="dns">
           {items.filter((i) => i.kind === 'externalDNS').length === 0 ? (
-            <p class="muted">None that publishes names you may read.</p>
+            <p class="muted">No external-dns here publishes a name that you may read.</p>
           ) : (
             items.filter((i) => i.kind === 'externalDNS').map((i) => <External key={`${i.project}/${i.provider}/${i.scope}`} item={i} />)
           )}
@@ -313,49 +342,18 @@ function External({ item }: { item: FleetItem }) {
       <a href={link(['names'], { project: item.project, provider: item.provider })}>
         {item.project}/{item.provider}
       </a>{' '}
-      <TruthBadge of="available" is={item.healthy} /> <span class="muted">{plural(item.hosts.total, 'name')}, {item.hosts.unpublished} not known to be published</span> <Told>{item.message ?? ''}</Told>
+      <TruthBadge of="available" is={item.healthy} /> <span class="muted">{plural(item.hosts.total, 'name')}, {item.hosts.unpublished} not published, or not known</span> <Told>{item.message ?? ''}</Told>
     </p>
   )
 }
 
-/** Drain keeps a cluster's addresses out of public names, or lets them in again; after a question. */
+/** Drain leads to the failover desk, which shows the names that change, asks for a reason, and keeps a record. */
 function Drain({ path, drained }: { path: string; drained: boolean }) {
-  const [asking, setAsking] = useState(false)
-  const client = useQueryClient()
-  const [provider, name] = path.split('/') as [string, string]
   const verb = drained ? 'undrain' : 'drain'
-  const address = apiPath(`cluster-providers/${provider}/clusters/${name}`, `/${verb}`)
-  const act = useMutation({
-    mutationFn: () => request('POST', address),
-    onSuccess: () => {
-      setAsking(false)
-      void client.invalidateQueries()
-    },
-  })
   return (
-    <span class="actions">
-      <a class="button" href={link(['failover'], { [verb]: path })}>
-        Preview a failover
-      </a>
-      <button type="button" class={drained ? '' : 'risky'} onClick={() => setAsking(true)}>
-        {drained ? 'Undrain' : 'Drain'}
-      </button>
-      {asking && (
-        <Dialog title={`${drained ? 'Undrain' : 'Drain'} ${path}`} onClose={() => {
-            setAsking(false)
-            act.reset()
-          }}>
-          <p>{drained ? 'Its addresses are published again.' : 'Its addresses leave all public names. A name that would be left without any address forbids it.'} The failover desk shows before which names change.</p>
-          {act.error && <Fault error={act.error} />}
-          <div class="bar">
-            <button type="button" class={drained ? 'primary' : 'danger'} disabled={act.isPending} onClick={() => act.mutate()}>
-              {drained ? 'Undrain' : 'Drain'} it now
-            </button>
-            <Copy curl={curl('POST', address, undefined, settings.value.anonymous)} cli={cli(verb, path)} />
-          </div>
-        </Dialog>
-      )}
-    </span>
+    <a class={drained ? 'button' : 'button risky'} href={link(['failover'], { [verb]: path })}>
+      {drained ? 'Undrain: preview' : 'Drain: preview'}
+    </a>
   )
 }
 

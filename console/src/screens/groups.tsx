@@ -1,18 +1,17 @@
-import { useGroups, useProjects } from '../api/lists'
+import { useGroups, useGroupsOfAll, useProjects } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import type { GroupSummary } from '../api/types'
-import { cli, curl, ownerWord } from '../lib/commands'
+import { cli, curl, ownerWord, projectOf } from '../lib/commands'
+import { byNeed, messageOf } from '../lib/groups'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, stateTone, Table, Text } from '../ui/basics'
 import { NamesTabs, Told } from '../ui/subject'
 
-/** GroupsScreen lists the deployment intent groups of a project. */
+/** GroupsScreen lists the deployment intent groups of a project, or of all. */
 export function GroupsScreen() {
   const projects = useProjects()
-  const chosen = route.value.query.get('project') ?? (projects.data?.length === 1 ? projects.data[0] : undefined) ?? ''
-  const groups = useGroups(chosen)
-  const rows = groups.data?.pages.flatMap((p) => p.items) ?? []
+  const chosen = route.value.query.get('project') ?? ''
   return (
     <>
       <div class="bar">
@@ -24,48 +23,73 @@ export function GroupsScreen() {
         <label>
           <span>Project</span>
           <select value={chosen} onChange={(e) => go(link(['groups'], { project: e.currentTarget.value }), true)}>
-            <option value="">choose one</option>
+            <option value="">all</option>
             {[...new Set([...(projects.data ?? []), chosen].filter(Boolean))].map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>
         </label>
       </form>
-      {projects.error && !chosen ? (
-        <Fault error={projects.error} />
-      ) : !chosen ? (
-        <p class="muted">A group deploys the DNS intents of a composite app. Choose a project to see its groups.</p>
-      ) : groups.error && !groups.data ? (
-        <Fault error={groups.error} />
-      ) : !groups.data ? (
-        <Loading what="the groups" />
-      ) : rows.length === 0 ? (
-        <Empty title="The project has no deployment intent group.">
-          <p>
-            Its names are documents of their own: <a href={link(['names'], { project: chosen })}>its names</a>.
-          </p>
-        </Empty>
-      ) : (
-        <div class="card">
-          <Table label="Groups of the project" head={['Group', 'State', 'Names', 'Not deployed', 'Message', 'Actions']}>
-            {rows.map((group) => (
-              <Group key={group.path} group={group} project={chosen} />
-            ))}
-          </Table>
-          {groups.hasNextPage && (
-            <button type="button" class="quiet" disabled={groups.isFetchingNextPage} onClick={() => void groups.fetchNextPage()}>
-              Show more
-            </button>
-          )}
-        </div>
-      )}
+      {chosen ? <OfProject project={chosen} /> : projects.error ? <Fault error={projects.error} /> : projects.data ? <OfAll projects={projects.data} /> : <Loading what="the projects" />}
     </>
   )
 }
 
+const head = ['Group', 'State', 'Names', 'Not deployed', 'Message', 'Actions']
+const mostProjects = 10 // of which groups are shown together
+
+/** OfProject lists all groups of a project, a page at a time. */
+function OfProject({ project }: { project: string }) {
+  const groups = useGroups(project)
+  const rows = groups.data?.pages.flatMap((p) => p.items) ?? []
+  if (!groups.data) return groups.error ? <Fault error={groups.error} /> : <Loading what="the groups" />
+  if (rows.length === 0)
+    return (
+      <Empty title="The project has no deployment intent group.">
+        <p>
+          Its names are documents of their own: <a href={link(['names'], { project })}>its names</a>.
+        </p>
+      </Empty>
+    )
+  return (
+    <div class="card">
+      <Table label="Groups of the project" head={head}>
+        {rows.map((group) => (
+          <Group key={group.path} group={group} />
+        ))}
+      </Table>
+      {groups.hasNextPage && (
+        <button type="button" class="quiet" disabled={groups.isFetchingNextPage} onClick={() => void groups.fetchNextPage()}>
+          Show more
+        </button>
+      )}
+    </div>
+  )
+}
+
+/** OfAll lists the first groups of the first projects, those that need somebody first. */
+function OfAll({ projects }: { projects: string[] }) {
+  const { groups, more, error, reading } = useGroupsOfAll(projects.slice(0, mostProjects))
+  const left = [...more, ...projects.slice(mostProjects)]
+  if (groups.length === 0)
+    return error ? <Fault error={error} /> : reading ? <Loading what="the groups" /> : <Empty title="There is no deployment intent group.">A group deploys the DNS intents of a composite app. Names may also be documents of their own.</Empty>
+  return (
+    <div class="card">
+      <p class="muted small">A group deploys the DNS intents of a composite app. It is written as project/composite app/version/group.</p>
+      <Table label="Groups of all projects" head={head}>
+        {groups.sort(byNeed).map((group) => (
+          <Group key={group.path} group={group} />
+        ))}
+      </Table>
+      {left.length > 0 && <p class="muted">There are more in {left.slice(0, 20).join(', ')}{left.length > 20 ? ' and others' : ''}: choose a project.</p>}
+    </div>
+  )
+}
+
 /** Group is a row: the state of a group, and what waits to be deployed. */
-function Group({ group, project }: { group: GroupSummary; project: string }) {
+function Group({ group }: { group: GroupSummary }) {
   const word = ownerWord(group.path)
+  const project = projectOf(group.path)
   return (
     <tr>
       <td class="strong">
@@ -74,10 +98,10 @@ function Group({ group, project }: { group: GroupSummary; project: string }) {
       <td>
         <Badge tone={stateTone(group.state)}>{group.state}</Badge>
       </td>
-      <td>{group.names}</td>
+      <td>{group.names > 0 ? <a href={link(['names'], { project })} title="The names of the project">{group.names}</a> : 'none'}</td>
       <td>{group.undeployed > 0 ? <Badge tone="wait">{plural(group.undeployed, 'document')}</Badge> : group.release === 0 ? 'all' : 'none'}</td>
       <td>
-        <Told>{group.message || '–'}</Told>
+        <Told>{messageOf(group)}</Told>
       </td>
       <td>
         {may(caller.value, 'operator', project) ? (

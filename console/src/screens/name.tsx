@@ -3,13 +3,14 @@ import { api, ask, Refusal } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { NameExplanation, NameOwner, Source } from '../api/types'
 import { builtIn } from '../lib/chain'
-import { findingsOf, staying } from '../lib/advice'
+import { answersOf, findingsOf, staying } from '../lib/advice'
 import { apiPath, cli, curl, kindOf, ownerWord } from '../lib/commands'
 import { link } from '../lib/route'
 import { clusterPath } from '../lib/words'
 import { verdict } from '../lib/verdict'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text, Time, toneOf } from '../ui/basics'
 import { ChainView } from '../ui/chainview'
+import { Outages } from '../ui/outages'
 import { Pending } from '../ui/pending'
 import { ClusterLink, Told } from '../ui/subject'
 import { Timeline } from './timeline'
@@ -85,13 +86,13 @@ function Owner({ owner, host }: { owner: NameOwner; host: string }) {
     <article class="card" aria-label={owner.owner}>
       <div class="bar">
         <h2>
-          <Text>{isName ? `Owner: project ${owner.project}` : `Owner: group ${ownerWord(owner.owner)}`}</Text>
+          Owner: {isName ? 'project' : 'group'} <a href={link([isName ? 'names' : 'groups'], { project: owner.project })}>{isName ? owner.project : ownerWord(owner.owner)}</a>
         </h2>
         <Badge tone={stateTone(owner.state)}>{owner.state}</Badge>
         <Actions owner={owner} host={host} />
       </div>
       <p class="muted">
-        {isName ? 'A document of its own gives this name.' : `A deployment intent group of project ${owner.project} gives this name.`} Release {owner.release}
+        {isName ? 'A document of its own gives this name.' : 'A deployment intent group gives this name; it is written as project/composite app/version/group.'} Release {owner.release}
         {owner.actor && (
           <>
             {' '}
@@ -110,6 +111,7 @@ function Owner({ owner, host }: { owner: NameOwner; host: string }) {
           <Told>{owner.message}</Told>
         </p>
       )}
+      <Outages all={owner.unreachable} />
       <Pending owner={owner.owner} host={host} />
       <ChainView owner={owner} />
       <Findings owner={owner} />
@@ -192,7 +194,7 @@ function Targets({ owner }: { owner: NameOwner }) {
   return (
     <Section title="Published targets" id={`targets-${owner.owner}`}>
       {rows.length === 0 ? (
-        <p class="muted">None. The sentence at the top says why.</p>
+        <p class="muted">None. {owner.records.some((r) => r.rejected.length > 0) ? '“Left out” below says why.' : 'The sentence at the top says why.'}</p>
       ) : (
         <Table label="Published targets" head={['Type', 'Target', 'Cluster', 'Object', 'Field', 'Provider']}>
           {rows.map(({ r, target, source }, i) => (
@@ -279,7 +281,7 @@ function Probes({ owner }: { owner: NameOwner }) {
 }
 
 function Answers({ owner }: { owner: NameOwner }) {
-  const rows = owner.records.flatMap((r) => (r.answers ?? []).map((answer) => ({ r, answer })))
+  const rows = answersOf(owner.records)
   return (
     <Section title="Authoritative servers" id={`answers-${owner.owner}`}>
       {rows.length === 0 ? (
@@ -288,12 +290,12 @@ function Answers({ owner }: { owner: NameOwner }) {
         </p>
       ) : (
         <Table label="Answers of authoritative servers" head={['Server', 'Type', 'Answer', 'TTL', 'Asked', 'Verdict']}>
-          {rows.map(({ r, answer }, i) => (
+          {rows.map(({ type, answer }, i) => (
             <tr key={i}>
               <td class="mono">
                 <Text>{answer.server}</Text>
               </td>
-              <td>{r.type}</td>
+              <td>{type}</td>
               <td class="mono">
                 <Text>{answer.targets?.join(' ') || answer.rcode || 'no answer'}</Text>
               </td>

@@ -137,6 +137,8 @@ function Filter({ label, value, set, placeholder }: { label: string; value: stri
   )
 }
 
+const shownAs: Record<string, string> = { True: 'yes', False: 'no', Unknown: 'not known', NotTrue: 'no, or not known', worst: 'worst first', name: 'by name' }
+
 function Choice({ label, value, set, options, any = true }: { label: string; value: string; set: (value: string) => void; options: string[]; any?: boolean }) {
   return (
     <label>
@@ -145,7 +147,7 @@ function Choice({ label, value, set, options, any = true }: { label: string; val
         {any && <option value="">any</option>}
         {options.map((o) => (
           <option key={o} value={o}>
-            {o === 'NotTrue' ? 'not True' : o}
+            {shownAs[o] ?? o}
           </option>
         ))}
       </select>
@@ -194,7 +196,7 @@ function List({ rows, total, more }: { rows: FoundName[]; total: number; more: (
                 <span role="cell" class="cut">
                   {row.provider} {row.scope === 'cluster' && <span class="muted">in clusters</span>}
                 </span>
-                <span role="cell">
+                <span role="cell" class={row.state === 'Instantiated' ? 'settled' : undefined}>
                   <Badge tone={stateTone(row.state)}>{row.state}</Badge>
                 </span>
                 <span role="cell">

@@ -4,12 +4,12 @@ import { Refusal, request } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { DNSName, NameExplanation, Plan, Status } from '../api/types'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
-import { effect, lacking } from '../lib/plan'
+import { effect, idle, lacking } from '../lib/plan'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text } from '../ui/basics'
 import { undeployedOf } from '../ui/pending'
-import { PlanView, Sure } from '../ui/planview'
+import { PlanView, promise, Sure } from '../ui/planview'
 import { named, Told } from '../ui/subject'
 
 /** Step is a request that plans, and the one that does it. */
@@ -87,7 +87,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
       <div class="bar">
         <h1>
           {step.verb} <Text>{kindOf(owner) === 'name' ? (owner.split('/')[3] ?? '') : named(owner)}</Text>
-          {to && ` to release ${to}`}
+          {to ? ` to release ${to}` : action === 'rollback' ? ' to the release before' : ''}
         </h1>
         <Copy curl={curl(step.plan.method, `${step.plan.path}?${String(new URLSearchParams(Object.entries(step.plan.query).filter((e): e is [string, string] => Boolean(e[1]))))}`, undefined, settings.value.anonymous)} cli={step.cli} />
       </div>
@@ -114,7 +114,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
               </button>
             </Fault>
           )}
-          <p class="verdict">{shown.errors.length > 0 ? 'Nothing can be done: see below.' : `If you confirm: ${effect(shown)}.`} Nothing has happened yet.</p>
+          <p class="verdict">{shown.errors.length > 0 ? 'It cannot be done: see below.' : idle(shown) ? 'This changes nothing: everything is as it would be afterwards.' : `If you confirm: ${effect(shown)}.`} Nothing has happened yet.</p>
           {['deploy', 'update'].includes(action) && <Undeployed owner={owner} />}
           <div class="card">
             <PlanView plan={shown} project={project} />
@@ -123,13 +123,13 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
             <>
             <Sure plan={shown} sure={sure} set={setSure} />
             <div class="bar">
-              <button type="button" class={isDanger(action, shown) ? 'danger' : 'primary'} disabled={act.isPending || (lacking(shown) !== '' && !sure)} onClick={() => act.mutate({ act: step.act, token: shown.token })}>
-                {act.isPending ? 'Asking…' : `${step.verb}: ${effect(shown)}`}
+              <button type="button" class={idle(shown) ? '' : isDanger(action, shown) ? 'danger' : 'primary'} disabled={act.isPending || (lacking(shown) !== '' && !sure)} onClick={() => act.mutate({ act: step.act, token: shown.token })}>
+                {act.isPending ? 'Asking…' : idle(shown) ? `${step.verb} all the same` : `${step.verb}: ${effect(shown)}`}
               </button>
               <a class="button" href={backOf(owner)}>
                 Leave it as it is
               </a>
-              <span class="muted small">Exactly this plan is done. If something changes meanwhile, nothing is.</span>
+              <span class="muted small">{promise}</span>
             </div>
             </>
           )}
@@ -191,7 +191,7 @@ function Result({ owner, before }: { owner: string; before: number }) {
   const word = state.data?.state || 'Accepted'
   return (
     <div class="card">
-    <Section title="Accepted" id="result">
+    <Section title={word === 'Terminated' ? (isName ? 'Unpublished' : 'Terminated') : 'Accepted'} id="result">
       <p role="status" aria-live="polite">
         <Badge tone={word === 'Terminated' ? 'good' : stateTone(word)}>{word === 'Terminated' ? 'gone' : word}</Badge> <Told>{state.data?.message ?? ''}</Told>
       </p>

@@ -1,21 +1,24 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request, requestWhole } from '../api/client'
-import { useClusters, useProjects, useProviders, useServices } from '../api/lists'
+import { useClusters, useProjects, useProviders, useServices, type ClusterAt } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import type { DNSName, Event, Plan } from '../api/types'
 import { documentAt } from '../lib/changes'
 import { cli, curl } from '../lib/commands'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, words, type NameForm } from '../lib/form'
+import { chosenOf } from '../lib/failover'
 import { effect, lacking } from '../lib/plan'
 import { labelOf, namespaceOf } from '../lib/services'
 import { go, link, route } from '../lib/route'
+import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Text, useDelayed } from '../ui/basics'
 import { Field } from '../ui/field'
 import { PlanView, Sure } from '../ui/planview'
 import { Told } from '../ui/subject'
 import { ClusterForm } from './addcluster'
 import { ProviderForm } from './addprovider'
+import { useFailing } from './fleet'
 import { useName } from './name'
 
 const kept = 'signpost.draft'
@@ -220,7 +223,7 @@ function Form({ stored, from, start, release }: FormProps) {
             ))}
           </div>
         </fieldset>
-        {form.kind === 'service' && <ServiceFields form={form} set={set} faults={faults} missing={(ready && plan.data.missingServices) || []} clusters={clusters.data?.map((c) => c.path)} />}
+        {form.kind === 'service' && <ServiceFields form={form} set={set} faults={faults} missing={(ready && plan.data.missingServices) || []} known={clusters.data} />}
         {form.kind === 'addresses' && (
           <Field label="Addresses" hint="IPv4 and IPv6 addresses, with commas or spaces between." faults={faults.of('/spec/addresses')}>
             {(p) => <input {...p} class="mono" value={form.addresses} autocomplete="off" spellcheck={false} placeholder="203.0.113.7, 2001:db8::7" onInput={(e) => set({ addresses: e.currentTarget.value })} />}
@@ -300,19 +303,27 @@ function publishCommand(form: NameForm, document: DNSName): string {
 
 type Faults = ReturnType<typeof faultsOf>
 
-function ServiceFields({ form, set, faults, missing, clusters }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; missing: string[]; clusters: string[] | undefined }) {
-  const listed = [...new Set([...(clusters ?? []), ...form.clusters])].sort()
+function ServiceFields({ form, set, faults, missing, known: read }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; missing: string[]; known: ClusterAt[] | undefined }) {
+  const known = read ?? []
+  const clusters = known.map((c) => c.path)
+  const failing = useFailing()
+  const lost = new Set((failing.data?.items ?? []).filter((i) => i.kind === 'cluster').map((i) => i.cluster))
+  const bySelector = form.selector.trim() ? chosenOf([], form.selector, known.map((c) => ({ path: c.path, labels: c.document.spec.labels ?? {} }))) : []
+  const picked = form.selector.trim() ? bySelector : form.clusters
+  const listed = [...new Set([...clusters, ...form.clusters])].sort()
   return (
     <>
-      <Service form={form} set={set} faults={faults} missing={missing} clusters={clusters ?? []} />
-      {clusters && listed.length > 0 && listed.length <= 60 ? (
+      <Service form={form} set={set} faults={faults} missing={missing} clusters={clusters} />
+      {read && listed.length > 0 && listed.length <= 60 ? (
         <fieldset>
           <legend>Clusters in which the Service is</legend>
           <div class="options">
             {listed.map((path) => (
               <label key={path}>
-                <input type="checkbox" checked={form.clusters.includes(path)} disabled={Boolean(form.selector.trim())} onChange={(e) => set({ clusters: e.currentTarget.checked ? [...form.clusters, path] : form.clusters.filter((c) => c !== path) })} />
-                <span>{path}</span>
+                <input type="checkbox" checked={picked.includes(path)} disabled={Boolean(form.selector.trim())} onChange={(e) => set({ clusters: e.currentTarget.checked ? [...form.clusters, path] : form.clusters.filter((c) => c !== path) })} />
+                <span>
+                  {path} {known.find((c) => c.path === path)?.document.status?.drained && <Badge tone="wait">drained</Badge>} {lost.has(path) && <Badge tone="bad">unreachable</Badge>}
+                </span>
               </label>
             ))}
           </div>
@@ -327,7 +338,7 @@ function ServiceFields({ form, set, faults, missing, clusters }: { form: NameFor
           {(p) => <input {...p} value={form.clusters.join(', ')} spellcheck={false} placeholder="dc/one, dc/two" onChange={(e) => set({ clusters: words(e.currentTarget.value) })} />}
         </Field>
       )}
-      <Field label="Or all clusters with labels" hint="As key=value. The name then follows clusters that come and go.">
+      <Field label="Or, in their place, all clusters with labels" hint={form.selector.trim() ? `${bySelector.length > 0 ? `Now: ${bySelector.join(', ')}.` : 'No cluster has these labels now.'} The name follows clusters that come and go.` : 'As key=value. The name then follows clusters that come and go.'}>
         {(p) => <input {...p} value={form.selector} spellcheck={false} placeholder="region=eu" onInput={(e) => set({ selector: e.currentTarget.value })} />}
       </Field>
       <Field label="Answers" faults={faults.of('/spec/routing')}>
@@ -369,7 +380,7 @@ function Service({ form, set, faults, missing, clusters }: { form: NameForm; set
   const chosen = form.clusters.length > 0 || form.selector.trim() !== ''
   const hint = [
     offered.length > 0 ? `As namespace/name; ${offered.length.toLocaleString('en')} to choose from${more ? ', and more: type a namespace and /' : ''}.` : 'As namespace/name.',
-    silent.length > 0 && `${silent.join(', ')} cannot list Services.`,
+    silent.length > 0 && (offered.length === 0 ? 'None of the clusters can list its Services here, so type the name; a directory never can.' : `${silent.length > 3 ? plural(silent.length, 'cluster') : silent.join(', ')} cannot list Services.`),
   ].filter(Boolean).join(' ')
   return (
     <>
@@ -409,7 +420,7 @@ function Published({ project, host, another }: { project: string; host: string; 
   const isNew = name.data?.metadata.revision === 1
   const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
   return (
-    <Section title={`${host} is accepted`} id="published">
+    <Section title={status?.published === 'True' && status.verified === 'True' ? `${host} is published, and its servers answer it` : `${host} is accepted`} id="published">
       <div class="card" role="status" aria-live="polite">
         {name.error && <Fault error={name.error} />}
         {status && <Badge tone={stateTone(status.state)}>{status.state}</Badge>}

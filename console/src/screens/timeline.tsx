@@ -3,12 +3,12 @@ import { api, ask } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { NameOwner, NameTurn } from '../api/types'
 import { cli, curl, kindOf, projectOf } from '../lib/commands'
-import { ttlTurn } from '../lib/plan'
 import { link } from '../lib/route'
 import { length } from '../lib/time'
 import { done } from '../lib/words'
 import { Badge, Copy, Empty, Fault, Loading, Text, Time, type Tone } from '../ui/basics'
 import { ClusterLink, Told } from '../ui/subject'
+import { TurnChanges } from '../ui/turn'
 
 const causes: Partial<Record<string, { word: string; tone: Tone }>> = {
   Release: { word: 'Release', tone: 'plain' },
@@ -93,25 +93,7 @@ function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefine
           <Told>{turn.cause.message}</Told>
         </p>
       )}
-      <ul class="changes">
-        {turn.changes.map((c, i) => (
-          <li key={i} class="mono">
-            <span class="muted">{c.name ?? ''} {c.type}</span>{' '}
-            {(c.removed ?? []).map((t) => (
-              <del key={t}>
-                <Text>{t}</Text>
-              </del>
-            ))}
-            {(c.added ?? []).map((t) => (
-              <ins key={t}>
-                <Text>{t}</Text>
-              </ins>
-            ))}
-            {c.ttl && <span>{ttlTurn(c.ttl)}</span>}
-            {c.leftOut ? <span class="muted"> and {c.leftOut} more</span> : null}
-          </li>
-        ))}
-      </ul>
+      <TurnChanges turn={turn} />
       <p class="muted small">
         {took ? `All servers answered this change after ${took}.` : turn.changes.some(answerable) ? 'Not all servers were seen to answer this change.' : ''}
         {turn.gap && ' Changes right before this one are lost.'}

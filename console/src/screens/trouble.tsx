@@ -4,6 +4,8 @@ import { request } from '../api/client'
 import { settings } from '../api/session'
 import type { Event, FoundNamePage, GroupSummaryPage, Trouble, TroublePage } from '../api/types'
 import { advice } from '../lib/advice'
+import { drainOf, type Failover } from '../lib/failover'
+import { gravest } from '../lib/trouble'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
 import { builtIn } from '../lib/chain'
 import { changedGroups, leaving } from '../lib/pending'
@@ -23,14 +25,15 @@ interface Kind {
   title: string
   query: Record<string, string>
   tone: Tone
+  means: string
   advice: string
 }
 
 const kinds: Kind[] = [
-  { key: 'failed', title: 'Failed owners', query: { state: 'Failed' }, tone: 'bad', advice: advice.failed },
-  { key: 'unpublished', title: 'Not published', query: { published: 'False' }, tone: 'bad', advice: advice.unpublished },
-  { key: 'foreign', title: 'Answered otherwise', query: { verified: 'False' }, tone: 'bad', advice: advice.foreign },
-  { key: 'unverified', title: 'Not verified', query: { verified: 'Unknown' }, tone: 'unknown', advice: advice.unverified },
+  { key: 'failed', title: 'Failed owners', query: { state: 'Failed' }, tone: 'bad', means: 'names and groups whose release could not be stored', advice: advice.failed },
+  { key: 'unpublished', title: 'Not published', query: { published: 'False' }, tone: 'bad', means: 'names that are not at their DNS provider', advice: advice.unpublished },
+  { key: 'foreign', title: 'Answered otherwise', query: { verified: 'False' }, tone: 'bad', means: 'names that servers answer with something else', advice: advice.foreign },
+  { key: 'unverified', title: 'Not verified', query: { verified: 'Unknown' }, tone: 'unknown', means: 'names whose answers are not known', advice: advice.unverified },
 ]
 
 /** TroubleScreen lists what needs somebody, and what to do about it. */
@@ -54,33 +57,51 @@ export function TroubleScreen() {
   )
 }
 
-function Part({ title, n, tone, advice, children, id }: { title: string; n: number; tone: Tone; advice: string; children: ComponentChildren; id: string }) {
+interface PartProps {
+  title: string
+  n: number
+  tone: Tone
+  means: string
+  advice: string
+  children: ComponentChildren
+  id: string
+}
+
+/** Part is a kind of trouble: what it means if there is none, and else what to do. */
+function Part({ title, n, tone, means, advice, children, id }: PartProps) {
   return (
     <div class={n > 0 ? 'card' : 'card calm'}>
       <Section title={title} id={id} aside={<Badge tone={n > 0 ? tone : 'good'}>{n > 0 ? n.toLocaleString('en') : 'none'}</Badge>}>
-        {n > 0 && (
+        {n > 0 ? (
           <>
             <p>{advice}</p>
             {children}
           </>
+        ) : (
+          <p class="muted small">{means}</p>
         )}
       </Section>
     </div>
   )
 }
 
+/** Names lists names with a kind of trouble. A name that has several is listed once, under the gravest. */
 function Names({ kind }: { kind: Kind }) {
   const found = useQuery({
     queryKey: ['trouble', kind.key],
     refetchInterval: 10_000,
-    queryFn: ({ signal }) => request<FoundNamePage>('GET', '/v2/names', { query: { ...kind.query, limit: String(shown) }, signal }),
+    queryFn: ({ signal }) => request<FoundNamePage>('GET', '/v2/names', { query: { ...kind.query, limit: String(most) }, signal }),
   })
+  const drains = useDrains(found.data?.items.some((n) => n.reason?.includes('drained')) ?? false)
   if (found.error && !found.data) return <Fault error={found.error} />
   if (!found.data) return <Loading what={kind.title.toLowerCase()} />
+  const { items, total } = found.data
+  const own = items.filter((n) => gravest(n) === kind.key)
+  const n = total > items.length ? total : own.length
   return (
-    <Part title={kind.title} n={found.data.total} tone={kind.tone} advice={kind.advice} id={kind.key}>
+    <Part title={kind.title} n={n} tone={kind.tone} means={kind.means} advice={kind.advice} id={kind.key}>
       <ul class="plain">
-        {found.data.items.map((n) => (
+        {own.slice(0, shown).map((n) => (
           <li key={n.owner + n.name + n.provider + n.scope}>
             <a href={link(['names', n.name])}>
               <bdi>{n.name}</bdi>
@@ -91,13 +112,43 @@ function Names({ kind }: { kind: Kind }) {
             {n.reason && (
               <div class="small">
                 <Told>{n.reason}</Told>
+                <DrainedBy failover={n.reason.includes('drained') ? drainOf(drains, n.clusters) : undefined} />
               </div>
             )}
           </li>
         ))}
       </ul>
-      <a href={link(['names'], kind.query)}>{found.data.total > shown ? `All ${found.data.total.toLocaleString('en')} in the list of names` : 'In the list of names'}</a>
+      <a href={link(['names'], kind.query)}>{n > shown ? `All ${n.toLocaleString('en')} in the list of names` : 'In the list of names'}</a>
     </Part>
+  )
+}
+
+/** useDrains reads the latest failovers, if a name is out because its clusters are drained. */
+function useDrains(enabled: boolean): Failover[] {
+  const records = useQuery({
+    queryKey: ['failovers', 'trouble'],
+    enabled,
+    retry: false,
+    staleTime: 10_000,
+    queryFn: async ({ signal }) => (await request<{ items: Failover[] }>('GET', '/v2/failovers', { query: { limit: '200' }, signal })).items.reverse(),
+  })
+  return records.data ?? []
+}
+
+/** DrainedBy leads to the failover that took the addresses of a name out. */
+function DrainedBy({ failover }: { failover: Failover | undefined }) {
+  if (!failover) return null
+  return (
+    <>
+      {' '}
+      Drained by <a href={link(['failover', failover.id])}>a failover</a> of <Text>{failover.actor}</Text>, <Time at={failover.time} />
+      {failover.reason && (
+        <>
+          : <Text>{failover.reason}</Text>
+        </>
+      )}
+      .
+    </>
   )
 }
 
@@ -109,7 +160,7 @@ function Machines() {
   const dead = failing.data.items.filter((i) => i.kind === 'externalDNS')
   return (
     <>
-      <Part title="Unreachable clusters" n={lost.length} tone="bad" id="lost" advice="After five minutes its addresses leave names that have another healthy cluster; other names keep theirs. Check network and credentials by the preflight of the cluster. If it never comes back, abandon it.">
+      <Part title="Unreachable clusters" n={lost.length} tone="bad" id="lost" means="clusters that do not answer" advice="After five minutes its addresses leave names that have another healthy cluster; other names keep theirs. Check network and credentials by the preflight of the cluster. If it never comes back, abandon it.">
         <ul class="plain">
           {lost.map((i) => (
             <li key={i.cluster}>
@@ -123,7 +174,7 @@ function Machines() {
           ))}
         </ul>
       </Part>
-      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" advice="External-dns, or the built-in publisher, is not available. Changes of these names wait. If the message is not enough, look at the log of external-dns in its cluster.">
+      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" means="external-dns, and the built-in publisher, that are not available" advice="External-dns, or the built-in publisher, is not available. Changes of these names wait. If the message is not enough, look at the log of external-dns in its cluster.">
         <ul class="plain">
           {dead.map((i) => (
             <li key={i.cluster + i.project + i.provider + i.scope}>
@@ -145,11 +196,11 @@ function Machines() {
 }
 
 /** things are the kinds of trouble that one list of the server has, and what to do about each. */
-const things: { kind: Trouble['kind']; title: string; tone: Tone; advice: string }[] = [
-  { kind: 'conflict', title: 'Conflicts', tone: 'bad', advice: 'The cluster refuses an object, or an object of somebody else is in its place. Signpost never touches that one. Rename or remove the other object, or grant what the message asks for; Signpost tries again by itself.' },
-  { kind: 'pending', title: 'Objects on their way', tone: 'wait', advice: 'The cluster does not have these objects as they are wanted yet. If this lasts, the preflight of the cluster shows whether it answers and which right is missing.' },
-  { kind: 'held', title: 'Held removals', tone: 'wait', advice: 'Too many names would go at once (maxRemoval), so they stay published as they are. If they are to go, confirm the plan of the owner. Otherwise, bring back the Services that they lead to.' },
-  { kind: 'leftover', title: 'Leftovers', tone: 'wait', advice: 'These names stayed in DNS after their owner was terminated. Delete them at the DNS provider, or publish them again and unpublish them once external-dns works.' },
+const things: { kind: Trouble['kind']; title: string; tone: Tone; means: string; advice: string }[] = [
+  { kind: 'conflict', title: 'Conflicts', tone: 'bad', means: 'objects that a cluster refuses, or that somebody else has', advice: 'The cluster refuses an object, or an object of somebody else is in its place. Signpost never touches that one. Rename or remove the other object, or grant what the message asks for; Signpost tries again by itself.' },
+  { kind: 'pending', title: 'Objects on their way', tone: 'wait', means: 'objects that a cluster does not have yet as they are wanted', advice: 'The cluster does not have these objects as they are wanted yet. If this lasts, the preflight of the cluster shows whether it answers and which right is missing.' },
+  { kind: 'held', title: 'Held removals', tone: 'wait', means: 'names that stay, because too many would go at once', advice: 'Too many names would go at once (maxRemoval), so they stay published as they are. If they are to go, confirm the plan of the owner. Otherwise, bring back the Services that they lead to.' },
+  { kind: 'leftover', title: 'Leftovers', tone: 'wait', means: 'names that stayed in DNS after their owner was terminated', advice: 'These names stayed in DNS after their owner was terminated. Delete them at the DNS provider, or publish them again and unpublish them once external-dns works.' },
 ]
 
 /** Things are objects in conflict, removals that are held, and names that stayed behind. */
@@ -163,11 +214,11 @@ function Things() {
   const { items, counts } = found.data
   return (
     <>
-      {things.map(({ kind, title, tone, advice }) => {
+      {things.map(({ kind, title, tone, means, advice }) => {
         const all = items.filter((t) => t.kind === kind)
         const total = counts[kind] ?? 0
         return (
-          <Part key={kind} title={title} n={total} tone={tone} id={kind} advice={advice}>
+          <Part key={kind} title={title} n={total} tone={tone} id={kind} means={means} advice={advice}>
             <ul class="plain">
               {all.slice(0, most).map((t, i) => (
                 <li key={i}>
@@ -255,7 +306,7 @@ function Leaving() {
     return plan ? leaving(plan).map((host) => ({ group, host })) : []
   })
   return (
-    <Part title="Removals that are not deployed yet" n={found.length} tone="wait" id="leaving" advice="A deploy of the group removes these names. If that is not meant, bring the documents back before somebody deploys. Of the groups with changes in the last 200 events.">
+    <Part title="Removals that are not deployed yet" n={found.length} tone="wait" id="leaving" means="names that a deploy would remove, because their documents are gone" advice="A deploy of the group removes these names. If that is not meant, bring the documents back before somebody deploys. Of the groups with changes in the last 200 events.">
       <ul class="plain">
         {found.slice(0, most).map(({ group, host }) => (
           <li key={group + host}>
@@ -276,7 +327,7 @@ function Refused() {
   if (!events.data) return events.error ? <Fault error={events.error} /> : <Loading what="events" />
   const failed = events.data.items.filter((e) => e.outcome === 'failed' || e.outcome === 'refused').slice(0, shown)
   return (
-    <Part title="Refused and failed requests" n={failed.length} tone="wait" id="refused" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
+    <Part title="Refused and failed requests" n={failed.length} tone="wait" id="refused" means="requests that Signpost did not accept, or could not finish" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
       <ul class="plain">
         {failed.map((e, i) => (
           <li key={i}>

@@ -39,9 +39,8 @@ export function Badge({ tone, children, title }: { tone: Tone; children: Compone
 
 export const toneOf = (truth: string): Tone => (truth === 'True' ? 'good' : truth === 'False' ? 'bad' : 'unknown')
 
-/** stateTone is the tone of an owner's state. */
-export const stateTone = (state: string): Tone =>
-  state === 'Instantiated' ? 'good' : state === 'Failed' ? 'bad' : state === 'Created' || state === 'Terminated' ? 'plain' : 'wait'
+/** stateTone is the tone of an owner's state. An owner that is Instantiated may have names that nobody answers: it is not good yet. */
+export const stateTone = (state: string): Tone => (state === 'Failed' ? 'bad' : ['Instantiated', 'Created', 'Terminated'].includes(state) ? 'plain' : 'wait')
 
 const words: Record<string, [string, string, string]> = {
   published: ['published', 'not published', 'unknown'],
@@ -107,7 +106,6 @@ const hints: Record<number, string> = {
   403: 'Your role does not allow this. An operator of Signpost can grant it.',
   404: 'There is no such thing, or you may not see it.',
   409: 'Nothing was changed.',
-  412: 'Something has changed since you looked. Look at the plan again.',
   429: 'There are too many requests at the moment. Try again in some seconds.',
   503: 'The server is not ready. The console tries again by itself.',
 }
@@ -116,9 +114,11 @@ const hints: Record<number, string> = {
 export function Fault({ error, children }: { error: unknown; children?: ComponentChildren }) {
   const refusal = error instanceof Refusal ? error : undefined
   const text = error instanceof Error ? error.message : String(error)
+  const stale = refusal?.status === 412
   return (
     <div class="fault" role="alert">
-      <p class="strong">
+      {stale && <p class="strong">Something has changed since you looked. Nothing was done: look again at what would happen now.</p>}
+      <p class={stale ? 'small' : 'strong'}>
         <Text>{inWords(text)}</Text>
       </p>
       {refusal && refusal.errors.length > 0 && (
@@ -181,10 +181,23 @@ export function Section({ title, aside, children, id }: { title: string; aside?:
   )
 }
 
-/** Table is a table that scrolls sideways by itself where there is no room, also by keyboard. */
+/** labelCells tells each cell of a table its column, for narrow screens, on which rows are cards. */
+function labelCells(box: HTMLElement, head: string[]) {
+  for (const row of box.querySelectorAll('tbody tr'))
+    [...row.children].forEach((cell, n) => {
+      if (!(cell instanceof HTMLElement)) return
+      cell.dataset['label'] = head[n] ?? ''
+      cell.classList.toggle('none', ['', '–'].includes(cell.textContent.trim()))
+    })
+}
+
+/** Table is a table that scrolls sideways by itself where there is no room, also by keyboard. On narrow screens, its rows are cards. */
 export function Table({ label, head, children }: { label: string; head: string[]; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null)
   const [scrolls, setScrolls] = useState(false)
+  useEffect(() => {
+    if (box.current) labelCells(box.current, head)
+  })
   useEffect(() => {
     const look = () => setScrolls(Boolean(box.current && box.current.scrollWidth > box.current.clientWidth))
     const observer = new ResizeObserver(look)
@@ -193,7 +206,7 @@ export function Table({ label, head, children }: { label: string; head: string[]
     return () => observer.disconnect()
   }, [])
   return (
-    <div class="scroll" ref={box} {...(scrolls ? { tabIndex: 0, role: 'region', 'aria-label': label } : {})}>
+    <div class="scroll cards" ref={box} {...(scrolls ? { tabIndex: 0, role: 'region', 'aria-label': label } : {})}>
       <table>
         <caption class="hidden">{label}</caption>
         <thead>

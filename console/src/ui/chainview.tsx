@@ -34,7 +34,7 @@ export function ChainView({ owner }: { owner: NameOwner }) {
           return (
             <g key={n.id} class={`node ${n.tone}`} transform={`translate(${n.x} ${n.y})`}>
               <title>{visible([n.title, ...n.lines].join('\n'))}</title>
-              <rect width={n.width} height={n.height} rx="6" />
+              <rect width={n.width} height={n.height} rx="2" />
               <rect class="side" width="4" height={n.height} rx="2" />
               <text class="title" x="14" y="21">
                 {visible(clip(n.title, room - 2))}

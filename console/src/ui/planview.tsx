@@ -13,6 +13,9 @@ import { Told } from './subject'
 const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'stays' } as const
 const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'wait', delete: 'bad', unchanged: 'plain' }
 
+/** promise is what a confirmation does. */
+export const promise = 'Only what you see here is done. If anything has changed since, nothing is done, and you see what would happen now.'
+
 /** PlanView shows what a plan does: names first, then what stands in the way, then objects. */
 export function PlanView({ plan, project }: { plan: Plan; project: string }) {
   const moves = movesOf(plan)
@@ -52,7 +55,7 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
           </ul>
         </div>
       )}
-      <Section title={moves.length > 0 ? `Names: ${hostsOf(moves)} of ${hostsOf(plan.names)} ${hostsOf(moves) === 1 ? 'changes' : 'change'}` : 'Names'} id="plan-names">
+      <Section title={moves.length > 0 ? `Names that change: ${hostsOf(moves)} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
         {moves.length === 0 ? (
           <p class="muted">No name changes in DNS.</p>
         ) : (
@@ -108,7 +111,9 @@ export function Sure({ plan, sure, set }: { plan: Plan; sure: boolean; set: (sur
 
 /** Soon says how soon a change is answered, and how soon clients follow. */
 function Soon({ change }: { change: NameChange }) {
-  const { answeredWithin, clientsWithin, absentFor } = change
+  const { action, answeredWithin, clientsWithin, absentFor, ttl, ttlBefore } = change
+  const kept = ttlBefore ?? ttl
+  if (action === 'delete') return <>{kept ? `resolvers may answer it for ${kept} s more` : 'resolvers may answer it for its TTL'}</>
   if (!answeredWithin && !absentFor) return <>–</>
   return (
     <>
@@ -148,8 +153,8 @@ function Meter({ removal, project }: { removal: Removal; project: string }) {
         <line class="limit" x1={percent} x2={percent} y1="0" y2="10" vector-effect="non-scaling-stroke" />
       </svg>
       <p>
-        {plural(removal.names, 'name')} of {total.toLocaleString('en')} ({Math.round(part)} %). The limit (maxRemoval) is {percent} %, and up to {alwaysAllowed} names may always go.{' '}
-        {over && <Badge tone="bad">above the limit: only the token of this plan allows it</Badge>}
+        {plural(removal.names, 'name')} of {total.toLocaleString('en')} ({Math.round(part)} %). Without a confirmation, at most {percent} % of the provider's names may go at once (maxRemoval), or {alwaysAllowed} names if that is more.{' '}
+        {over && <Badge tone="bad">above the limit: only this plan, confirmed by you, does it</Badge>}
       </p>
     </Section>
   )
@@ -160,7 +165,7 @@ function Objects({ plan }: { plan: Plan }) {
   const left = plan.objectsLeftOut
   if (plan.objects.length === 0) return null
   return (
-    <Section title={`Objects: ${changing.length} of ${plan.objects.length} change`} id="plan-objects">
+    <Section title={`Objects that change: ${changing.length} of ${plan.objects.length}`} id="plan-objects">
       {changing.slice(0, 200).map((o) => (
         <Diff key={o.cluster + o.kind + o.namespace + o.name} object={o} />
       ))}

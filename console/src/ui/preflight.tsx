@@ -31,7 +31,7 @@ export function PreflightView({ path }: { path: string }) {
       {checks.length > 0 && (
         <details open={failed.length > 0}>
           <summary>Checks</summary>
-          <Table label="Checks of the cluster" head={['Result', 'Check', 'What to do']}>
+          <Table label="Checks of the cluster" head={['Result', 'Check', 'What the cluster says']}>
             {[...failed, ...checks.filter((c) => c.ok)].map((c) => (
               <tr key={c.name}>
                 <td>

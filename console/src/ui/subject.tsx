@@ -1,6 +1,7 @@
 import { kindOf, ownerWord, projectOf } from '../lib/commands'
 import { link } from '../lib/route'
-import { clusterPath, inWords, withClusters } from '../lib/words'
+import { clock, exact } from '../lib/time'
+import { clusterPath, inWords, withClusters, withTimes } from '../lib/words'
 import { Text } from './basics'
 
 /** Subject is a document that an event is about, with the way to its page if it has one. */
@@ -30,13 +31,20 @@ export function ClusterLink({ cluster }: { cluster: string }) {
   return path.includes('/') ? <a href={link(['fleet', ...path.split('/')])}>{path}</a> : <>{path}</>
 }
 
-/** Told is a sentence of the server, in which each cluster leads to its page, and buttons stand for flags. */
+/** Told is a sentence of the server, in which each cluster leads to its page, buttons stand for flags, and times are of the user's zone. */
 export function Told({ children }: { children: string }) {
+  return <>{withClusters(children).map((part, i) => (i % 2 === 1 ? <ClusterLink key={i} cluster={part} /> : <Timed key={i}>{part}</Timed>))}</>
+}
+
+/** Timed is a text, in which times are of the user's zone. */
+function Timed({ children }: { children: string }) {
   return (
     <>
-      {withClusters(children).map((part, i) =>
+      {withTimes(children).map((part, i) =>
         i % 2 === 1 ? (
-          <ClusterLink key={i} cluster={part} />
+          <time key={i} dateTime={part} title={exact(part)}>
+            {clock(part)}
+          </time>
         ) : (
           <Text key={i} most={2000}>
             {inWords(part)}
