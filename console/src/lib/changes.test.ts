@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event, NameTurn } from '../api/types'
-import { beginOf, byDay, documentAt, fits, groupsIn, hostsOf, joined, turnOf, type Span } from './changes'
+import { beginOf, byDay, documentAt, fits, groupsIn, hostsOf, joined, meets, rowsOf, turnOf, type Span } from './changes'
 
 const path = 'projects/shop/names/cake.example'
 const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
@@ -58,4 +58,16 @@ test('a change of a name has what became of it in DNS', () => {
   const [older] = joined([event({})])
   if (!of || !older) throw new Error('there are two')
   expect([turnOf(of, turns.slice(2)), turnOf(older, turns), turnOf({ ...older, revision: 3 }, turns)]).toEqual([turns[2], turns[1], undefined])
+})
+
+test('changes that nobody asked for stand between requests, by their times', () => {
+  const turn = (time: string, cause: Partial<NameTurn['cause']>) => ({ time, project: 'shop', owner: path, cause: { reason: 'Address', message: '', ...cause }, changes: [] }) as NameTurn
+  const all = joined([event({ time: '2026-01-01T12:00:00Z', requestID: 'r3', revision: 3 }), event({ time: '2026-01-01T10:00:00Z', requestID: 'r2' })])
+  const histories = new Map([['cake.example', [turn('2026-01-01T12:00:01Z', { requestID: 'r3', reason: 'Release' }), turn('2026-01-01T11:00:00Z', {}), turn('2026-01-01T10:00:01Z', { requestID: 'r2', reason: 'Release' })]]])
+  const rows = rowsOf(all, all, new Map(), histories, () => true)
+  expect(rows.map((r) => [r.time.slice(11, 13), r.change?.revision, r.turns.length])).toEqual([['12', 3, 1], ['11', undefined, 1], ['10', 2, 1]])
+  expect(rowsOf(all.slice(1), all, new Map(), histories, () => false)).toHaveLength(1) // neither what is filtered out nor its effect
+  const any = { about: '', actor: '', action: '' }
+  const drain = turn('', { actor: 'olga', action: 'drain' })
+  expect([meets(drain, 'a.example', any), meets(drain, 'a.example', { ...any, about: 'b.' }), meets(drain, 'a.example', { ...any, actor: 'olga', action: 'drain' }), meets(drain, 'a.example', { ...any, actor: 'anna' })]).toEqual([true, false, true, false])
 })

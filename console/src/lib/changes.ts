@@ -96,3 +96,27 @@ export const groupsIn = (changes: Change[], most: number) => [...new Set(changes
 
 /** turnOf is what a change has done to a host name in DNS, by the history of the name. */
 export const turnOf = (e: Change, turns: NameTurn[]) => turns.find((t) => (e.requestID !== undefined && t.cause.requestID === e.requestID) || (t.owner === e.path && t.cause.action === e.action && t.cause.release === e.revision && e.revision > 0))
+
+/** Row is a request, with what it did to host names, or a change of a host name that nobody asked for. */
+export interface Row {
+  time: string
+  change?: Change
+  turns: { host: string; turn: NameTurn }[]
+}
+
+const asked = ['Release', 'Takeover'] // which have a request
+
+/** rowsOf puts the changes of host names in DNS beside the requests that caused them, and others in between. within tells which times are shown; all has also the requests that are not. */
+export function rowsOf(found: Change[], all: Change[], byOwner: Map<string, string[]>, histories: Map<string, NameTurn[]>, within: (turn: NameTurn, host: string) => boolean): Row[] {
+  const turnsOf = (e: Change) =>
+    hostsOf(e, byOwner).flatMap((host) => {
+      const turn = turnOf(e, histories.get(host) ?? [])
+      return turn ? [{ host, turn }] : []
+    })
+  const caused = new Set(all.flatMap(turnsOf).map(({ turn }) => turn))
+  const others = [...histories].flatMap(([host, turns]) => turns.filter((turn) => !caused.has(turn) && !asked.includes(turn.cause.reason) && within(turn, host)).map((turn) => ({ time: turn.time, turns: [{ host, turn }] })))
+  return [...found.map((change) => ({ time: change.time, change, turns: turnsOf(change) })), ...others].sort((a, b) => Date.parse(b.time) - Date.parse(a.time))
+}
+
+/** meets tells whether a change of a host name is one that a user looks for. */
+export const meets = (turn: NameTurn, host: string, { about, actor, action }: Filter) => host.includes(about.trim().toLowerCase()) && (!actor || turn.cause.actor === actor) && (!action || turn.cause.action === action)

@@ -123,5 +123,9 @@ export function movesWord({ names, counts, namesLeftOut }: Pick<Preview, 'names'
   return words.filter(Boolean).join(', ') || 'no name moves'
 }
 
-/** drainOf is the latest failover that drained one of some clusters and is not undone; records come with the newest first. */
-export const drainOf = (records: Failover[], clusters: string[]) => records.find((r) => !r.revertedBy && r.state !== 'Failed' && r.drained.some((c) => clusters.includes(clusterPath(c))))
+/** drainOf is the latest failover that drained some of the clusters of a name, if all of them are drained since; records come with the newest first. */
+export function drainOf(records: Failover[], clusters: string[]): Failover | undefined {
+  const latest = clusters.map((cluster) => records.find((r) => r.state !== 'Failed' && [...r.drained, ...r.undrained].some((c) => clusterPath(c) === cluster)))
+  const drains = latest.filter((r, n) => r?.drained.some((c) => clusterPath(c) === clusters[n]))
+  return drains.length === clusters.length ? records.find((r) => drains.includes(r)) : undefined
+}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import { settings } from '../api/session'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, fits, groupsIn, hostsOf, joined, spans, turnOf, type Change, type Filter, type Span } from '../lib/changes'
+import { beginOf, byDay, fits, groupsIn, hostsOf, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
@@ -81,6 +81,8 @@ export function ChangesScreen() {
   const within = all.filter((e) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity))
   const found = within.filter((e) => fits(e, filter))
   const set = (change: Record<string, string>) => go(link(['changes'], { of: span === 'latest' ? '' : span, ...filter, ...change }), true)
+  const since = from ?? (oldest ? Date.parse(oldest) : 0)
+  const shows = (turn: NameTurn, host: string) => Date.parse(turn.time) >= since && Date.parse(turn.time) < (until ?? Infinity) && meets(turn, host, filter)
   const narrowed = found.length < within.length
   return (
     <>
@@ -99,12 +101,12 @@ export function ChangesScreen() {
       ) : found.length === 0 ? (
         <Empty title={narrowed ? 'No change fits.' : span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} />
       ) : (
-        <Days key={`${span} ${filter.about} ${filter.actor} ${filter.action}`} events={found} now={new Date(now)} />
+        <Days key={`${span} ${filter.about} ${filter.actor} ${filter.action}`} found={found} all={all} now={new Date(now)} within={shows} />
       )}
       {events.data && !more && (
         <p class="muted">
           {events.hasNextPage && oldest && span === 'latest' ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? 'There are no earlier changes. ' : 'These are all of that time. '}
-          An address that changes by itself, without a request, is in the timeline of its name.{' '}
+          A name without a request in that time is not listed: its timeline tells how its addresses changed.{' '}
           {span === 'latest' && events.hasNextPage && (
             <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
               Show earlier changes
@@ -172,34 +174,41 @@ function Filters({ span, filter, all, set }: FiltersProps) {
   )
 }
 
+interface DaysProps {
+  found: Change[]
+  all: Change[]
+  now: Date
+  within: (turn: NameTurn, host: string) => boolean
+}
+
 /** Days shows changes by day, and of the first names how their addresses changed. */
-function Days({ events, now }: { events: Change[]; now: Date }) {
-  const [all, setAll] = useState(false)
-  const byOwner = useGroupHosts(groupsIn(events, mostProjects))
-  const hosts = [...new Set(events.flatMap((e) => hostsOf(e, byOwner)))]
-  const asked = all ? hosts.slice(0, mostAll) : hosts.slice(0, mostHosts)
-  const histories = useHistories(asked)
-  const turnsOf = (e: Change) =>
-    hostsOf(e, byOwner).flatMap((host) => {
-      const turn = turnOf(e, histories.get(host) ?? [])
-      return turn ? [{ host, turn }] : []
-    })
+function Days({ found, all, now, within }: DaysProps) {
+  const [every, setEvery] = useState(false)
+  const byOwner = useGroupHosts(groupsIn(found, mostProjects))
+  const hosts = [...new Set(found.flatMap((e) => hostsOf(e, byOwner)))]
+  const asked = hosts.slice(0, every ? mostAll : mostHosts)
+  const rows = rowsOf(found, all, byOwner, useHistories(asked), within)
   return (
     <>
-      {byDay(events, now).map(({ day, events }) => (
+      {byDay(rows, now).map(({ day, events }) => (
         <Fragment key={day}>
           <h2>{day}</h2>
           <ul class="card log">
-            {events.map((e, i) => (
-              <Row key={e.time + i} change={e} turns={turnsOf(e)} />
+            {events.map(({ time, change, turns }, i) => (
+              <li key={time + i}>
+                <time dateTime={time} class="muted" title={exact(time)}>
+                  {clockOnly(time)}
+                </time>
+                {change ? <Request change={change} turns={turns} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
+              </li>
             ))}
           </ul>
         </Fragment>
       ))}
-      {asked.length < hosts.length && (
+      {asked.length < hosts.length && !every && (
         <p>
-          <button type="button" onClick={() => setAll(true)}>
-            Show how the addresses of all {Math.min(hosts.length, mostAll)} names changed
+          <button type="button" onClick={() => setEvery(true)}>
+            Show the addresses of {Math.min(hosts.length, mostAll)} names, not only of {mostHosts}
           </button>
         </p>
       )}
@@ -207,29 +216,38 @@ function Days({ events, now }: { events: Change[]; now: Date }) {
   )
 }
 
-function Row({ change: e, turns }: { change: Change; turns: { host: string; turn: NameTurn }[] }) {
+/** Unasked is a change of a name that no request of the list has caused. */
+function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
+  return (
+    <div>
+      <span class="strong">
+        <a href={link(['names', host])}>{host}</a>
+      </span>{' '}
+      has other addresses{turn.cause.message && ': '}
+      <Told>{turn.cause.message}</Told>
+      <TurnChanges turn={turn} />
+    </div>
+  )
+}
+
+function Request({ change: e, turns }: { change: Change; turns: { host: string; turn: NameTurn }[] }) {
   const isName = kindOf(e.path ?? '') === 'name'
   return (
-    <li>
-      <time dateTime={e.time} class="muted" title={exact(e.time)}>
-        {clockOnly(e.time)}
-      </time>
-      <span>
-        <span class="strong">
-          <Subject path={e.path ?? ''} />
-        </span>{' '}
-        {done(e.action, isName, e.outcome)} by <Text>{e.actor}</Text> <Badge tone={tones[e.outcome] ?? 'plain'}>{e.outcome}</Badge>{' '}
-        {e.revision > 0 && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
-        <span class="small">
-          <Told>{e.message}</Told>
-        </span>
-        {turns.map(({ host, turn }) => (
-          <div key={host}>
-            {!isName && <a href={link(['names', host])}>{host}</a>}
-            <TurnChanges turn={turn} />
-          </div>
-        ))}
+    <div>
+      <span class="strong">
+        <Subject path={e.path ?? ''} />
+      </span>{' '}
+      {done(e.action, isName, e.outcome)} by <Text>{e.actor}</Text> <Badge tone={tones[e.outcome] ?? 'plain'}>{e.outcome}</Badge>{' '}
+      {e.revision > 0 && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
+      <span class="small">
+        <Told>{e.message}</Told>
       </span>
-    </li>
+      {turns.map(({ host, turn }) => (
+        <div key={host}>
+          {!isName && <a href={link(['names', host])}>{host}</a>}
+          <TurnChanges turn={turn} />
+        </div>
+      ))}
+    </div>
   )
 }

@@ -65,8 +65,8 @@ export function FleetScreen() {
       </div>
       <div class="counts">
         <Count n={first.hosts.total} what="names" to={link(['names'])} />
-        <Count n={first.hosts.unpublished} what="not published, or not known" to={link(['names'], { published: 'NotTrue' })} tone="wait" />
-        <Count n={first.hosts.unverified} what="not answered, or not known" to={link(['names'], { verified: 'NotTrue' })} tone="wait" />
+        <Count n={first.hosts.unpublished} what="publication not confirmed" to={link(['names'], { published: 'NotTrue' })} tone="wait" />
+        <Count n={first.hosts.unverified} what="answers not confirmed" to={link(['names'], { verified: 'NotTrue' })} tone="wait" />
         <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="owners that failed" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
       <p class="muted small">A name counts once for each owner and each provider that it has.</p>
@@ -132,7 +132,7 @@ export function FleetScreen() {
               ))}
             </Table>
             {rows.length === 0 && <p class="muted">No cluster fits “{only}”.</p>}
-            <p class="muted small">The lag of a cluster is the objects that Signpost wants there and that it does not have yet.</p>
+            <p class="muted small">Not confirmed: names whose publication, or whose answers, Signpost has not seen. Lag: objects that Signpost wants in the cluster and that it does not have yet.</p>
             {grid.columns.length > 0 && <p class="muted small">Each column after "Lag" is the external-dns of a provider, as project/provider. A dash means that none runs in this cluster.</p>}
             {grid.builtIn.length > 0 && (
               <div class="small">
@@ -157,8 +157,8 @@ export function FleetScreen() {
   )
 }
 
-/** unconfirmed says how many names are not published or not answered, as far as is known. */
-const unconfirmed = ({ unpublished, unverified }: FleetItem['hosts']) => [unpublished > 0 && `${unpublished} not published`, unverified > 0 && `${unverified} not answered`].filter(Boolean).join(', ') || 'none'
+/** unconfirmed says of how many names nobody has seen that they are published, or answered. */
+const unconfirmed = ({ unpublished, unverified }: FleetItem['hosts']) => [unpublished > 0 && `publication of ${plural(unpublished, 'name')}`, unverified > 0 && `answers of ${plural(unverified, 'name')}`].filter(Boolean).join(', ') || 'none'
 
 /** Labels are those of a cluster. */
 function Labels({ of }: { of: string[] | undefined }) {
@@ -342,7 +342,7 @@ function External({ item }: { item: FleetItem }) {
       <a href={link(['names'], { project: item.project, provider: item.provider })}>
         {item.project}/{item.provider}
       </a>{' '}
-      <TruthBadge of="available" is={item.healthy} /> <span class="muted">{plural(item.hosts.total, 'name')}, {item.hosts.unpublished} not published, or not known</span> <Told>{item.message ?? ''}</Told>
+      <TruthBadge of="available" is={item.healthy} /> <span class="muted">{plural(item.hosts.total, 'name')}, publication not confirmed for {item.hosts.unpublished}</span> <Told>{item.message ?? ''}</Told>
     </p>
   )
 }

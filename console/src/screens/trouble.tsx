@@ -92,7 +92,7 @@ function Names({ kind }: { kind: Kind }) {
     refetchInterval: 10_000,
     queryFn: ({ signal }) => request<FoundNamePage>('GET', '/v2/names', { query: { ...kind.query, limit: String(most) }, signal }),
   })
-  const drains = useDrains(found.data?.items.some((n) => n.reason?.includes('drained')) ?? false)
+  const drains = useDrains(found.data?.items.some((n) => n.published !== 'True') ?? false)
   if (found.error && !found.data) return <Fault error={found.error} />
   if (!found.data) return <Loading what={kind.title.toLowerCase()} />
   const { items, total } = found.data
@@ -112,7 +112,7 @@ function Names({ kind }: { kind: Kind }) {
             {n.reason && (
               <div class="small">
                 <Told>{n.reason}</Told>
-                <DrainedBy failover={n.reason.includes('drained') ? drainOf(drains, n.clusters) : undefined} />
+                <DrainedBy failover={n.published === 'True' ? undefined : drainOf(drains, n.clusters)} />
               </div>
             )}
           </li>
@@ -123,7 +123,7 @@ function Names({ kind }: { kind: Kind }) {
   )
 }
 
-/** useDrains reads the latest failovers, if a name is out because its clusters are drained. */
+/** useDrains reads the latest failovers, if one may have taken a name out. */
 function useDrains(enabled: boolean): Failover[] {
   const records = useQuery({
     queryKey: ['failovers', 'trouble'],
@@ -141,7 +141,7 @@ function DrainedBy({ failover }: { failover: Failover | undefined }) {
   return (
     <>
       {' '}
-      Drained by <a href={link(['failover', failover.id])}>a failover</a> of <Text>{failover.actor}</Text>, <Time at={failover.time} />
+      All its clusters are drained, by <a href={link(['failover', failover.id])}>a failover</a> of <Text>{failover.actor}</Text>, <Time at={failover.time} />
       {failover.reason && (
         <>
           : <Text>{failover.reason}</Text>

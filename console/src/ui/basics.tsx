@@ -43,8 +43,8 @@ export const toneOf = (truth: string): Tone => (truth === 'True' ? 'good' : trut
 export const stateTone = (state: string): Tone => (state === 'Failed' ? 'bad' : ['Instantiated', 'Created', 'Terminated'].includes(state) ? 'plain' : 'wait')
 
 const words: Record<string, [string, string, string]> = {
-  published: ['published', 'not published', 'unknown'],
-  verified: ['answered', 'not answered', 'unknown'],
+  published: ['published', 'not published', 'publication unknown'],
+  verified: ['answered', 'not answered', 'answers unknown'],
   healthy: ['reachable', 'unreachable', 'unknown'],
   available: ['available', 'not available', 'unknown'],
 }

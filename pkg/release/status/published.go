@@ -2,6 +2,7 @@ package status
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func published(snap query.Snapshot, b plan.Binding, host plan.Host, choice addre
 	spec := by.Record.Spec
 	switch {
 	case !choice.Some():
-		return p.says("False", "NoAddress", noAddress(b, choice))
+		return p.says("False", "NoAddress", noAddress(b, host, choice))
 	case len(endpoints.Sets(host, choice)) == 0:
 		return p.says("False", "NoAddress", "no cluster has an address of the recordTypes that the intent allows")
 	case spec.Suspend:
@@ -83,7 +84,7 @@ func (p publication) what() string {
 
 // noAddress says why there is nothing to publish, as far as that is not told
 // address by address.
-func noAddress(b plan.Binding, choice address.Choice) string {
+func noAddress(b plan.Binding, host plan.Host, choice address.Choice) string {
 	text := "no cluster has an address that may be published"
 	service := b.Namespace + "/" + b.Service
 	if len(choice.Absent) > 0 {
@@ -95,7 +96,37 @@ func noAddress(b plan.Binding, choice address.Choice) string {
 	if len(choice.Unknown) > 0 {
 		text += "; the addresses of Service " + service + " on " + strings.Join(choice.Unknown, ", ") + " are not known yet"
 	}
+	drained, empty := withoutAddress(b, host, choice)
+	if len(drained) > 0 {
+		text += "; drained: " + strings.Join(drained, ", ")
+	}
+	if len(empty) > 0 {
+		text += "; Service " + service + " on " + strings.Join(empty, ", ") + " has no address yet"
+	}
 	return text
+}
+
+// withoutAddress are the clusters whose addresses are left out because they are drained, and
+// those that have the Service without an address.
+func withoutAddress(b plan.Binding, host plan.Host, choice address.Choice) (drained, empty []string) {
+	sources := host.Sources
+	if len(sources) == 0 {
+		sources = b.Sources
+	}
+	if len(host.Targets) > 0 {
+		return nil, nil // fixed addresses are of no cluster
+	}
+	told := slices.Concat(choice.Absent, choice.Foreign, choice.Unknown)
+	for _, cluster := range sources {
+		out := func(r intent.Rejection) bool { return r.Cluster == cluster }
+		switch n := slices.IndexFunc(choice.Rejected, out); {
+		case n >= 0 && choice.Rejected[n].Code == address.Drained:
+			drained = append(drained, cluster)
+		case n < 0 && !slices.Contains(told, cluster):
+			empty = append(empty, cluster)
+		}
+	}
+	return drained, empty
 }
 
 // says makes the condition, which holds since the latest of the times.

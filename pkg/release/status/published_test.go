@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/query"
 	"github.com/signpost-dns/signpost/pkg/release/status"
@@ -127,4 +128,8 @@ func TestANameWithoutAddressesSaysWhatPlanSays(t *testing.T) {
 	at := slices.IndexFunc(status.Of(*snap).Names[0].Conditions, func(c intent.StatusCondition) bool { return c.Type == "Published" })
 	require.Equal(t, "no cluster has an address that may be published; there is no Service shop/web on edge+berlin, edge+oslo; "+
 		"the addresses of Service shop/web on edge+paris are not known yet", status.Of(*snap).Names[0].Conditions[at].Message)
+
+	snap.Group.Bindings[0].Sources = []string{berlin, "edge+oslo"}
+	snap.Choices[0][0] = address.Choice{Rejected: []intent.Rejection{{Target: "203.0.113.10", Cluster: berlin, Code: address.Drained}}}
+	require.Equal(t, "no cluster has an address that may be published; drained: edge+berlin; Service shop/web on edge+oslo has no address yet", status.Of(*snap).Names[0].Conditions[at].Message)
 }
