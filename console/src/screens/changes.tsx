@@ -11,7 +11,7 @@ import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
 import { done } from '../lib/words'
 import { Badge, Copy, Empty, Fault, Loading, Text, useDelayed, useNow, type Tone } from '../ui/basics'
-import { Subject, Told } from '../ui/subject'
+import { ClusterLink, Subject, Told } from '../ui/subject'
 import { TurnChanges } from '../ui/turn'
 
 const limit = '100'
@@ -225,6 +225,12 @@ function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
       </span>{' '}
       has other addresses{turn.cause.message && ': '}
       <Told>{turn.cause.message}</Told>
+      {turn.cause.cluster && !turn.cause.message.includes(turn.cause.cluster) && (
+        <>
+          {' '}
+          (<ClusterLink cluster={turn.cause.cluster} />)
+        </>
+      )}
       <TurnChanges turn={turn} />
     </div>
   )

@@ -106,7 +106,7 @@ function Group({ group }: { group: GroupSummary }) {
       <td>
         {may(caller.value, 'operator', project) ? (
           <span class="actions">
-            {['deploy', 'rollback', 'terminate'].map((action) => (
+            {['deploy', ...(group.release > 1 ? ['rollback'] : []), 'terminate'].map((action) => (
               <a key={action} class={action === 'terminate' ? 'button risky' : 'button'} href={link(['plan'], { owner: group.path, for: action })} aria-label={`Plan ${action} of ${word}`}>
                 Plan {action}
               </a>

@@ -175,7 +175,7 @@ function Actions({ owner, host }: { owner: NameOwner; host: string }) {
     </span>
   ) : (
     <span class="actions">
-      {['deploy', 'rollback', 'terminate'].map((action) => (
+      {['deploy', ...(owner.release > 1 ? ['rollback'] : []), 'terminate'].map((action) => (
         <a key={action} class={action === 'terminate' ? 'button risky' : 'button'} href={link(['plan'], { owner: owner.owner, for: action })}>
           Plan {action}
         </a>

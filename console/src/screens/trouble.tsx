@@ -140,8 +140,7 @@ function DrainedBy({ failover }: { failover: Failover | undefined }) {
   if (!failover) return null
   return (
     <>
-      {' '}
-      All its clusters are drained, by <a href={link(['failover', failover.id])}>a failover</a> of <Text>{failover.actor}</Text>, <Time at={failover.time} />
+      . All its clusters are drained, by <a href={link(['failover', failover.id])}>a failover</a> of <Text>{failover.actor}</Text>, <Time at={failover.time} />
       {failover.reason && (
         <>
           : <Text>{failover.reason}</Text>

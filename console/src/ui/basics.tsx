@@ -42,18 +42,19 @@ export const toneOf = (truth: string): Tone => (truth === 'True' ? 'good' : trut
 /** stateTone is the tone of an owner's state. An owner that is Instantiated may have names that nobody answers: it is not good yet. */
 export const stateTone = (state: string): Tone => (state === 'Failed' ? 'bad' : ['Instantiated', 'Created', 'Terminated'].includes(state) ? 'plain' : 'wait')
 
+// yes, no, and what is unknown if neither is known
 const words: Record<string, [string, string, string]> = {
-  published: ['published', 'not published', 'publication unknown'],
-  verified: ['answered', 'not answered', 'answers unknown'],
-  healthy: ['reachable', 'unreachable', 'unknown'],
-  available: ['available', 'not available', 'unknown'],
+  published: ['published', 'not published', 'publication'],
+  verified: ['answered', 'not answered', 'answers'],
+  healthy: ['reachable', 'unreachable', ''],
+  available: ['available', 'not available', ''],
 }
 
 export function TruthBadge({ of, is, title }: { of: string; is: string; title?: string }) {
-  const [yes, no, unknown] = words[of] ?? ['yes', 'no', 'unknown']
+  const [yes, no, noun] = words[of] ?? ['yes', 'no', '']
   return (
     <Badge tone={toneOf(is)} title={title ?? `${of}: ${is}`}>
-      {is === 'True' ? yes : is === 'False' ? no : unknown}
+      {is === 'True' ? yes : is === 'False' ? no : noun ? <span><span class="noun">{noun} </span>unknown</span> : 'unknown'}
     </Badge>
   )
 }

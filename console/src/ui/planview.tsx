@@ -8,7 +8,7 @@ import { plural, visible } from '../lib/text'
 import { duration } from '../lib/time'
 import { clusterPath } from '../lib/words'
 import { Badge, Section, Table, Text, type Tone } from './basics'
-import { Told } from './subject'
+import { named, Told } from './subject'
 
 const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'stays' } as const
 const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'wait', delete: 'bad', unchanged: 'plain' }
@@ -29,7 +29,7 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
           <ul>
             {plan.errors.map((e, i) => (
               <li key={i}>
-                {e.pointer && <code>{visible(e.pointer)}</code>} <Told>{e.detail}</Told>
+                <Pointer of={e.pointer} /> <Told>{e.detail}</Told>
               </li>
             ))}
           </ul>
@@ -94,6 +94,18 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
         <Meter key={r.provider} removal={r} project={project} />
       ))}
       <Objects plan={plan} />
+    </>
+  )
+}
+
+/** Pointer says which document, and which field of it, an error is about. */
+function Pointer({ of }: { of: string }) {
+  const at = of.indexOf('#')
+  const [path, field] = at < 0 ? ['', of] : [of.slice(0, at), of.slice(at + 1)]
+  if (!path) return field ? <code>{visible(field)}</code> : null
+  return (
+    <>
+      <Text>{named(path)}</Text> {field && <code>{visible(field)}</code>}:
     </>
   )
 }
