@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -104,37 +105,48 @@ const largestAnswers = 256 << 10 // bytes
 // SetAnswers makes the DNSEndpoints ("namespace/name") of which answers are kept
 // the ones of all. Callers change nothing of it any more.
 func (w *Writer) SetAnswers(ctx context.Context, all map[string]*Answers) error {
-	var ops []kv.Op
-	under := answerPrefix(w.cluster)
-	var changed []string
+	changed := map[string]*Answers{}
 	for endpoint, now := range all {
 		if w.answers[endpoint] != now {
-			changed = append(changed, endpoint)
+			changed[endpoint] = now
 		}
 	}
-	slices.Sort(changed)
-	for _, endpoint := range changed {
-		raw, err := json.Marshal(all[endpoint])
+	for _, endpoint := range w.belowBut(answerPrefix(w.cluster), func(endpoint string) bool { return all[endpoint] != nil }) {
+		changed[endpoint] = nil
+	}
+	err := w.ChangeAnswers(ctx, changed)
+	if err == nil {
+		w.answers = all
+	}
+	return err
+}
+
+// ChangeAnswers writes the answers of some DNSEndpoints ("namespace/name"), and removes those that are nil.
+func (w *Writer) ChangeAnswers(ctx context.Context, changed map[string]*Answers) error {
+	var put, remove []kv.Op
+	under := answerPrefix(w.cluster)
+	for _, endpoint := range slices.Sorted(maps.Keys(changed)) {
+		now := changed[endpoint]
+		if now == nil {
+			if _, stored := w.stored[under+endpoint]; stored {
+				remove = append(remove, kv.Delete(under+endpoint))
+			}
+			continue
+		}
+		raw, err := json.Marshal(now)
 		if err != nil {
 			return err
 		}
 		if len(raw) > largestAnswers {
-			if raw, err = json.Marshal(all[endpoint].short()); err != nil {
+			if raw, err = json.Marshal(now.short()); err != nil {
 				return err
 			}
 		}
 		if len(raw) <= kv.MaxBytes && !bytes.Equal(w.stored[under+endpoint], raw) {
-			ops = append(ops, kv.Put(under+endpoint, raw))
+			put = append(put, kv.Put(under+endpoint, raw))
 		}
 	}
-	for _, endpoint := range w.belowBut(under, func(endpoint string) bool { return all[endpoint] != nil }) {
-		ops = append(ops, kv.Delete(under+endpoint))
-	}
-	if err := w.apply(ctx, nil, ops...); err != nil {
-		return err
-	}
-	w.answers = all
-	return nil
+	return w.apply(ctx, nil, append(put, remove...)...)
 }
 
 // short is without what each server said.

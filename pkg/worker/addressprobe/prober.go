@@ -38,9 +38,10 @@ func (p *Prober) Run(ctx context.Context) {
 	}
 	defer p.running.Wait()
 	for {
-		if questions := p.cluster.Snapshot().Questions; questions != nil {
-			p.follow(ctx, questions)
-			p.hand(questions)
+		if p.cluster.Asks() {
+			probed := p.cluster.Probed()
+			p.follow(ctx, probed)
+			p.hand(probed)
 		}
 		select {
 		case <-ctx.Done():
@@ -52,9 +53,9 @@ func (p *Prober) Run(ctx context.Context) {
 }
 
 // follow begins to probe what is asked for, and ends what is not.
-func (p *Prober) follow(ctx context.Context, questions *state.Questions) {
+func (p *Prober) follow(ctx context.Context, probed map[string]*state.Wanted) {
 	wanted := map[key]bundle.Probe{}
-	for endpoint, want := range questions.Endpoints {
+	for endpoint, want := range probed {
 		for _, probe := range want.Object.Published.Probes {
 			for _, address := range probe.Targets {
 				wanted[key{endpoint, probe.Key(), address}] = probe
@@ -73,7 +74,7 @@ func (p *Prober) follow(ctx context.Context, questions *state.Questions) {
 		if p.targets[at] != nil {
 			continue
 		}
-		t := newTarget(at, questions.Mark(at.endpoint).Project, wanted[at].Spec, p.vantage, p.turned.Wake)
+		t := newTarget(at, state.MarkOf(probed[at.endpoint].Object.ID, probed[at.endpoint]).Project, wanted[at].Spec, p.vantage, p.turned.Wake)
 		if !p.vantage.enter(t) {
 			p.refused[at] = t.project
 			continue
@@ -89,11 +90,11 @@ func compareKeys(a, b key) int {
 }
 
 // hand gives to the observer what is known.
-func (p *Prober) hand(questions *state.Questions) {
+func (p *Prober) hand(probed map[string]*state.Wanted) {
 	all := map[string]observed.Probes{}
 	add := func(at key, seen observed.ProbeSeen) {
 		of := all[at.endpoint]
-		of.Owners, of.From, of.Of = questions.Endpoints[at.endpoint].Owners, p.vantage.name, append(of.Of, seen)
+		of.Owners, of.From, of.Of = probed[at.endpoint].Owners, p.vantage.name, append(of.Of, seen)
 		all[at.endpoint] = of
 	}
 	for at, t := range p.targets {

@@ -23,7 +23,8 @@ type Observer struct {
 	store   *observed.Store
 	writer  *observed.Writer
 	lookups *lookup.Lookups
-	crowded time.Time // until when nothing is forgotten, because contexts moved each time
+	heard   map[string]*observed.Answers // the answers of servers that are to be written, as state.Cluster has them
+	crowded time.Time                    // until when nothing is forgotten, because contexts moved each time
 }
 
 // New makes an Observer that writes into a store. It looks host names of Services
@@ -186,11 +187,15 @@ func (o *Observer) published(ctx context.Context) error {
 
 // answers writes what the verifier heard of authoritative servers.
 func (o *Observer) answers(ctx context.Context) error {
-	heard := o.cluster.Snapshot().Answers
-	if heard == nil {
-		return nil
+	if o.heard == nil {
+		o.heard = map[string]*observed.Answers{}
 	}
-	return o.writer.SetAnswers(ctx, heard)
+	maps.Copy(o.heard, o.cluster.TakeAnswers())
+	err := o.writer.ChangeAnswers(ctx, o.heard)
+	if err == nil {
+		clear(o.heard)
+	}
+	return err
 }
 
 // probes writes what probes of addresses have found.

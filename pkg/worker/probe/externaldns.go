@@ -20,12 +20,13 @@ import (
 // health and through are our own.
 type externalDNSProbe struct {
 	state.Publisher
-	seen      bool        // its pods are known
-	watched   bool        // they have been, and may be
-	pod       cluster.Pod // the newest one; without a name: there is none
-	trouble   string      // what keeps it from running
-	judged    bool        // whether the Deployment is available is known
-	available bool        // the Deployment
+	endpoints map[bundle.ID]state.Endpoint // that it is to publish
+	seen      bool                         // its pods are known
+	watched   bool                         // they have been, and may be
+	pod       cluster.Pod                  // the newest one; without a name: there is none
+	trouble   string                       // what keeps it from running
+	judged    bool                         // whether the Deployment is available is known
+	available bool                         // the Deployment
 	noted     map[bundle.ID]observed.Published
 	through   map[bundle.ID]observed.Published
 	counted   map[bundle.ID]time.Time // when the DNSEndpoints were written whose publication was counted
@@ -75,7 +76,7 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 		c.watched = true
 		c.take(pods)
 	}
-	c.noted = noted(c.Publisher, watches)
+	c.noted = noted(c.endpoints, watches)
 	if d, known := watches.Deployment(c.Namespace, c.Deployment); known {
 		c.judged, c.available = true, d != nil && d.Available
 	}
@@ -144,12 +145,12 @@ func (c *externalDNSProbe) log(ctx context.Context, logger *slog.Logger) {
 
 // noted answers the DNSEndpoints that external-dns has read as they are now:
 // it notes in their status which generation it has read.
-func noted(p state.Publisher, watches cluster.Watches) map[bundle.ID]observed.Published {
+func noted(endpoints map[bundle.ID]state.Endpoint, watches cluster.Watches) map[bundle.ID]observed.Published {
 	out := map[bundle.ID]observed.Published{}
-	for _, e := range p.Endpoints {
-		live := watches.Object(e.ID, "").Live
+	for id := range endpoints {
+		live := watches.Object(id, "").Live
 		if live != nil && live.Generation > 0 && live.Observed == live.Generation {
-			out[e.ID] = observed.Published{UID: live.UID, Generation: live.Generation}
+			out[id] = observed.Published{UID: live.UID, Generation: live.Generation}
 		}
 	}
 	return out
@@ -191,9 +192,9 @@ func (c *externalDNSProbe) awaiting() bool {
 // unpublished counts the DNSEndpoints that were not yet seen to be published
 // as they were applied.
 func (c *externalDNSProbe) unpublished() int {
-	count := len(c.Endpoints)
-	for _, e := range c.Endpoints {
-		if c.through[e.ID].Of(e.UID, e.Generation) {
+	count := len(c.endpoints)
+	for id, e := range c.endpoints {
+		if c.through[id].Of(e.UID, e.Generation) {
 			count--
 		}
 	}
@@ -204,14 +205,14 @@ func (c *externalDNSProbe) unpublished() int {
 // the probe began were counted by an earlier worker, or nobody knows when they were published.
 func (c *externalDNSProbe) tellPublished(to *metrics.Cluster, began time.Time) {
 	counted := map[bundle.ID]time.Time{}
-	for _, e := range c.Endpoints {
-		p := c.through[e.ID]
+	for id, e := range c.endpoints {
+		p := c.through[id]
 		if e.Stages == nil || !p.Of(e.UID, e.Generation) {
 			continue
 		}
 		written := e.Stages.Written
-		counted[e.ID] = written
-		if !c.counted[e.ID].Equal(written) && !written.Before(began) {
+		counted[id] = written
+		if !c.counted[id].Equal(written) && !written.Before(began) {
 			to.Reached(metrics.Published, c.Metric(), e.Stages.Observed, p.At)
 		}
 	}

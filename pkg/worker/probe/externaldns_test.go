@@ -133,9 +133,9 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	web, old := bundle.ID{Kind: bundle.EndpointKind, Name: "web"}, bundle.ID{Kind: bundle.EndpointKind, Name: "old"}
 	c := &externalDNSProbe{}
 	c.Mark = state.Mark{Project: "shop", Record: "lab", Scope: "public"}
-	c.Endpoints = []state.Endpoint{
-		{ID: web, UID: "u", Generation: 2, Stages: &intent.Stages{Observed: at(100), Written: at(200)}},
-		{ID: old, UID: "v", Generation: 1, Stages: &intent.Stages{Observed: at(-900), Written: at(-800)}},
+	c.endpoints = map[bundle.ID]state.Endpoint{
+		web: {UID: "u", Generation: 2, Stages: &intent.Stages{Observed: at(100), Written: at(200)}},
+		old: {UID: "v", Generation: 1, Stages: &intent.Stages{Observed: at(-900), Written: at(-800)}},
 	}
 	measured := func() (count uint64, sum float64) {
 		families, err := registry.Gather()
@@ -169,7 +169,7 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	count, sum := measured()
 	assert.EqualValues(t, 1, count)
 	assert.InDelta(t, 0.25, sum, 1e-6, "from the observation to the write")
-	c.Endpoints[0].Generation, c.Endpoints[0].Stages = 3, &intent.Stages{Observed: at(500), Written: at(600)}
+	c.endpoints[web] = state.Endpoint{UID: "u", Generation: 3, Stages: &intent.Stages{Observed: at(500), Written: at(600)}}
 	tell(3, at(1000))
 	count, sum = measured()
 	assert.EqualValues(t, 2, count)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
@@ -23,12 +24,13 @@ type Prober struct {
 	cluster     *state.Cluster
 	began       time.Time
 	externalDNS map[string]*externalDNSProbe // by Deployment, "namespace/name"
-	dnsPods     map[string]*dnsPodProbe      // by DaemonSet, "namespace/name"
+	endpoints   map[state.Mark]map[bundle.ID]state.Endpoint
+	dnsPods     map[string]*dnsPodProbe // by DaemonSet, "namespace/name"
 }
 
 // New makes a Prober that knows nothing yet.
 func New(of *state.Cluster) *Prober {
-	return &Prober{cluster: of, began: of.Clock.Now(), externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}}
+	return &Prober{cluster: of, began: of.Clock.Now(), externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}, endpoints: map[state.Mark]map[bundle.ID]state.Endpoint{}}
 }
 
 // probe is asked at times how it does.
@@ -65,6 +67,7 @@ func (e *Prober) Run(ctx context.Context) {
 // step looks at the pods of all, asks those whose turn it is, and answers when
 // the next one's is.
 func (e *Prober) step(ctx context.Context) time.Duration {
+	e.take(e.cluster.TakeApplied())
 	now := e.cluster.Snapshot()
 	if now.Subjects == nil || now.Watches == nil {
 		return askRarelyMost // it is called when the cluster can be seen again
@@ -101,6 +104,31 @@ func (e *Prober) all() []probe {
 	return all
 }
 
+// take takes up the DNSEndpoints that have changed.
+func (e *Prober) take(changed map[bundle.ID]*state.Applied) {
+	for id, now := range changed {
+		if now != nil {
+			if _, known := e.endpoints[now.Mark][id]; known {
+				e.endpoints[now.Mark][id] = now.Endpoint
+				continue
+			}
+		}
+		for mark, all := range e.endpoints {
+			delete(all, id)
+			if len(all) == 0 {
+				delete(e.endpoints, mark)
+			}
+		}
+		if now == nil {
+			continue
+		}
+		if e.endpoints[now.Mark] == nil {
+			e.endpoints[now.Mark] = map[bundle.ID]state.Endpoint{}
+		}
+		e.endpoints[now.Mark][id] = now.Endpoint
+	}
+}
+
 // follow takes up what is new, and forgets what is gone.
 func (e *Prober) follow(ours *state.Subjects) {
 	dnsPods := map[string]*dnsPodProbe{}
@@ -118,7 +146,7 @@ func (e *Prober) follow(ours *state.Subjects) {
 		if e.externalDNS[p.Key()] == nil {
 			e.externalDNS[p.Key()] = &externalDNSProbe{}
 		}
-		e.externalDNS[p.Key()].Publisher = p
+		e.externalDNS[p.Key()].Publisher, e.externalDNS[p.Key()].endpoints = p, e.endpoints[p.Mark]
 	}
 	for key, c := range e.externalDNS {
 		if !there[key] {
@@ -155,10 +183,10 @@ func (e *Prober) hand(ctx context.Context) {
 			found := *c.sync
 			f.Sync[key] = &found
 		}
-		for _, endpoint := range c.Endpoints {
-			name := endpoint.ID.Namespace + "/" + endpoint.ID.Name
+		for id := range c.endpoints {
+			name := id.Namespace + "/" + id.Name
 			f.Endpoints[name] = true
-			if p, ok := c.through[endpoint.ID]; ok {
+			if p, ok := c.through[id]; ok {
 				f.Published[name] = p
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
@@ -31,21 +32,26 @@ type Cluster struct {
 	Signals Signals
 	Agenda  Agenda
 
-	mu    sync.Mutex
-	now   Snapshot
-	taken *Questions // those that the verifier took last
+	stale stale // what the step has not told of yet
+
+	mu        sync.Mutex
+	now       Snapshot
+	questions questions
+	answers   map[string]*observed.Answers // those that have changed since the observer asked last, by DNSEndpoint; nil: they are to be forgotten
+	applied   map[bundle.ID]*Applied       // what has changed of the DNSEndpoints since the prober asked last; nil: it is none any more
 }
+
+// stale are the objects of which something has changed that matters for what is verified, and for what is probed.
+type stale struct{ asked, applied Agenda }
 
 // Snapshot is what the parts have told last. Nothing in it is changed any more.
 type Snapshot struct {
-	Watches   cluster.Watches // nil: the cluster is not watched
-	Watched   cluster.Target  // whose Watches these are
-	Health    *observed.Reachability
-	Subjects  *Subjects                    // nil before the first
-	Findings  *Findings                    // of the probes, nil before the first
-	Questions *Questions                   // to the servers, nil before the first
-	Answers   map[string]*observed.Answers // of the servers, by DNSEndpoint; nil before the first
-	Probes    map[string]observed.Probes   // of addresses, by DNSEndpoint; nil before the first
+	Watches  cluster.Watches // nil: the cluster is not watched
+	Watched  cluster.Target  // whose Watches these are
+	Health   *observed.Reachability
+	Subjects *Subjects                  // nil before the first
+	Findings *Findings                  // of the probes, nil before the first
+	Probes   map[string]observed.Probes // of addresses, by DNSEndpoint; nil before the first
 }
 
 // Signals wake the goroutines of a cluster's worker.
@@ -115,16 +121,30 @@ func (c *Cluster) HealthMessage() string {
 	return ""
 }
 
-// SetSubjects tells which objects of the cluster are to be observed.
-func (c *Cluster) SetSubjects(now *Subjects) {
+// SetSubjects tells which objects of the cluster are to be observed, and which DNSEndpoints have changed.
+func (c *Cluster) SetSubjects(now *Subjects, changed map[bundle.ID]*Applied) {
 	c.mu.Lock()
 	before := c.now.Subjects
 	c.now.Subjects = now
+	if c.applied == nil {
+		c.applied = map[bundle.ID]*Applied{}
+	}
+	maps.Copy(c.applied, changed)
 	c.mu.Unlock()
 	c.Signals.Probe.Wake()
 	if before == nil || !slices.Equal(before.Deployments, now.Deployments) || !slices.Equal(before.DaemonSets, now.DaemonSets) {
 		c.Signals.Observe.Wake()
 	}
+}
+
+// TakeApplied answers the DNSEndpoints that have changed since it was called last, to the prober alone. One that external-dns
+// is not to publish any more is nil.
+func (c *Cluster) TakeApplied() map[bundle.ID]*Applied {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := c.applied
+	c.applied = nil
+	return changed
 }
 
 // SetFindings tells what the probes have found.
@@ -135,32 +155,6 @@ func (c *Cluster) SetFindings(f *Findings) {
 	c.Signals.Observe.Wake()
 }
 
-// SetQuestions tells which names are to be verified.
-func (c *Cluster) SetQuestions(q *Questions) {
-	c.mu.Lock()
-	same := c.now.Questions != nil && c.now.Questions.equal(q)
-	if !same {
-		if missed := c.now.Questions; missed != nil && missed != c.taken {
-			q.after(missed)
-		}
-		c.now.Questions = q
-	}
-	c.mu.Unlock()
-	if !same {
-		c.Signals.Verify.Wake()
-		c.Signals.Addresses.Wake()
-	}
-}
-
-// TakeQuestions answers which names are to be verified, to the verifier alone: DNSEndpoints that it has not seen are not
-// forgotten when they go.
-func (c *Cluster) TakeQuestions() *Questions {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.taken = c.now.Questions
-	return c.taken
-}
-
 // SetProbes tells what probes of addresses have found.
 func (c *Cluster) SetProbes(all map[string]observed.Probes) {
 	c.mu.Lock()
@@ -169,15 +163,28 @@ func (c *Cluster) SetProbes(all map[string]observed.Probes) {
 	c.Signals.Observe.Wake()
 }
 
-// SetAnswers tells what servers answer.
-func (c *Cluster) SetAnswers(all map[string]*observed.Answers) {
-	c.mu.Lock()
-	same := c.now.Answers != nil && maps.Equal(c.now.Answers, all)
-	c.now.Answers = all
-	c.mu.Unlock()
-	if !same {
-		c.Signals.Observe.Wake()
+// SetAnswers tells what servers answer of the DNSEndpoints for which that has changed. Answers that are nil are to be
+// forgotten.
+func (c *Cluster) SetAnswers(changed map[string]*observed.Answers) {
+	if len(changed) == 0 {
+		return
 	}
+	c.mu.Lock()
+	if c.answers == nil {
+		c.answers = map[string]*observed.Answers{}
+	}
+	maps.Copy(c.answers, changed)
+	c.mu.Unlock()
+	c.Signals.Observe.Wake()
+}
+
+// TakeAnswers answers what has changed of the answers since it was called last, to the observer alone.
+func (c *Cluster) TakeAnswers() map[string]*observed.Answers {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := c.answers
+	c.answers = nil
+	return changed
 }
 
 // NamespaceOf answers the namespace of an object that is named "namespace/name".

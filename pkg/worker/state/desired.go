@@ -56,8 +56,9 @@ type Desired struct {
 	contexts Contexts
 	shares   map[appcontext.Owner]share
 	objects  map[bundle.ID]*Wanted
-	moved    int64 // how often the cluster had moved when the shares were read
-	changes  int64 // how often shares have changed
+	few      map[bundle.ID]bool // those of objects that are no DNSEndpoints, of which there may be very many
+	moved    int64              // how often the cluster had moved when the shares were read
+	changes  int64              // how often shares have changed
 }
 
 // staleAttempts is how often a pointer may move while its context is read.
@@ -127,6 +128,7 @@ func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.I
 	d.changes += int64(len(changed))
 	if d.objects == nil {
 		d.shares, d.objects = make(map[appcontext.Owner]share, len(changed)), make(map[bundle.ID]*Wanted, len(changed))
+		d.few = map[bundle.ID]bool{}
 	}
 	owners := d.concerned(changed)
 	for owner, next := range changed {
@@ -143,13 +145,19 @@ func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.I
 	}
 	for id, all := range owners {
 		d.cluster.Agenda.Add(id)
+		d.cluster.stale.asked.Add(id)
+		d.cluster.stale.applied.Add(id)
 		all = slices.DeleteFunc(all, func(owner string) bool { return d.shares[appcontext.Owner(owner)].objects[id] == nil })
 		if len(all) == 0 {
 			delete(d.objects, id)
+			delete(d.few, id)
 			continue
 		}
 		slices.Sort(all)
 		d.objects[id] = union(id, all, d.shares, entries)
+		if !id.IsEndpoint() {
+			d.few[id] = true
+		}
 	}
 }
 

@@ -19,14 +19,19 @@ type Ledger struct {
 	entries map[bundle.ID]ledger.Entry
 	dirty   map[bundle.ID]bool // entries that the store does not have yet, or still has
 	foreign map[bundle.ID]bool // the entries of others' objects
+	few     map[bundle.ID]bool // the entries of all but DNSEndpoints, of which there may be very many
 	count   map[ledger.Status]int
-	changes int64 // how often entries have changed
-	turns   int64 // how often entries came, went, or became or ceased to be others'
+	kinds   map[cluster.Kind]int // how many entries there are of objects that are not others'
+	changes int64                // how often entries have changed
+	turns   int64                // how often entries came, went, or became or ceased to be others'
 }
 
 // NewLedger makes a Ledger without entries.
 func NewLedger(of *Cluster, store *ledger.Ledger) *Ledger {
-	return &Ledger{cluster: of, store: store, entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, foreign: map[bundle.ID]bool{}, count: map[ledger.Status]int{}}
+	return &Ledger{
+		cluster: of, store: store, entries: map[bundle.ID]ledger.Entry{}, dirty: map[bundle.ID]bool{}, foreign: map[bundle.ID]bool{},
+		few: map[bundle.ID]bool{}, count: map[ledger.Status]int{}, kinds: map[cluster.Kind]int{},
+	}
 }
 
 // Load reads the entries.
@@ -37,6 +42,7 @@ func (l *Ledger) Load(ctx context.Context) error {
 	}
 	for _, e := range entries {
 		l.put(e)
+		l.cluster.stale.asked.Add(e.ID)
 	}
 	l.turns++
 	l.cluster.Agenda.AddAll()
@@ -57,6 +63,11 @@ func (l *Ledger) put(e ledger.Entry) {
 	l.count[e.Status]++
 	if IsForeign(e) {
 		l.foreign[e.ID] = true
+	} else {
+		l.kinds[cluster.KindOf(e.ID)]++
+	}
+	if !e.ID.IsEndpoint() {
+		l.few[e.ID] = true
 	}
 }
 
@@ -64,11 +75,19 @@ func (l *Ledger) put(e ledger.Entry) {
 func (l *Ledger) remove(id bundle.ID) {
 	if before, known := l.entries[id]; known {
 		l.count[before.Status]--
+		if kind := cluster.KindOf(id); !IsForeign(before) {
+			l.kinds[kind]--
+			if l.kinds[kind] == 0 {
+				delete(l.kinds, kind)
+			}
+		}
 	}
 	delete(l.entries, id)
 	delete(l.foreign, id)
+	delete(l.few, id)
 	l.changes++
 	l.cluster.Agenda.Add(id)
+	l.cluster.stale.applied.Add(id)
 }
 
 // Empty tells whether there are no entries, neither here nor in the store.
@@ -85,6 +104,7 @@ func (l *Ledger) Set(e ledger.Entry) {
 	}
 	if !known || IsForeign(before) != IsForeign(e) {
 		l.turns++
+		l.cluster.stale.asked.Add(e.ID)
 	}
 	l.put(e)
 	l.dirty[e.ID] = true
@@ -95,6 +115,7 @@ func (l *Ledger) Drop(id bundle.ID) {
 	l.remove(id)
 	l.dirty[id] = true
 	l.turns++
+	l.cluster.stale.asked.Add(id)
 }
 
 // Flush stores what has changed. After an error, the next Flush tries again.
@@ -138,11 +159,16 @@ func (l *Ledger) Reset(ctx context.Context, uid string) error {
 	if err := l.store.Reset(ctx, l.cluster.Fence, l.cluster.Name, uid); err != nil {
 		return err
 	}
-	for _, all := range []map[bundle.ID]bool{l.dirty, l.foreign} {
+	for id := range l.entries {
+		l.cluster.stale.asked.Add(id)
+		l.cluster.stale.applied.Add(id)
+	}
+	for _, all := range []map[bundle.ID]bool{l.dirty, l.foreign, l.few} {
 		clear(all)
 	}
 	clear(l.entries)
 	clear(l.count)
+	clear(l.kinds)
 	l.changes++
 	l.turns++
 	l.cluster.Agenda.AddAll()
@@ -153,8 +179,8 @@ func (l *Ledger) Reset(ctx context.Context, uid string) error {
 // "namespace/name" in order.
 func (l *Ledger) ours(kind cluster.Kind) []string {
 	var names []string
-	for id, e := range l.entries {
-		if cluster.KindOf(id) == kind && e.CreatedByUs {
+	for id := range l.few {
+		if cluster.KindOf(id) == kind && l.entries[id].CreatedByUs {
 			names = append(names, id.Namespace+"/"+id.Name)
 		}
 	}

@@ -30,9 +30,9 @@ func isNameserver(id bundle.ID, want *Wanted) bool {
 // Signpost itself applies.
 func (p *Picture) nameservers() []Nameserver {
 	var out []Nameserver
-	for id, e := range p.Ledger.Entries() {
+	for id := range p.Ledger.few {
 		want := p.Desired.Object(id)
-		if want == nil || !e.CreatedByUs || !isNameserver(id, want) {
+		if want == nil || !p.Ledger.Entries()[id].CreatedByUs || !isNameserver(id, want) {
 			continue
 		}
 		n := Nameserver{Namespace: id.Namespace, DaemonSet: id.Name, Labels: map[string]string{}}

@@ -16,13 +16,14 @@ type Picture struct {
 	Desired *Desired
 	Ledger  *Ledger
 
-	subjects  derived[*Subjects]
-	questions derived[*Questions]
-	interest  derived[cluster.Interest]
+	subjects derived[*Subjects]
+	how      derived[how]
+	interest derived[cluster.Interest]
 }
 
-// derived is what follows from the objects that are wanted and from the ledger alone. It
-// is not made again while what counts of these is as it was.
+// derived is what follows from the objects that are wanted and from the ledger alone, but
+// not from single DNSEndpoints: there may be very many. It is not made again while what counts
+// of these is as it was.
 type derived[T any] struct {
 	made            bool
 	desired, ledger int64 // how often these had changed
@@ -46,16 +47,23 @@ type Subjects struct {
 	Nameservers             []Nameserver
 }
 
-// Publish tells the observing goroutines which workloads are Signpost's, and what the
-// external-dns among them are to publish.
+// Publish tells the observing goroutines which workloads are Signpost's, and what has changed of
+// what the external-dns among them are to publish.
 func (p *Picture) Publish() {
+	applied := map[bundle.ID]*Applied{}
+	ids, _ := p.stale.applied.Take()
+	for id := range ids {
+		if id.IsEndpoint() {
+			applied[id] = p.applied(id)
+		}
+	}
 	subjects, _ := p.subjects.of(p, p.Ledger.changes, func() *Subjects {
 		return &Subjects{
 			Deployments: append(p.Ledger.ours(deploymentKind()), p.Ledger.ours(publisherKind())...), DaemonSets: p.Ledger.ours(daemonSetKind()),
 			Publishers: p.publishers(), Nameservers: p.nameservers(),
 		}
 	})
-	p.SetSubjects(subjects)
+	p.SetSubjects(subjects, applied)
 }
 
 // Follow tells the watches what to see: the kinds of all objects that may be Signpost's,
@@ -71,20 +79,13 @@ func (p *Picture) Follow() {
 
 // ours are the kinds of Signpost's objects, and the namespaces of pods that are observed.
 func (p *Picture) ours() cluster.Interest {
-	kinds, homes := map[cluster.Kind]bool{}, map[string]bool{}
-	for id, e := range p.Ledger.Entries() {
+	homes := map[string]bool{}
+	for id := range p.Ledger.few {
 		if want := p.Desired.Object(id); want != nil && (isExternalDNS(id, want) || isNameserver(id, want)) {
 			homes[id.Namespace] = true
 		}
-		if !IsForeign(e) {
-			kinds[cluster.KindOf(id)] = true
-		}
 	}
-	interest := cluster.Interest{Pods: slices.Sorted(maps.Keys(homes))}
-	for kind := range kinds {
-		interest.Kinds = append(interest.Kinds, kind)
-	}
-	return interest
+	return cluster.Interest{Pods: slices.Sorted(maps.Keys(homes)), Kinds: slices.Collect(maps.Keys(p.Ledger.kinds))}
 }
 
 func deploymentKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "Deployment"} }

@@ -2,14 +2,18 @@ package state
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
 // TestWhatIsObservedIsMadeAgainAfterAChangeOnly: steps in which neither the contexts nor the
@@ -19,53 +23,60 @@ func TestWhatIsObservedIsMadeAgainAfterAChangeOnly(t *testing.T) {
 	b := newBoard(t)
 	b.cluster.Clock, b.cluster.Signals = &stopped{}, NewSignals()
 	p := &Picture{Cluster: b.cluster, Desired: b.desired, Ledger: NewLedger(b.cluster, ledger.New(kvtest.NewFake()))}
-	step := func() Snapshot {
+	type told struct {
+		*Subjects
+		*Questions
+		applied map[bundle.ID]*Applied
+	}
+	step := func() told {
 		require.NoError(t, p.Desired.Load(t.Context(), p.Ledger.Entries()))
 		p.UpdateQuestions()
 		p.Publish()
-		return p.Snapshot()
+		return told{p.Snapshot().Subjects, p.TakeQuestions(), p.TakeApplied()}
 	}
 	b.commit("provider", here, b.ofLab("apps/v1", "Deployment", "provider"))
-	require.NotEmpty(t, step().Questions.How)
+	require.NotEmpty(t, step().How)
 
 	b.commit("web", here, b.ofLab("externaldns.k8s.io/v1alpha1", "DNSEndpoint", "web"))
 	wanted := step()
-	require.Contains(t, wanted.Questions.Endpoints, "shop/web")
-	require.Equal(t, Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}, wanted.Questions.Mark("shop/web"))
-	require.Empty(t, wanted.Subjects.Publishers, "nothing is applied yet")
-	require.Same(t, wanted.Subjects, step().Subjects)
-	require.Same(t, wanted.Questions, step().Questions)
+	require.True(t, wanted.Changed["shop/web"].There)
+	mark := Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}
+	require.Equal(t, mark, wanted.Changed["shop/web"].Mark())
+	require.Empty(t, wanted.Publishers, "nothing is applied yet")
+	still := step()
+	require.Same(t, wanted.Subjects, still.Subjects)
+	require.Nil(t, still.Questions)
 
 	for id := range p.Desired.Objects() {
 		p.Ledger.Set(ledger.Entry{ID: id, UID: "1", Generation: 2, CreatedByUs: true, Status: ledger.Applied})
 	}
+	web := bundle.EndpointID(here, "shop", "web")
 	applied := step()
-	require.Len(t, applied.Subjects.Publishers, 1)
-	require.Equal(t, []string{"shop/provider"}, applied.Subjects.Deployments)
-	require.Len(t, applied.Subjects.Publishers[0].Endpoints, 1)
-	require.Equal(t, "1", applied.Subjects.Publishers[0].Endpoints[0].UID)
-	require.Equal(t, int64(2), applied.Subjects.Publishers[0].Endpoints[0].Generation)
-	require.Same(t, applied.Subjects, step().Subjects)
+	require.Len(t, applied.Publishers, 1)
+	require.Equal(t, []string{"shop/provider"}, applied.Deployments)
+	require.Equal(t, map[bundle.ID]*Applied{web: {mark, Endpoint{UID: "1", Generation: 2}}}, applied.applied)
+	still = step()
+	require.Same(t, applied.Subjects, still.Subjects)
+	require.Empty(t, still.applied)
 
-	asked := p.questions.value
 	for id, e := range p.Ledger.Entries() {
 		e.Generation++
 		p.Ledger.Set(ledger.Entry{ID: id, UID: e.UID, Generation: e.Generation, CreatedByUs: true, Status: ledger.Applied})
 	}
 	again := step()
-	require.Equal(t, int64(3), again.Subjects.Publishers[0].Endpoints[0].Generation)
-	require.Same(t, asked, p.questions.value, "what is applied again changes nothing that is asked")
+	require.Equal(t, int64(3), again.applied[web].Generation)
+	require.Nil(t, again.Questions, "what is applied again changes nothing that is asked")
 
 	b.commit("web", here)
-	require.Contains(t, step().Questions.Going, "shop/web")
+	require.True(t, step().Changed["shop/web"].Going)
 	for id := range p.Ledger.Entries() {
 		if id.IsEndpoint() {
 			p.Ledger.Drop(id)
 		}
 	}
 	gone := step()
-	require.Empty(t, gone.Questions.Going)
-	require.Empty(t, gone.Subjects.Publishers[0].Endpoints)
+	require.Equal(t, Asked{}, gone.Changed["shop/web"])
+	require.Equal(t, map[bundle.ID]*Applied{web: nil}, gone.applied)
 }
 
 // TestWhatFollowsFromTheLedgerIsNeverOfAnEarlierOne: whatever becomes of the entries, the
@@ -80,6 +91,7 @@ func TestWhatFollowsFromTheLedgerIsNeverOfAnEarlierOne(t *testing.T) {
 		b.ofLab("apps/v1", "Deployment", "provider"), b.ofLab("v1", "ConfigMap", "a"),
 		b.ofLab("externaldns.k8s.io/v1alpha1", "DNSEndpoint", "web"), b.ofLab("externaldns.k8s.io/v1alpha1", "DNSEndpoint", "api"),
 	}
+	asked, applied := map[string]Asked{}, map[bundle.ID]*Applied{}
 	for range 500 {
 		id := objects[random.IntN(len(objects))].ID
 		switch random.IntN(4) {
@@ -93,10 +105,28 @@ func TestWhatFollowsFromTheLedgerIsNeverOfAnEarlierOne(t *testing.T) {
 			p.Ledger.Set(ledger.Entry{ID: id, Generation: random.Int64N(3), CreatedByUs: random.IntN(2) == 0, Status: status})
 		}
 		p.UpdateQuestions()
-		require.True(t, p.ask().equal(p.Snapshot().Questions))
+		p.Publish()
+		if questions := p.TakeQuestions(); questions != nil {
+			maps.Copy(asked, questions.Changed)
+			require.Equal(t, map[Mark]*appcontext.Verify(p.ways()), questions.How)
+		}
+		maps.Copy(applied, p.TakeApplied())
+		for _, o := range objects[2:] {
+			require.Equal(t, p.asked(o.ID), asked[o.ID.Namespace+"/"+o.ID.Name])
+			require.Equal(t, p.applied(o.ID), applied[o.ID])
+		}
 		interest, _ := p.interest.of(p, p.Ledger.turns, p.ours)
-		require.Equal(t, p.ours().Pods, interest.Pods)
-		require.ElementsMatch(t, p.ours().Kinds, interest.Kinds)
+		homes, kinds := map[string]bool{}, map[cluster.Kind]bool{}
+		for id, e := range p.Ledger.Entries() {
+			if want := p.Desired.Object(id); want != nil && isExternalDNS(id, want) {
+				homes[id.Namespace] = true
+			}
+			if !IsForeign(e) {
+				kinds[cluster.KindOf(id)] = true
+			}
+		}
+		require.Equal(t, slices.Sorted(maps.Keys(homes)), interest.Pods)
+		require.ElementsMatch(t, slices.Collect(maps.Keys(kinds)), interest.Kinds)
 	}
 }
 

@@ -11,20 +11,23 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 )
 
-// Publisher is an external-dns of ours, with the DNSEndpoints that it is to
-// publish as the ledger says they were applied.
+// Publisher is an external-dns of ours.
 type Publisher struct {
 	Mark
 	Deployment string // its name
-	Endpoints  []Endpoint
 }
 
 // Endpoint is a DNSEndpoint as it was applied: what the probes need of its entry.
 type Endpoint struct {
-	ID         bundle.ID
 	UID        string
 	Generation int64
 	Stages     *intent.Stages // not changed any more
+}
+
+// Applied is a DNSEndpoint as it was applied, for the external-dns of a Mark.
+type Applied struct {
+	Mark
+	Endpoint
 }
 
 // Mark is what an external-dns, its pods and its DNSEndpoints have in common.
@@ -61,26 +64,26 @@ func isExternalDNS(id bundle.ID, want *Wanted) bool {
 // namespace and name.
 func (p *Picture) publishers() []Publisher {
 	var out []Publisher
-	endpoints := map[Mark][]Endpoint{}
-	for id, e := range p.Ledger.Entries() {
+	for id := range p.Ledger.few {
 		want := p.Desired.Object(id)
-		switch {
-		case want == nil || !e.CreatedByUs:
-		case isExternalDNS(id, want):
+		if want != nil && p.Ledger.Entries()[id].CreatedByUs && isExternalDNS(id, want) {
 			out = append(out, Publisher{Mark: MarkOf(id, want), Deployment: id.Name})
-		case id.IsEndpoint():
-			mark := MarkOf(id, want)
-			endpoints[mark] = append(endpoints[mark], Endpoint{ID: id, UID: e.UID, Generation: e.Generation, Stages: e.Stages})
 		}
-	}
-	for i := range out {
-		out[i].Endpoints = endpoints[out[i].Mark]
-		slices.SortFunc(out[i].Endpoints, func(a, b Endpoint) int { return bundle.Compare(a.ID, b.ID) })
 	}
 	slices.SortFunc(out, func(a, b Publisher) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Deployment, b.Deployment))
 	})
 	return out
+}
+
+// applied is a DNSEndpoint that is wanted, as the ledger says that it was applied; nil: there is none.
+func (p *Picture) applied(id bundle.ID) *Applied {
+	want := p.Desired.Object(id)
+	e, known := p.Ledger.Entries()[id]
+	if want == nil || !known || !e.CreatedByUs {
+		return nil
+	}
+	return &Applied{MarkOf(id, want), Endpoint{UID: e.UID, Generation: e.Generation, Stages: e.Stages}}
 }
 
 // Key is the Deployment as "namespace/name".

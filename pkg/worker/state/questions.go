@@ -1,79 +1,163 @@
 package state
 
 import (
-	"cmp"
 	"maps"
 	"net/netip"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
 
-// Questions are the DNSEndpoints whose names are to be verified, as a step of the
-// cluster left them. They are not changed any more.
+// Questions are what has changed about the names that are to be verified.
 type Questions struct {
-	Endpoints map[string]*Wanted          // by "namespace/name"
-	Passed    map[string]*Wanted          // those that came and went since the verifier looked last
-	Going     map[string]bool             // those that are being deleted
-	How       map[Mark]*appcontext.Verify // of each external-dns
-	Servers   map[Mark][]netip.AddrPort   // that its record gives
+	Changed map[string]Asked            // DNSEndpoints, by "namespace/name"
+	How     map[Mark]*appcontext.Verify // of each external-dns, changed or not
+	Servers map[Mark][]netip.AddrPort   // that its record gives
 }
 
-// UpdateQuestions tells the verifying goroutine what there is to be verified. The names of what is
-// wanted and not applied yet are asked for, too: whether they are answered is
+// Asked is a DNSEndpoint whose names are to be verified, or are to go.
+type Asked struct {
+	Want  *Wanted // as it is wanted, or was wanted last; nil: it was not wanted since the questions before
+	There bool    // it is wanted
+	Going bool    // it is being deleted
+}
+
+// Mark is that of the external-dns; the zero one if it is not known here.
+func (a Asked) Mark() Mark {
+	if a.Want == nil {
+		return Mark{}
+	}
+	return MarkOf(a.Want.Object.ID, a.Want)
+}
+
+// how is in which way each external-dns has its names verified.
+type how map[Mark]*appcontext.Verify
+
+// UpdateQuestions tells the verifying goroutine what has changed about what is to be verified. The
+// names of what is wanted and not applied yet are asked for, too: whether they are answered is
 // then seen all the same.
 func (p *Picture) UpdateQuestions() {
-	if q, again := p.questions.of(p, p.Ledger.turns, p.ask); again {
-		p.SetQuestions(q)
-	}
-}
-
-func (p *Picture) ask() *Questions {
-	q := &Questions{
-		Endpoints: map[string]*Wanted{}, Going: map[string]bool{},
-		How: map[Mark]*appcontext.Verify{}, Servers: map[Mark][]netip.AddrPort{},
-	}
-	for id, want := range p.Desired.Objects() {
-		switch {
-		case isExternalDNS(id, want):
-			m := MarkOf(id, want)
-			q.How[m] = p.Desired.Pointer(want.Owners[0]).Verify
-			q.Servers[m] = ServersOf(q.How[m])
-		case id.IsEndpoint():
-			q.Endpoints[id.Namespace+"/"+id.Name] = want
+	ids, _ := p.stale.asked.Take()
+	changed := map[string]Asked{}
+	for id := range ids {
+		if id.IsEndpoint() {
+			changed[id.Namespace+"/"+id.Name] = p.asked(id)
 		}
 	}
-	for id := range p.Ledger.Entries() {
-		if id.IsEndpoint() && p.Desired.Object(id) == nil {
-			q.Going[id.Namespace+"/"+id.Name] = true
+	ways, _ := p.how.of(p, 0, p.ways)
+	p.SetQuestions(changed, ways)
+}
+
+func (p *Picture) asked(id bundle.ID) Asked {
+	want := p.Desired.Object(id)
+	_, known := p.Ledger.Entries()[id]
+	return Asked{Want: want, There: want != nil, Going: known && want == nil}
+}
+
+func (p *Picture) ways() how {
+	ways := how{}
+	for id := range p.Desired.few {
+		if want := p.Desired.Object(id); isExternalDNS(id, want) {
+			ways[MarkOf(id, want)] = p.Desired.Pointer(want.Owners[0]).Verify
 		}
 	}
-	return q
+	return ways
 }
 
-// after keeps the DNSEndpoints of questions that nobody has taken up, unless they are among these. Their names are to go
-// all the same.
-func (q *Questions) after(missed *Questions) {
-	q.Passed = map[string]*Wanted{}
-	for key, want := range missed.Passed {
-		q.Passed[key] = want
-	}
-	for key, want := range missed.Endpoints {
-		q.Passed[key] = want
-	}
-	maps.DeleteFunc(q.Passed, func(key string, _ *Wanted) bool { return q.Endpoints[key] != nil })
+// questions are those that nobody has taken up yet.
+type questions struct {
+	changed map[string]Asked
+	how     how
+	begun   bool               // there were some
+	fresh   bool               // they differ from those that were taken up last
+	probed  map[string]*Wanted // the DNSEndpoints whose addresses are to be probed; not changed any more
 }
 
-// Mark is that of one of the Endpoints, or of those that have passed; the zero one for none.
-func (q *Questions) Mark(endpoint string) Mark {
-	if want := cmp.Or(q.Endpoints[endpoint], q.Passed[endpoint]); want != nil {
-		return MarkOf(want.Object.ID, want)
+// add adds what has changed, and tells whether anything has, and what is to be probed. A DNSEndpoint that has come and
+// gone is kept: its names are to go all the same.
+func (q *questions) add(changed map[string]Asked, ways how) (any, probes bool) {
+	any = len(changed) > 0 || !q.begun || !maps.Equal(q.how, ways)
+	if !q.begun {
+		q.begun, q.changed, probes = true, map[string]Asked{}, true
 	}
-	return Mark{}
+	for key, now := range changed {
+		if before := q.changed[key]; now.Want == nil {
+			now.Want = before.Want
+		}
+		q.changed[key] = now
+		if now.asksForProbes() || q.probed[key] != nil {
+			if !probes {
+				q.probed, probes = maps.Clone(q.probed), true
+			}
+			q.probe(key, now)
+		}
+	}
+	q.how, q.fresh = ways, q.fresh || any
+	return any, probes
 }
 
-// equal tells whether the same is to be verified in the same way.
-func (q *Questions) equal(other *Questions) bool {
-	return maps.Equal(q.Endpoints, other.Endpoints) && maps.Equal(q.Going, other.Going) && maps.Equal(q.How, other.How)
+func (a Asked) asksForProbes() bool {
+	return a.There && a.Want.Object.Published != nil && len(a.Want.Object.Published.Probes) > 0
+}
+
+// probe notes whether a DNSEndpoint has addresses to be probed.
+func (q *questions) probe(key string, now Asked) {
+	delete(q.probed, key)
+	if !now.asksForProbes() {
+		return
+	}
+	if q.probed == nil {
+		q.probed = map[string]*Wanted{}
+	}
+	q.probed[key] = now.Want
+}
+
+// take answers what has changed, nil for nothing.
+func (q *questions) take() *Questions {
+	if !q.fresh {
+		return nil
+	}
+	out := &Questions{Changed: q.changed, How: q.how, Servers: map[Mark][]netip.AddrPort{}}
+	for mark, way := range q.how {
+		out.Servers[mark] = ServersOf(way)
+	}
+	q.changed, q.fresh = map[string]Asked{}, false
+	return out
+}
+
+// SetQuestions tells what has changed about the names that are to be verified, and how that is done.
+func (c *Cluster) SetQuestions(changed map[string]Asked, ways map[Mark]*appcontext.Verify) {
+	c.mu.Lock()
+	any, probes := c.questions.add(changed, ways)
+	c.mu.Unlock()
+	if any {
+		c.Signals.Verify.Wake()
+	}
+	if probes {
+		c.Signals.Addresses.Wake()
+	}
+}
+
+// TakeQuestions answers what has changed about the names that are to be verified since it was called last, to the verifier
+// alone; nil: nothing.
+func (c *Cluster) TakeQuestions() *Questions {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.questions.take()
+}
+
+// Asks tells whether it is known what is to be verified.
+func (c *Cluster) Asks() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.questions.begun
+}
+
+// Probed answers the DNSEndpoints whose addresses are to be probed, by "namespace/name". The caller must not change the map.
+func (c *Cluster) Probed() map[string]*Wanted {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.questions.probed
 }
 
 // ServersOf answers the servers that are to be asked, none for those of the zone.

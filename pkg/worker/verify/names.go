@@ -3,11 +3,8 @@
 package verify
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,14 +33,18 @@ type Names struct {
 	cluster  *state.Cluster
 	verifier Verifier
 	store    *observed.Store
-	seen     *state.Questions  // what was followed last
 	proofs   map[string]*proof // by DNSEndpoint, "namespace/name"; nil before what is stored was read
+	recalled bool              // what was stored is among the proofs, and was not compared with what is asked yet
+	how      map[state.Mark]*appcontext.Verify
+	sharers  sharers           // the proofs, by their names
+	gone     map[string]*proof // those of DNSEndpoints that are not wanted
+	schedule schedule
 }
 
 // New makes Names of which nothing is known yet. Nothing is asked without a
 // Verifier.
 func New(of *state.Cluster, verifier Verifier, store *observed.Store) *Names {
-	return &Names{cluster: of, verifier: verifier, store: store}
+	return &Names{cluster: of, verifier: verifier, store: store, sharers: newSharers(), gone: map[string]*proof{}}
 }
 
 // Rhythm of the questions: soon after a change, and the more rarely the longer
@@ -60,6 +61,7 @@ const (
 // Run asks whenever something has changed or a question is due, until ctx ends.
 func (p *Names) Run(ctx context.Context) {
 	if p.verifier == nil {
+		p.ignore(ctx)
 		return
 	}
 	for {
@@ -78,9 +80,22 @@ func (p *Names) Run(ctx context.Context) {
 	}
 }
 
-// step asks what is due, and answers when something is again.
+// ignore asks nothing, until ctx ends.
+func (p *Names) ignore(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.cluster.Signals.Verify:
+			p.cluster.TakeQuestions()
+		}
+	}
+}
+
+// step asks what is due, and answers when something is again. Its cost follows what has changed and what is due, and
+// not how many names there are.
 func (p *Names) step(ctx context.Context) time.Duration {
-	if p.cluster.Snapshot().Questions == nil {
+	if !p.cluster.Asks() {
 		return verifyRarely // it is called when there is something
 	}
 	if p.proofs == nil {
@@ -89,26 +104,23 @@ func (p *Names) step(ctx context.Context) time.Duration {
 			return pace.RetryLongest
 		}
 	}
-	now, questions := p.cluster.Clock.Now(), p.cluster.TakeQuestions()
-	if questions != p.seen {
+	now := p.cluster.Clock.Now()
+	if questions := p.cluster.TakeQuestions(); questions != nil {
 		p.follow(questions, now)
-		p.seen = questions
 	}
 	p.forget(now)
-	p.confirm()
-	p.hand()
-	due := p.due(now)
+	p.confirm(now)
+	due := p.schedule.due(now)
 	p.ask(ctx, due)
 	if ctx.Err() != nil {
 		return 0
 	}
-	p.hand()
+	p.hand(due)
 	now = p.cluster.Clock.Now()
-	wait := verifyRarely
-	for _, one := range p.proofs {
-		wait = min(wait, one.due(now))
+	for _, one := range due {
+		p.schedule.set(one, now)
 	}
-	return wait
+	return p.schedule.wait(now)
 }
 
 // recall takes up what an earlier owner of the cluster has found: among it are
@@ -118,120 +130,52 @@ func (p *Names) recall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.proofs = map[string]*proof{}
+	p.proofs, p.recalled = map[string]*proof{}, true
 	for key, a := range stored {
 		one := &proof{
+			key:     key,
 			mark:    state.Mark{Namespace: state.NamespaceOf(key), Project: a.Project, Record: a.Record, Scope: a.Scope},
 			names:   map[nameKey]sets{},
 			answers: &a,
+			handed:  &a,
 		}
 		for _, n := range a.Names {
 			one.names[nameKey{n.Name, n.Type}] = sets{"": n.Targets}
 		}
-		p.proofs[key] = one
+		p.proofs[key], p.gone[key] = one, one
+		p.sharers.add(one)
 	}
 	return nil
 }
 
-// follow takes up what is to be verified now. A DNSEndpoint that has gone is leaving.
-// While it goes, and while it has no external-dns, nothing is asked.
-func (p *Names) follow(now *state.Questions, at time.Time) {
-	for _, all := range []map[string]*state.Wanted{now.Passed, now.Endpoints} {
-		for key, want := range all {
-			p.wanted(key, want, now.Mark(key))
-		}
-	}
-	published := map[state.Mark]map[nameKey]sets{}
-	for key := range now.Endpoints {
-		one := p.proofs[key]
-		if published[one.mark] == nil {
-			published[one.mark] = map[nameKey]sets{}
-		}
-		join(published[one.mark], one.names)
-	}
-	for key, one := range p.proofs {
-		_, there := now.Endpoints[key]
-		one.paused = now.Going[key] || now.How[one.mark] == nil
-		one.orphan = !there && now.How[one.mark] == nil
-		if one.how != nil && now.How[one.mark] != nil && !slices.Equal(one.servers, now.Servers[one.mark]) {
-			one.restart(at)
-		}
-		one.how, one.servers = now.How[one.mark], now.Servers[one.mark]
-		one.updateQuestions(!there && !now.Going[key], published[one.mark], at)
-	}
-}
-
-// wanted takes up a DNSEndpoint as it is, or was last.
-func (p *Names) wanted(key string, want *state.Wanted, mark state.Mark) {
-	one := p.proofs[key]
-	if one == nil {
-		one = &proof{}
-		p.proofs[key] = one
-	}
-	if one.digest != want.Digest {
-		one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Stages.Observed
-	}
-	one.mark = mark
-}
-
-// join adds what a DNSEndpoint gives to its names to what others give to them.
-func join(all, more map[nameKey]sets) {
-	for key, given := range more {
-		if all[key] == nil {
-			all[key] = sets{}
-		}
-		for id, targets := range given {
-			all[key][id] = append(all[key][id], targets...)
-		}
-	}
-}
-
 // forget drops what has gone and was told of.
 func (p *Names) forget(now time.Time) {
-	for key, one := range p.proofs {
+	for key, one := range p.gone {
 		if one.orphan || one.leaving && one.over(now) {
+			one.answers = nil
+			p.hand([]*proof{one})
 			delete(p.proofs, key)
+			delete(p.gone, key)
+			p.sharers.remove(one)
+			p.schedule.remove(one)
 		}
 	}
 }
 
 // confirm has the built-in publisher say of which DNSEndpoints it has removed the names.
-func (p *Names) confirm() {
+func (p *Names) confirm(now time.Time) {
 	own, is := p.cluster.Watches().(cluster.BuiltIn)
 	if !is {
 		return
 	}
-	for key, one := range p.proofs {
+	for key, one := range p.gone {
 		if one.leaving && !one.paused && !one.removed {
 			namespace, name, _ := strings.Cut(key, "/")
-			one.removed = own.Removed(bundle.EndpointID(p.cluster.Name, namespace, name), one.hosts())
+			if one.removed = own.Removed(bundle.EndpointID(p.cluster.Name, namespace, name), one.hosts()); one.removed {
+				p.schedule.set(one, now)
+			}
 		}
 	}
-}
-
-// due are those whose turn it is: what has changed last comes first.
-func (p *Names) due(now time.Time) []*proof {
-	var due []*proof
-	for _, key := range slices.Sorted(maps.Keys(p.proofs)) {
-		if one := p.proofs[key]; one.due(now) <= 0 {
-			due = append(due, one)
-		}
-	}
-	slices.SortStableFunc(due, func(a, b *proof) int { return cmp.Or(order(a.done)-order(b.done), b.began.Compare(a.began)) })
-	count := 0
-	for n, one := range due {
-		if count += len(one.questions); count > questionsAtOnce && n > 0 {
-			return due[:n]
-		}
-	}
-	return due
-}
-
-func order(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
 }
 
 // ask verifies several DNSEndpoints at a time.
@@ -255,15 +199,15 @@ func (p *Names) ask(ctx context.Context, due []*proof) {
 	}
 }
 
-// hand gives the answers to the observer, to be stored.
-func (p *Names) hand() {
-	all := map[string]*observed.Answers{}
-	for key, one := range p.proofs {
-		if one.answers != nil {
-			all[key] = one.answers
+// hand gives the answers that have changed to the observer, to be stored.
+func (p *Names) hand(of []*proof) {
+	changed := map[string]*observed.Answers{}
+	for _, one := range of {
+		if one.answers != one.handed {
+			changed[one.key], one.handed = one.answers, one.answers
 		}
 	}
-	p.cluster.SetAnswers(all)
+	p.cluster.SetAnswers(changed)
 }
 
 // knownAnswer is what is found without a question; ok is false when there is one to

@@ -27,12 +27,12 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 		how := &appcontext.Verify{Servers: []string{server}}
 		want := &state.Wanted{Object: giving(t, "203.0.113.10"), Digest: "1", Marks: cluster.Marks{Labels: m.Labels()}}
 		return &state.Questions{
-			Endpoints: map[string]*state.Wanted{key: want},
-			How:       map[state.Mark]*appcontext.Verify{m: how}, Servers: map[state.Mark][]netip.AddrPort{m: state.ServersOf(how)},
+			Changed: map[string]state.Asked{key: {Want: want, There: true}},
+			How:     map[state.Mark]*appcontext.Verify{m: how}, Servers: map[state.Mark][]netip.AddrPort{m: state.ServersOf(how)},
 		}
 	}
 	z := zone{"www.lab.example A": {"203.0.113.10"}}
-	p := &Names{proofs: map[string]*proof{}}
+	p := following(&state.Cluster{})
 	p.follow(questionsWith(authoritative), now)
 	one := p.proofs[key]
 	one.ask(t.Context(), z, stopped{now})
@@ -52,7 +52,7 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 	require.LessOrEqual(t, one.due(now), verifySoonest)
 
 	gone := questionsWith("192.0.2.54:53")
-	gone.Endpoints = nil
+	gone.Changed = map[string]state.Asked{key: {}}
 	p.follow(gone, now)
 	clear(z)
 	one.ask(t.Context(), z, stopped{now})
@@ -68,18 +68,18 @@ func TestANameThatTheBuiltInPublisherHasRemovedIsGone(t *testing.T) {
 	key, m := "shop/web", state.Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}
 	how := &appcontext.Verify{Servers: []string{authoritative}}
 	there := state.Questions{
-		Endpoints: map[string]*state.Wanted{key: {Object: giving(t, "203.0.113.10"), Digest: "1", Marks: cluster.Marks{Labels: m.Labels()}}},
-		How:       map[state.Mark]*appcontext.Verify{m: how}, Servers: map[state.Mark][]netip.AddrPort{m: state.ServersOf(how)},
+		Changed: map[string]state.Asked{key: {Want: &state.Wanted{Object: giving(t, "203.0.113.10"), Digest: "1", Marks: cluster.Marks{Labels: m.Labels()}}, There: true}},
+		How:     map[state.Mark]*appcontext.Verify{m: how}, Servers: map[state.Mark][]netip.AddrPort{m: state.ServersOf(how)},
 	}
 	gone := there
-	gone.Endpoints = nil
+	gone.Changed = map[string]state.Asked{key: {}}
 	publisher, z := &removing{}, zone{}
 	of := &state.Cluster{Name: "_publisher.shop+lab"}
 	of.SetWatches(publisher, nil)
-	p := &Names{cluster: of, proofs: map[string]*proof{}}
+	p := following(of)
 	look := func(q *state.Questions) *proof {
 		p.follow(q, now)
-		p.confirm()
+		p.confirm(now)
 		one := p.proofs[key]
 		one.ask(t.Context(), z, stopped{now})
 		return one
@@ -107,21 +107,28 @@ func TestNamesOfADNSEndpointThatWasNotSeenAreAskedFor(t *testing.T) {
 	how := map[state.Mark]*appcontext.Verify{m: {Servers: []string{authoritative}}}
 	want := &state.Wanted{Object: giving(t, "203.0.113.10"), Digest: "1", Marks: cluster.Marks{Labels: m.Labels()}}
 	of := &state.Cluster{Name: "_publisher.shop+lab", Clock: stopped{time.Now()}}
-	p := &Names{cluster: of, proofs: map[string]*proof{}}
-	of.SetQuestions(&state.Questions{How: how})
+	p := following(of)
+	of.SetQuestions(nil, how)
 	p.step(t.Context())
-	of.SetQuestions(&state.Questions{How: how, Endpoints: map[string]*state.Wanted{"shop/web": want}})
-	of.SetQuestions(&state.Questions{How: how, Going: map[string]bool{"shop/web": true}})
-	of.SetQuestions(&state.Questions{How: how})
+	of.SetQuestions(map[string]state.Asked{"shop/web": {Want: want, There: true}}, how)
+	of.SetQuestions(map[string]state.Asked{"shop/web": {Going: true}}, how)
+	of.SetQuestions(map[string]state.Asked{"shop/web": {}}, how)
 	p.step(t.Context())
 	require.Contains(t, p.proofs, "shop/web")
 	require.True(t, p.proofs["shop/web"].leaving)
 	require.Equal(t, []string{"www.lab.example"}, p.proofs["shop/web"].hosts())
 
 	delete(p.proofs, "shop/web")
-	of.SetQuestions(&state.Questions{How: how, Going: map[string]bool{"shop/other": true}})
+	of.SetQuestions(map[string]state.Asked{"shop/other": {Going: true}}, how)
 	p.step(t.Context())
 	require.Empty(t, p.proofs, "what was taken up is not told again")
+}
+
+// following are Names of a cluster of which nothing was stored.
+func following(of *state.Cluster) *Names {
+	p := New(of, nil, nil)
+	p.proofs = map[string]*proof{}
+	return p
 }
 
 // removing is a built-in publisher that has removed some names.

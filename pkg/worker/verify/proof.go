@@ -19,7 +19,10 @@ import (
 
 // proof is what is known of the names of one DNSEndpoint.
 type proof struct {
+	key     string // the DNSEndpoint, "namespace/name"
 	mark    state.Mark
+	there   bool // the DNSEndpoint is wanted
+	going   bool // it is being deleted
 	how     *appcontext.Verify
 	servers []netip.AddrPort
 	digest  string           // of the content that names was read from; empty: it was recalled
@@ -37,7 +40,9 @@ type proof struct {
 	done      bool                 // nothing else is expected of the answers
 	gone      time.Time            // since when no server answers what leaves; zero: one may
 	answers   *observed.Answers    // nil: nothing is known yet; not changed once it is handed over
+	handed    *observed.Answers    // those that the observer was given
 	logged    bool                 // the log knows that a name is somebody else's
+	turn      turn
 }
 
 // How long the names of a DNSEndpoint that has gone are kept in mind: once they
