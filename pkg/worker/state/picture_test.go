@@ -130,6 +130,49 @@ func TestWhatFollowsFromTheLedgerIsNeverOfAnEarlierOne(t *testing.T) {
 	}
 }
 
+// TestOneChangedDNSEndpointIsToldOfAlone: to tell of it costs the same beside 10 others and beside 300.
+func TestOneChangedDNSEndpointIsToldOfAlone(t *testing.T) {
+	costs := map[int]float64{}
+	for _, others := range []int{10, 300} {
+		b := newBoard(t)
+		b.cluster.Clock, b.cluster.Signals = &stopped{}, NewSignals()
+		p := &Picture{Cluster: b.cluster, Desired: b.desired, Ledger: NewLedger(b.cluster, ledger.New(kvtest.NewFake()))}
+		tell := func() (asked, applied int) {
+			p.UpdateQuestions()
+			p.Publish()
+			p.Follow()
+			if questions := p.TakeQuestions(); questions != nil {
+				asked = len(questions.Changed)
+			}
+			return asked, len(p.TakeApplied())
+		}
+		b.commit("provider", here, b.ofLab("apps/v1", "Deployment", "provider"))
+		for n := range others {
+			name := fmt.Sprintf("e%d", n)
+			b.commit(appcontext.Owner(name), here, b.ofLab("externaldns.k8s.io/v1alpha1", "DNSEndpoint", name))
+		}
+		require.NoError(t, p.Desired.Load(t.Context(), nil))
+		for id := range p.Desired.Objects() {
+			p.Ledger.Set(ledger.Entry{ID: id, CreatedByUs: true, Status: ledger.Applied})
+		}
+		asked, applied := tell()
+		require.Equal(t, []int{others, others}, []int{asked, applied})
+
+		one, generation := bundle.EndpointID(here, "shop", "e1"), int64(0)
+		costs[others] = testing.AllocsPerRun(100, func() {
+			generation++
+			p.Ledger.Set(ledger.Entry{ID: one, Generation: generation, CreatedByUs: true, Status: ledger.Applied})
+			asked, applied := tell()
+			require.Equal(t, []int{0, 1}, []int{asked, applied})
+		})
+		b.commit("e1", here)
+		require.NoError(t, p.Desired.Load(t.Context(), p.Ledger.Entries()))
+		asked, applied = tell()
+		require.Equal(t, []int{1, 1}, []int{asked, applied})
+	}
+	require.InDelta(t, costs[10], costs[300], 3)
+}
+
 // ofLab is an object of the external-dns of provider lab.
 func (b *board) ofLab(version, kind, name string) bundle.Object {
 	b.Helper()

@@ -1,0 +1,148 @@
+package verify
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
+	"github.com/signpost-dns/signpost/pkg/worker/state"
+)
+
+func markOf(provider string) state.Mark {
+	return state.Mark{Namespace: "shop", Project: "shop", Record: provider, Scope: "public"}
+}
+
+// endpointOf is a DNSEndpoint of a provider that gives one target to each of some names.
+func endpointOf(provider, key, target string, names ...string) state.Asked {
+	published := &bundle.Published{}
+	for _, name := range names {
+		published.Names = append(published.Names, bundle.PublishedName{Name: name, Type: "A", Targets: []string{target}})
+	}
+	object := bundle.Object{ID: bundle.EndpointID("edge+hub", "shop", key), Published: published}
+	return state.Asked{There: true, Want: &state.Wanted{
+		Object: object, Digest: fmt.Sprint(provider, key, target, names), Marks: cluster.Marks{Labels: markOf(provider).Labels()},
+	}}
+}
+
+func ways(providers ...string) (map[state.Mark]*appcontext.Verify, map[state.Mark][]netip.AddrPort) {
+	how, servers := map[state.Mark]*appcontext.Verify{}, map[state.Mark][]netip.AddrPort{}
+	for _, provider := range providers {
+		how[markOf(provider)] = &appcontext.Verify{Servers: []string{authoritative}}
+		servers[markOf(provider)] = state.ServersOf(how[markOf(provider)])
+	}
+	return how, servers
+}
+
+// TestQuestionsFollowFromWhatThereIsNow: however DNSEndpoints with names in common came and went, the questions are those of
+// somebody who is told of all of them at once.
+func TestQuestionsFollowFromWhatThereIsNow(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 8))
+	at := time.Unix(1000, 0)
+	p, there, ever := following(&state.Cluster{}), map[string]state.Asked{}, map[string]state.Asked{}
+	for step := range 2000 {
+		key := fmt.Sprintf("shop/e%d", random.IntN(4))
+		var names []string
+		for n := range 3 {
+			if random.IntN(2) == 0 {
+				names = append(names, fmt.Sprintf("n%d.lab.example", n))
+			}
+		}
+		asked := endpointOf([]string{"lab", "dev"}[random.IntN(2)], key[5:], fmt.Sprintf("192.0.2.%d", random.IntN(3)), names...)
+		switch random.IntN(4) {
+		case 0:
+			asked = state.Asked{}
+		case 1:
+			asked = state.Asked{Going: true}
+		default:
+			ever[key] = asked
+		}
+		there[key] = asked
+		how, servers := ways([][]string{{"lab", "dev"}, {"lab"}, {"lab", "dev"}}[random.IntN(3)]...)
+		now := &state.Questions{Changed: map[string]state.Asked{key: asked}, How: how, Servers: servers}
+		p.follow(now, at)
+		require.Equal(t, len(p.proofs), len(p.schedule.later)+len(p.schedule.ready))
+
+		anew := following(&state.Cluster{})
+		all := map[string]state.Asked{}
+		for key, is := range there {
+			is.Want = ever[key].Want
+			all[key] = is
+		}
+		anew.follow(&state.Questions{Changed: all, How: how, Servers: servers}, at)
+		require.Len(t, p.proofs, len(anew.proofs))
+		for key, want := range anew.proofs {
+			is := p.proofs[key]
+			require.Equal(t, want.questions, is.questions, "step %d, %s", step, key)
+			require.Equal(t, []any{want.mark, want.there, want.going, want.leaving, want.paused, want.orphan}, []any{is.mark, is.there, is.going, is.leaving, is.paused, is.orphan}, "step %d, %s", step, key)
+			require.Equal(t, want.there, p.gone[key] == nil)
+		}
+	}
+}
+
+// TestOneChangedDNSEndpointCostsTheSameAmongMany: a change is followed, and looked for what is due, at the same cost beside 10
+// DNSEndpoints and beside 300.
+func TestOneChangedDNSEndpointCostsTheSameAmongMany(t *testing.T) {
+	costs := map[int]float64{}
+	for _, others := range []int{10, 300} {
+		of := &state.Cluster{Clock: stopped{time.Unix(1000, 0)}, Signals: state.NewSignals()}
+		how, _ := ways("lab")
+		p, all := following(of), map[string]state.Asked{}
+		p.verifier = zone{}
+		for n := range others {
+			all[fmt.Sprintf("shop/e%d", n)] = endpointOf("lab", fmt.Sprintf("e%d", n), "192.0.2.1", fmt.Sprintf("n%d.lab.example", n))
+		}
+		of.SetQuestions(all, how)
+		require.Equal(t, verifySoonest, p.step(t.Context()))
+		require.Len(t, p.proofs, others)
+		turn := 0
+		costs[others] = testing.AllocsPerRun(100, func() {
+			turn++
+			of.SetQuestions(map[string]state.Asked{"shop/e1": endpointOf("lab", "e1", fmt.Sprintf("192.0.2.%d", 1+turn%2), "n1.lab.example")}, how)
+			p.step(t.Context())
+			of.TakeAnswers()
+		})
+	}
+	require.InDelta(t, costs[10], costs[300], 3)
+}
+
+// TestAnAnswerIsHandedOverOnce: the observer gets what has changed, and is told of answers that are to be forgotten.
+func TestAnAnswerIsHandedOverOnce(t *testing.T) {
+	t.Parallel()
+	clock := &moving{time.Unix(1000, 0)}
+	of := &state.Cluster{Clock: clock, Signals: state.NewSignals()}
+	how, _ := ways("lab")
+	p := following(of)
+	p.verifier = zone{"www.lab.example A": {"192.0.2.1"}}
+	of.SetQuestions(map[string]state.Asked{"shop/web": endpointOf("lab", "web", "192.0.2.1", "www.lab.example")}, how)
+	p.step(t.Context())
+	require.Empty(t, of.TakeAnswers())
+	clock.now = clock.now.Add(verifySoonest)
+	p.step(t.Context())
+	heard := of.TakeAnswers()
+	require.Equal(t, "Matches", heard["shop/web"].Names[0].Verdict)
+	p.step(t.Context())
+	require.Empty(t, of.TakeAnswers())
+
+	of.SetQuestions(map[string]state.Asked{"shop/web": {}}, nil)
+	p.step(t.Context())
+	require.Equal(t, map[string]*observed.Answers{"shop/web": nil}, of.TakeAnswers(), "nobody publishes it any more")
+	require.Empty(t, p.proofs)
+	require.Empty(t, p.sharers.of)
+	require.Empty(t, p.schedule.later)
+	require.Equal(t, verifyRarely, p.step(t.Context()))
+}
+
+// moving is a clock that a test sets.
+type moving struct{ now time.Time }
+
+func (m *moving) Now() time.Time                       { return m.now }
+func (m *moving) After(time.Duration) <-chan time.Time { return nil }
