@@ -75,8 +75,8 @@ type questions struct {
 
 // add adds what has changed, and tells whether anything has, and what is to be probed. A DNSEndpoint that has come and
 // gone is kept: its names are to go all the same.
-func (q *questions) add(changed map[string]Asked, ways how) (any, probes bool) {
-	any = len(changed) > 0 || !q.begun || !maps.Equal(q.how, ways)
+func (q *questions) add(changed map[string]Asked, ways how) (differ, probes bool) {
+	differ = len(changed) > 0 || !q.begun || !maps.Equal(q.how, ways)
 	if !q.begun {
 		q.begun, q.changed, probes = true, map[string]Asked{}, true
 	}
@@ -92,8 +92,8 @@ func (q *questions) add(changed map[string]Asked, ways how) (any, probes bool) {
 			q.probe(key, now)
 		}
 	}
-	q.how, q.fresh = ways, q.fresh || any
-	return any, probes
+	q.how, q.fresh = ways, q.fresh || differ
+	return differ, probes
 }
 
 func (a Asked) asksForProbes() bool {
@@ -128,9 +128,9 @@ func (q *questions) take() *Questions {
 // SetQuestions tells what has changed about the names that are to be verified, and how that is done.
 func (c *Cluster) SetQuestions(changed map[string]Asked, ways map[Mark]*appcontext.Verify) {
 	c.mu.Lock()
-	any, probes := c.questions.add(changed, ways)
+	differ, probes := c.questions.add(changed, ways)
 	c.mu.Unlock()
-	if any {
+	if differ {
 		c.Signals.Verify.Wake()
 	}
 	if probes {

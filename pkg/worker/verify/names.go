@@ -151,14 +151,15 @@ func (p *Names) recall(ctx context.Context) error {
 // forget drops what has gone and was told of.
 func (p *Names) forget(now time.Time) {
 	for key, one := range p.gone {
-		if one.orphan || one.leaving && one.over(now) {
-			one.answers = nil
-			p.hand([]*proof{one})
-			delete(p.proofs, key)
-			delete(p.gone, key)
-			p.sharers.remove(one)
-			p.schedule.remove(one)
+		if !one.orphan && (!one.leaving || !one.over(now)) {
+			continue
 		}
+		one.answers = nil
+		p.hand([]*proof{one})
+		delete(p.proofs, key)
+		delete(p.gone, key)
+		p.sharers.remove(one)
+		p.schedule.remove(one)
 	}
 }
 

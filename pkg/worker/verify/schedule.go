@@ -84,15 +84,16 @@ func (s *schedule) wait(now time.Time) time.Duration {
 type later []*proof
 
 // Len implements heap.Interface.
-func (l later) Len() int { return len(l) }
+func (l *later) Len() int { return len(*l) }
 
 // Less implements heap.Interface.
-func (l later) Less(i, j int) bool { return l[i].turn.at.Before(l[j].turn.at) }
+func (l *later) Less(i, j int) bool { return (*l)[i].turn.at.Before((*l)[j].turn.at) }
 
 // Swap implements heap.Interface.
-func (l later) Swap(i, j int) {
-	l[i], l[j] = l[j], l[i]
-	l[i].turn.place, l[j].turn.place = i+1, j+1
+func (l *later) Swap(i, j int) {
+	all := *l
+	all[i], all[j] = all[j], all[i]
+	all[i].turn.place, all[j].turn.place = i+1, j+1
 }
 
 // Push implements heap.Interface.
