@@ -56,7 +56,7 @@ func (p *Names) otherWays(now *state.Questions) map[*proof]bool {
 	return concerned
 }
 
-// takeUp takes up a DNSEndpoint as it is, or was last, and adds the proofs that it concerns: those that have a name in
+// takeUp takes up a DNSEndpoint as it is, or was last. It adds the proofs that it concerns: those that have a name in
 // common with it.
 func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool) {
 	one := p.proofs[key]

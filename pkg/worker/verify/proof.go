@@ -19,10 +19,9 @@ import (
 
 // proof is what is known of the names of one DNSEndpoint.
 type proof struct {
-	key     string // the DNSEndpoint, "namespace/name"
-	mark    state.Mark
-	there   bool // the DNSEndpoint is wanted
-	going   bool // it is being deleted
+	key  string // the DNSEndpoint, "namespace/name"
+	mark state.Mark
+	presence
 	how     *appcontext.Verify
 	servers []netip.AddrPort
 	digest  string           // of the content that names was read from; empty: it was recalled
@@ -30,8 +29,6 @@ type proof struct {
 	cause   time.Time        // when the observation was made that names follow from; zero: not known, or told
 	leaving bool             // it has gone: its names are to go
 	removed bool             // what has gone was removed from DNS by the built-in publisher, so it does not come any more
-	paused  bool             // nothing is to be asked now
-	orphan  bool             // it has gone, and so has the external-dns that published it
 
 	questions []dnsverify.Question // ordered by name and type
 	renewed   map[nameKey]bool     // names whose question has changed since they were asked for
@@ -43,6 +40,14 @@ type proof struct {
 	handed    *observed.Answers    // those that the observer was given
 	logged    bool                 // the log knows that a name is somebody else's
 	turn      turn
+}
+
+// presence is how a DNSEndpoint, and the external-dns that publishes it, are there.
+type presence struct {
+	there  bool // the DNSEndpoint is wanted
+	going  bool // it is being deleted
+	paused bool // nothing is to be asked now
+	orphan bool // it has gone, and so has the external-dns that published it
 }
 
 // How long the names of a DNSEndpoint that has gone are kept in mind: once they

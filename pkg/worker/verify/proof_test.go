@@ -31,7 +31,7 @@ func TestQuestionsGetRarer(t *testing.T) {
 		{"what has left, never", 10 * time.Second, true, true, false, time.Hour, verifyRarely},
 		{"what is being deleted, not now", -1, false, false, true, time.Hour, verifyRarely},
 	} {
-		p := proof{began: began, done: c.done, leaving: c.leaving, paused: c.paused}
+		p := proof{began: began, done: c.done, leaving: c.leaving, presence: presence{paused: c.paused}}
 		now := began.Add(c.after)
 		if c.asked >= 0 {
 			p.asked = began.Add(c.asked)
