@@ -137,8 +137,8 @@ func (c *Cluster) SetSubjects(now *Subjects, changed map[bundle.ID]*Applied) {
 	}
 }
 
-// TakeApplied answers the DNSEndpoints that have changed since it was called last, to the prober alone. Those that external-dns
-// is not to publish any more are nil.
+// TakeApplied answers the DNSEndpoints that have changed since it was called last, to the prober alone. DNSEndpoints that
+// external-dns is not to publish any more are nil.
 func (c *Cluster) TakeApplied() map[bundle.ID]*Applied {
 	c.mu.Lock()
 	defer c.mu.Unlock()
