@@ -67,6 +67,7 @@ type Options struct {
 	OrchestratedNamespaces grant.Namespaces                                                                                  // in which app contexts may have what names and DNS settings are for; none: DefaultOrchestratedNamespaces
 	TakeBytes              func(ctx context.Context, project intent.Path, bytes int) error                                   // before a release of so many is written; nil: no project is bounded
 	Watch                  func(ctx context.Context, from int64) <-chan intent.Changed                                       // of all documents; nil: the store of documents cannot, and owners are looked at every ten seconds
+	Replicas               controller.Replicas                                                                               // that divide the owners; nil: there is this one alone
 	Names                  state.NameRecorder                                                                                // of the past of host names; nil: nobody
 	Installation           string                                                                                            // generated id
 	ControllerCluster      *intent.ClusterRef                                                                                // the server's default home of external-dns
@@ -152,7 +153,7 @@ func New(options Options) *Service {
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower, ListZone: options.ListZone},
 		worker: &controller.Worker{
 			Store: store, Inputs: reader, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
-			Clusters: operator, Failovers: mover, Sync: following, Watch: options.Watch, Metrics: options.Metrics, Orchestrates: orchestrates,
+			Clusters: operator, Failovers: mover, Sync: following, Watch: options.Watch, Replicas: options.Replicas, Metrics: options.Metrics, Orchestrates: orchestrates,
 		},
 	}
 }

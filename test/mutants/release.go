@@ -42,6 +42,12 @@ func inReleases() []bugs.Bug {
 			Replacement: "slices.Clone(on.next.Losses.When)",
 		},
 		{
+			Name: "share of a dead replica", File: "pkg/release/controller/share.go",
+			Breaks:      "owners of a replica that dies are not looked at by the one that has them then",
+			Text:        "		if c.share.renew() {\n			c.scan(ctx)\n		}\n",
+			Replacement: "		c.share.renew()\n",
+		},
+		{
 			Name: "another nameserver", File: "pkg/release/offers/offers.go",
 			Breaks:      "pods are left with a nameserver that moves away",
 			Text:        "	case given.LocalIP != o.LocalIP:",

@@ -73,13 +73,14 @@ func (w *world) begin(slot int) {
 	p.service = release.New(release.Options{
 		Documents: p.documents, KV: own, Contexts: appcontext.NewStore(own, p.now),
 		Ledger: ledger.New(own), Observed: observed.New(own),
-		Watch: documents.WatchAll, Installation: installation, Now: p.now, Logger: slog.New(slog.DiscardHandler),
+		Watch: documents.WatchAll, Replicas: p, Installation: installation, Now: p.now, Logger: slog.New(slog.DiscardHandler),
 	})
 	worker := syncer.New(syncer.Options{
 		KV: workers, Contexts: &reader{Store: appcontext.NewStore(workers, p.now), world: w},
 		Connections: p, MayUse: p.service.NamespaceRefused, Installation: installation, Member: p.name, Clock: clock{p}, Random: p.jitter,
 	})
 	w.replicas[slot] = p
+	w.registered[p.name] = time.Time{}
 	w.running.Go(func() { _ = release.NewController(p.service).Run(ctx) }) // ends with ctx, and says nothing
 	w.running.Go(func() { _ = worker.Run(ctx) })
 }
@@ -110,6 +111,7 @@ func (w *world) crash(p *process) {
 	}
 	p.dead = true
 	w.crashes++
+	w.registered[p.name] = time.Now().Add(leaseRunsOut)
 	mine := func(c *call) bool { return c.process == p }
 	var cut []*call
 	for _, c := range w.pending {
@@ -133,6 +135,22 @@ const (
 	leaseRunsOut   = 15 * time.Second
 	longestAbsence = 20 // seconds until a crashed process begins again
 )
+
+// ID implements controller.Replicas.
+func (p *process) ID() string { return p.name }
+
+// Working implements controller.Replicas: a process counts until its lease has run out.
+func (p *process) Working() []string {
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	var names []string
+	for name, until := range p.world.registered {
+		if until.IsZero() || time.Now().Before(until) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
 
 // living are the processes that run.
 func (w *world) living() []*process {

@@ -58,22 +58,23 @@ type profile struct {
 
 // world is everything there is.
 type world struct {
-	seed     uint64
-	random   *rand.Rand
-	profile  profile
-	calm     bool // nothing goes wrong any more
-	kv       *kvtest.Fake
-	sites    map[string]*site
-	replicas []*process
-	lives    map[int]int
-	events   []*event
-	trace    *trace
-	steps    int
-	crashes  int
-	points   map[string]int // crashes by point
-	faults   map[fault]int
-	running  sync.WaitGroup
-	users    *users
+	seed       uint64
+	random     *rand.Rand
+	profile    profile
+	calm       bool // nothing goes wrong any more
+	kv         *kvtest.Fake
+	sites      map[string]*site
+	replicas   []*process
+	lives      map[int]int
+	registered map[string]time.Time // by process: until when others count it; zero: as long as it lives
+	events     []*event
+	trace      *trace
+	steps      int
+	crashes    int
+	points     map[string]int // crashes by point
+	faults     map[fault]int
+	running    sync.WaitGroup
+	users      *users
 
 	published map[appcontext.Owner]publication
 	known     map[string]time.Time // "cluster service target" to since when the store says so
@@ -96,7 +97,7 @@ type world struct {
 func newWorld(seed uint64, p profile, all func(string)) *world {
 	w := &world{
 		seed: seed, random: rand.New(rand.NewPCG(seed, 1)), profile: p, kv: kvtest.NewFake(),
-		sites: map[string]*site{}, replicas: make([]*process, p.replicas), lives: map[int]int{},
+		sites: map[string]*site{}, replicas: make([]*process, p.replicas), lives: map[int]int{}, registered: map[string]time.Time{},
 		trace: newTrace(all), points: map[string]int{}, faults: map[fault]int{},
 		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{}, withheld: map[string]time.Time{},
 		arrived: make(chan struct{}, 1), bundles: map[string][]whole{}, health: newHealth(), crowd: newCrowd(), turns: map[string]int{},

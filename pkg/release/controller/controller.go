@@ -28,11 +28,14 @@ const (
 // Controller executes the steps of all owners. Owners are due when their documents change, by a request to any
 // replica or by a step. They are also due when their Services were observed to change, when an orchestrator has
 // changed them, and while they are not settled. Now and then each is due, in case that nobody has told of a change.
+// If all replicas hear of a change, the one steps that has the owner in its share. An owner that a request or a step
+// in this process asks for is stepped here.
 type Controller struct {
 	service *Worker
 	queue   workqueue.TypedRateLimitingInterface[work]
 	pace    *pace
 	resync  resync
+	share   share
 	metrics *metrics
 
 	failovers chan struct{} // a failover has begun, or somebody has noted how far it is
@@ -50,7 +53,7 @@ func NewController(service *Worker) *Controller {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost)
 	metrics := newMetrics(service.Metrics)
 	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[work]{Name: "controller", MetricsProvider: metrics})
-	return &Controller{service: service, queue: queue, pace: newPace(), metrics: metrics, failovers: make(chan struct{}, 1)}
+	return &Controller{service: service, queue: queue, pace: newPace(), share: share{replicas: service.Replicas}, metrics: metrics, failovers: make(chan struct{}, 1)}
 }
 
 // Run works until ctx ends.
@@ -62,6 +65,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	c.service.Wakeups.Listen(c.wake)
 	g.Go(func() error { c.keepReceiving(ctx); return nil })
 	g.Go(func() error { c.keepLooking(ctx); return nil })
+	g.Go(func() error { c.keepShare(ctx); return nil })
 	g.Go(func() error { c.keepWatching(ctx); return nil })
 	g.Go(func() error { c.followFailovers(ctx); return nil })
 	g.Go(func() error { c.watchOrchestrated(ctx); return nil })

@@ -14,6 +14,7 @@ import (
 type resync struct {
 	mu     sync.Mutex
 	owners int                  // at the last look at all of them
+	mine   int                  // of them this replica's
 	begun  bool                 // there was such a look
 	looked bool                 // all owners of a look at all of them have had their turn
 	missed bool                 // that look failed
@@ -57,7 +58,7 @@ func (c *Controller) sweep(ctx context.Context) {
 	}
 }
 
-// scan puts all owners into the queue. Names choose by the labels that clusters have from now on:
+// scan puts all owners of this replica's share into the queue. Names choose by the labels that clusters have from now on:
 // nobody wakes them again for a change before. If the store does not answer, the next turn of the
 // round does so.
 func (c *Controller) scan(ctx context.Context) {
@@ -68,14 +69,16 @@ func (c *Controller) scan(ctx context.Context) {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
+	mine := 0
 	for _, records := range []bool{true, false} { // records wake their users, which then wait in the queue already
 		for _, doc := range page.Items {
-			if owner := state.OwnerOf(doc.Path); state.IsRecord(owner) == records {
+			if owner := state.OwnerOf(doc.Path); state.IsRecord(owner) == records && c.share.has(owner) {
 				c.queue.Add(work{owner: owner})
+				mine++
 			}
 		}
 	}
-	c.resync.begin(len(page.Items))
+	c.resync.begin(len(page.Items), mine)
 	c.seeThrough()
 }
 
@@ -100,18 +103,19 @@ func (c *Controller) lookOn(ctx context.Context) {
 		return
 	}
 	for _, doc := range page.Items {
-		owner := state.OwnerOf(doc.Path)
-		c.resync.ask(owner)
-		c.queue.Add(work{owner: owner})
+		if owner := state.OwnerOf(doc.Path); c.share.has(owner) {
+			c.resync.ask(owner)
+			c.queue.Add(work{owner: owner})
+		}
 	}
 	c.resync.went(page)
 }
 
-// begin notes how many owners there are.
-func (r *resync) begin(owners int) {
+// begin notes how many owners there are, and how many of them are this replica's.
+func (r *resync) begin(owners, mine int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.owners, r.next, r.missed, r.begun = owners, "", false, true
+	r.owners, r.mine, r.next, r.missed, r.begun = owners, mine, "", false, true
 }
 
 // through notes that nobody is due any more.
@@ -126,7 +130,7 @@ func (r *resync) through() {
 func (c *Controller) Looking() (done, total int, looking bool) {
 	c.resync.mu.Lock()
 	defer c.resync.mu.Unlock()
-	total = c.resync.owners
+	total = c.resync.mine
 	return max(0, total-c.queue.Len()), total, !c.resync.looked
 }
 

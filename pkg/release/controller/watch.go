@@ -90,7 +90,7 @@ func (c *Controller) followObserved(ctx context.Context, owners *interest, chang
 		c.scan(ctx)
 	}
 	for _, todo := range owners.in(change) {
-		c.due(todo)
+		c.told(todo)
 	}
 	return nil
 }

@@ -29,20 +29,28 @@ func (c *Controller) followDocuments(ctx context.Context, change intent.Changed)
 		owner := state.OwnerOf(path)
 		switch {
 		case owner != path && n < len(change.Documents) && c.service.Wakeups.Expects(owner, change.Documents[n].Revision): // a step here has written it
-		case state.IsRecord(owner) && owner != path: // a request may be about to be accepted that has pinned it
-			c.resync.told(owner)
-			c.queue.AddAfter(work{owner: owner}, scanEvery)
-		case owner != path, isOwner(path):
-			c.due(work{owner: owner})
 		case failover.IsMark(path):
 			c.failoverBegun()
 		case path == state.DrainedPath, isCluster(path):
 			all = true
+		case owner == path && !isOwner(path), !c.share.has(owner): // nobody's, or another replica's
+		case state.IsRecord(owner) && owner != path: // a request may be about to be accepted that has pinned it
+			c.resync.told(owner)
+			c.queue.AddAfter(work{owner: owner}, scanEvery)
+		default:
+			c.due(work{owner: owner})
 		}
 	}
 	if all {
 		c.failoverBegun()
 		c.scan(ctx)
+	}
+}
+
+// told puts work into the queue that all replicas hear of, if this one has its owner.
+func (c *Controller) told(todo work) {
+	if c.share.has(todo.owner) {
+		c.due(todo)
 	}
 }
 
@@ -85,7 +93,7 @@ func (c *Controller) followClaims(ctx context.Context, owners *interest, change 
 // dueInOrder puts owners into the queue in their order, so that histories repeat.
 func (c *Controller) dueInOrder(owners map[intent.Path]bool) {
 	for _, owner := range slices.Sorted(maps.Keys(owners)) {
-		c.due(work{owner: owner})
+		c.told(work{owner: owner})
 	}
 }
 

@@ -15,5 +15,5 @@ func (c *Controller) watchOrchestrated(ctx context.Context) {
 		return
 	case <-c.service.Orchestrates:
 	}
-	c.service.Follower.Watch(ctx, func(group intent.Path) { c.due(work{owner: group}) }, func() { c.scan(ctx) })
+	c.service.Follower.Watch(ctx, func(group intent.Path) { c.told(work{owner: group}) }, func() { c.scan(ctx) })
 }

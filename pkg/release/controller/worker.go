@@ -40,6 +40,7 @@ type Worker struct {
 	Sync       *orchestration.Sync
 
 	Watch        func(ctx context.Context, from int64) <-chan intent.Changed // of all documents; nil: the store of documents cannot
+	Replicas     Replicas                                                    // that divide the owners; nil: there is this one alone
 	Metrics      prometheus.Registerer                                       // nil: nowhere
 	Orchestrates chan struct{}                                               // closed once there are groups that an orchestrator deploys
 

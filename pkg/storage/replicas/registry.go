@@ -70,19 +70,34 @@ func (r *Registry) term(ctx context.Context) error {
 	if _, _, err := r.store.Txn(ctx, nil, kv.Op{Key: prefix + r.self.ID, Value: value, Lease: lease.ID()}); err != nil {
 		return err
 	}
+	return r.follow(ctx, lease)
+}
+
+// follow notes who lives as long as a lease holds: at once when others come and go, and now and then.
+func (r *Registry) follow(ctx context.Context, lease kv.Lease) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	var changes <-chan kv.Batch
 	for {
-		live, err := Live(ctx, r.store)
+		all, revision, err := live(ctx, r.store)
 		if err != nil {
 			return err
 		}
-		r.note(live)
+		r.note(all)
+		if changes == nil {
+			changes = r.store.Watch(ctx, prefix, revision+1)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-lease.Lost():
 			return errors.New("its lease is lost")
+		case _, open := <-changes:
+			if !open {
+				changes = nil // the next look begins another
+			}
 		case <-tick.C:
 		}
 	}
@@ -108,6 +123,19 @@ func (r *Registry) Idle() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.live) > 0 && !slices.ContainsFunc(r.live, Replica.Works)
+}
+
+// Working lists the ids of the replicas that serve clusters and step owners, as of the last look. There are none while this one is cut off from the store.
+func (r *Registry) Working() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var ids []string
+	for _, replica := range r.live {
+		if replica.Works() {
+			ids = append(ids, replica.ID)
+		}
+	}
+	return ids
 }
 
 // Others lists the replicas that live beside this one, as of now.

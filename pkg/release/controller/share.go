@@ -1,0 +1,87 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// shareEvery is how often a controller looks which replicas live.
+const shareEvery = time.Second
+
+// Replicas are the processes of an installation, as one of them knows them.
+type Replicas interface {
+	ID() string        // its own
+	Working() []string // the ids of those that step owners, as of a moment ago; empty: not known
+}
+
+// share is which owners a controller steps when all replicas hear of a change. The replicas that live divide
+// the owners by a hash of both names. So each knows its own share without asking, and the share of one that goes
+// is all that moves.
+//
+// Two replicas may disagree for a moment on who lives, and both leave an owner to the other one. The replica that
+// has it when they agree has gained it by then. When its view changes, a replica looks at all owners that it has.
+type share struct {
+	replicas Replicas // nil: there are no others
+
+	mu      sync.Mutex
+	members []string // in order; empty: not known yet, and all owners are stepped
+}
+
+// has tells whether an owner belongs to the share.
+func (s *share) has(owner intent.Path) bool {
+	s.mu.Lock()
+	members := s.members
+	s.mu.Unlock()
+	if len(members) == 0 {
+		return true
+	}
+	return s.replicas.ID() == slices.MaxFunc(members, func(a, b string) int {
+		return cmp.Compare(weight(owner, a), weight(owner, b))
+	})
+}
+
+// weight is another number for each owner and replica, the same in every process.
+func weight(owner intent.Path, replica string) uint64 {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(string(owner) + "\x00" + replica)) // a hash takes everything
+	return hash.Sum64()
+}
+
+// renew looks who lives, and tells whether others do than before. A replica that is cut off
+// keeps what it knew.
+func (s *share) renew() (changed bool) {
+	members := slices.Sorted(slices.Values(s.replicas.Working()))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(members) == 0 || slices.Equal(members, s.members) {
+		return false
+	}
+	s.members = members
+	return true
+}
+
+// keepShare follows which replicas live until ctx ends. When others do, it looks at all owners
+// that it has from then on.
+func (c *Controller) keepShare(ctx context.Context) {
+	if c.share.replicas == nil {
+		return
+	}
+	tick := time.NewTicker(shareEvery)
+	defer tick.Stop()
+	for {
+		if c.share.renew() {
+			c.scan(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
