@@ -5,6 +5,7 @@ export const advice = {
   failed: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.',
   unpublished: 'The publisher has not put the name through. The message says why. If it names no cause, look at the log of external-dns, or of Signpost for the built-in publisher.',
   empty: 'Look at the Service: its namespace and name, and whether it has an external address in one of the clusters of the name. "Left out" below lists addresses that may not be published.',
+  drained: 'All clusters that give the name an address are drained. Undrain one at the failover desk, or give the name another cluster.',
   unseen: 'Signpost cannot see whether external-dns has put the name through. See whether its cluster can be reached, and whether Signpost may read its Deployment and its metrics: the preflight of the cluster says so.',
   foreign: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.',
   unverified: 'It is not known what the servers answer. Signpost asks again by itself. If this lasts, see whether it can reach the servers, and whether they are authoritative for the zone.',
@@ -32,12 +33,14 @@ const byReason: Record<string, string> = { NoAddress: advice.empty, NoServers: a
 export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records'>): Finding[] {
   const found: Finding[] = owner.state === 'Failed' ? [{ what: 'failed', bad: true, why: owner.message, advice: advice.failed }] : []
   const nothing = owner.records.every((r) => r.targets.length === 0)
+  const out = owner.records.flatMap((r) => r.rejected)
+  const drained = out.length > 0 && out.every((r) => r.code === 'Drained')
   for (const c of owner.records.flatMap((r) => r.conditions)) {
     const kind = c.type === 'Published' || c.type === 'Verified' ? kinds[c.type] : undefined
     if (!kind || (c.status !== 'False' && c.status !== 'Unknown')) continue
     const [what, todo] = kind[c.status]
     if (c.type === 'Verified' && nothing) continue // nobody could answer it
-    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: byReason[c.reason] ?? todo }
+    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: c.reason === 'NoAddress' && drained ? advice.drained : (byReason[c.reason] ?? todo) }
     if (!found.some((f) => f.what === one.what && f.why === one.why)) found.push(one)
   }
   return found

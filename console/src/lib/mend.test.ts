@@ -60,6 +60,12 @@ describe('what is not in order', () => {
     expect(found).toMatchObject([{ what: 'published: not known', bad: false, why: 'cannot be observed' }])
     expect(found[0]?.advice).toContain('preflight')
   })
+  test('a name whose clusters are all drained has that remedy', () => {
+    const rejected = [{ target: '192.0.2.1', cluster: 'dc+one', code: 'Drained' }] as NameStatus['rejected']
+    const conditions = [{ ...condition('Published', 'False', 'no cluster has an address'), reason: 'NoAddress' }]
+    expect(findingsOf({ state: 'Instantiated', message: '', records: [record({ targets: [], rejected, conditions })] })[0]?.advice).toContain('Undrain one')
+    expect(findingsOf({ state: 'Instantiated', message: '', records: [record({ targets: [], conditions })] })[0]?.advice).toContain('Look at the Service')
+  })
   test('an address that another cluster gives stays', () => {
     const source = (cluster: string) => ({ target: '192.0.2.1', cluster, object: 'Service web/x', field: 'f', kind: 'service' }) as unknown as NameStatus['sources'][number]
     const out = { target: '192.0.2.1', cluster: 'dc+one', object: 'Service web/x', field: 'f', reason: 'the cluster is drained' } as NameStatus['rejected'][number]

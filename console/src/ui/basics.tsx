@@ -32,7 +32,7 @@ export function Badge({ tone, children, title }: { tone: Tone; children: Compone
       <span aria-hidden="true" class="mark">
         {marks[tone]}
       </span>
-      {children}
+      <span>{children}</span>
     </span>
   )
 }
