@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event, NameTurn } from '../api/types'
-import { beginOf, byDay, documentAt, fits, groupsIn, hostsOf, joined, meets, rowsOf, turnOf, type Span } from './changes'
+import { beginOf, byDay, documentAt, failoverIn, fits, groupsIn, hostsOf, joined, meets, rowsOf, turnOf, type Span } from './changes'
 
 const path = 'projects/shop/names/cake.example'
 const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
@@ -58,6 +58,11 @@ test('a change of a name has what became of it in DNS', () => {
   const [older] = joined([event({})])
   if (!of || !older) throw new Error('there are two')
   expect([turnOf(of, turns.slice(2)), turnOf(older, turns), turnOf({ ...older, revision: 3 }, turns)]).toEqual([turns[2], turns[1], undefined])
+})
+
+test('the message of a drain leads to its failover', () => {
+  expect(failoverIn('failover 20261128t035804-ijixp: Done, 3 of 3 names are answered')).toEqual({ id: '20261128t035804-ijixp', rest: 'Done, 3 of 3 names are answered' })
+  expect(failoverIn('changes /spec/failover x: y')).toBeUndefined()
 })
 
 test('changes that nobody asked for stand between requests, by their times', () => {

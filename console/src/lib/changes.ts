@@ -71,6 +71,12 @@ export function byDay<E extends { time: string }>(events: E[], now: Date): { day
   return days
 }
 
+/** failoverIn takes the id of a failover out of the message of a drain. */
+export function failoverIn(message: string): { id: string; rest: string } | undefined {
+  const found = /^failover ([0-9a-z-]+): (.*)$/s.exec(message)
+  return found ? { id: found[1] ?? '', rest: found[2] ?? '' } : undefined
+}
+
 /** Filter narrows changes; an empty field lets everything through. */
 export interface Filter {
   about: string // a part of a name, cluster or document

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import { settings } from '../api/session'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, fits, groupsIn, hostsOf, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
+import { beginOf, byDay, failoverIn, fits, groupsIn, hostsOf, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
@@ -238,6 +238,7 @@ function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
 
 function Request({ change: e, turns }: { change: Change; turns: { host: string; turn: NameTurn }[] }) {
   const isName = kindOf(e.path ?? '') === 'name'
+  const failover = failoverIn(e.message)
   return (
     <div>
       <span class="strong">
@@ -246,7 +247,12 @@ function Request({ change: e, turns }: { change: Change; turns: { host: string; 
       {done(e.action, isName, e.outcome)} by <Text>{e.actor}</Text> <Badge tone={tones[e.outcome] ?? 'plain'}>{e.outcome}</Badge>{' '}
       {e.revision > 0 && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
       <span class="small">
-        <Told>{e.message}</Told>
+        {failover && (
+          <>
+            <a href={link(['failover', failover.id])}>failover</a>:{' '}
+          </>
+        )}
+        <Told>{failover ? failover.rest : e.message}</Told>
       </span>
       {turns.map(({ host, turn }) => (
         <div key={host}>
