@@ -40,15 +40,10 @@ func (d *Domain) Split(name string) (base string, paths []string, ok bool) {
 // Paths are the search paths of a namespace, each once; ok is false for what
 // no namespace is called.
 func (d *Domain) Paths(namespace string) (paths []string, ok bool) {
-	paths = autopath.Paths(namespace, d.Name)
+	paths = autopath.Paths(namespace, d.Name, d.Suffixes...)
 	own, err := autopath.Decode(autopath.Encode(paths[:1]))
 	if err != nil || len(own) != 1 {
 		return nil, false
-	}
-	for _, suffix := range d.Suffixes {
-		if !slices.Contains(paths, suffix) {
-			paths = append(paths, suffix)
-		}
 	}
 	return paths, true
 }

@@ -7,7 +7,10 @@
 // for local use.
 package autopath
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	// Zone holds the search domains. No other name is in it.
@@ -35,11 +38,16 @@ func SearchDomain(namespace, clusterDomain string) string {
 	return strings.Join([]string{label, namespace, clusterDomain, Zone}, ".")
 }
 
-// Paths are the search paths that SearchDomain stands for, in order: those of
-// the policy ClusterFirst, and behind them others, as the node has them.
+// Paths are the search paths that SearchDomain stands for, each once. Paths of the policy
+// ClusterFirst come first, and then others, as the node has them.
 func Paths(namespace, clusterDomain string, others ...string) []string {
 	paths := []string{namespace + ".svc." + clusterDomain, "svc." + clusterDomain, clusterDomain}
-	return append(paths, others...)
+	for _, other := range others {
+		if !slices.Contains(paths, other) {
+			paths = append(paths, other)
+		}
+	}
+	return paths
 }
 
 // Split divides a name in the search domain of some namespace into the name that

@@ -68,7 +68,7 @@ func SearchFiles(c Config) map[string]string {
 		return files
 	}
 	for _, namespace := range c.Static.namespaces() {
-		domains := append([]string{autopath.SearchDomain(namespace, c.domain())}, unique(autopath.Paths(namespace, c.domain(), c.Static.Suffixes...))...)
+		domains := append([]string{autopath.SearchDomain(namespace, c.domain())}, autopath.Paths(namespace, c.domain(), c.Static.Suffixes...)...)
 		files[searchFile(namespace)] = "search " + strings.Join(domains, " ") + "\n"
 	}
 	return files
@@ -78,17 +78,6 @@ func searchFile(namespace string) string { return "search-" + namespace + ".conf
 
 func (s Static) namespaces() []string {
 	return slices.Compact(slices.Sorted(slices.Values(s.Namespaces)))
-}
-
-// unique drops what was there before.
-func unique(all []string) []string {
-	var out []string
-	for _, one := range all {
-		if !slices.Contains(out, one) {
-			out = append(out, one)
-		}
-	}
-	return out
 }
 
 // searchBlocks are the servers of search domains, and the server for all other names in

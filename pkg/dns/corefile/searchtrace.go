@@ -66,7 +66,7 @@ func (w *Way) stands(name string) {
 // walks tells which names are looked up.
 func (w *Way) walks(base, namespace string, paths []string) {
 	var names []string
-	for _, path := range unique(paths) {
+	for _, path := range paths {
 		names = append(names, base+"."+path)
 	}
 	w.because("the search paths of namespace %s are walked: %s, and at last %s are looked up, each on its own way, until one is there", namespace, strings.Join(names, ", "), base)

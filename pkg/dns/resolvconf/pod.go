@@ -86,7 +86,7 @@ func (n Node) loopback() []string {
 func (n Node) clusterFirst(namespace string) intent.PodDNSConfig {
 	return intent.PodDNSConfig{
 		Nameservers: n.ClusterDNS,
-		Searches:    distinct(autopath.Paths(namespace, n.ClusterDomain, n.Host.Searches...)),
+		Searches:    autopath.Paths(namespace, n.ClusterDomain, n.Host.Searches...),
 		Options:     ndots(),
 	}
 }
