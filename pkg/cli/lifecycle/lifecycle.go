@@ -47,26 +47,24 @@ const (
 )
 
 // lifecycleCommand is what instantiate, update, rollback and terminate have in common.
-// The caller adds the words.
-func lifecycleCommand(p terminal.Program, action intent.Action) *cobra.Command {
+// The caller gives a command with the words.
+func lifecycleCommand(p terminal.Program, action intent.Action, cmd *cobra.Command) *cobra.Command {
 	request := &lifecycle{action: action}
-	cmd := &cobra.Command{
-		Args: func(cmd *cobra.Command, args []string) error {
-			return terminal.Exactly(1, "one deployment intent group or logical cloud")(cmd, WaitArgument(cmd, args))
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			args = WaitArgument(cmd, args)
-			if action == intent.Rollback && document.IsName(args[0]) {
-				return rollbackName(cmd.Context(), p, request, args[0])
-			}
-			if err := request.read(args[0]); err != nil {
-				return err
-			}
-			if request.dryRun {
-				return dryRun(cmd.Context(), p, request)
-			}
-			return act(cmd.Context(), p, request)
-		},
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		return terminal.Exactly(1, "one deployment intent group or logical cloud")(cmd, WaitArgument(cmd, args))
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		args = WaitArgument(cmd, args)
+		if action == intent.Rollback && document.IsName(args[0]) {
+			return rollbackName(cmd.Context(), p, request, args[0])
+		}
+		if err := request.read(args[0]); err != nil {
+			return err
+		}
+		if request.dryRun {
+			return dryRun(cmd.Context(), p, request)
+		}
+		return act(cmd.Context(), p, request)
 	}
 	request.flags(cmd, action)
 	cmd.ValidArgsFunction = request.server.CompleteOwner
