@@ -23,12 +23,7 @@ func (c Config) accepts() bool { return c.Role != replicas.Worker }
 func (c Config) works() bool { return c.Role != replicas.API }
 
 // role is Role, or its default.
-func (c Config) role() string {
-	if c.Role == "" {
-		return replicas.All
-	}
-	return c.Role
-}
+func (c Config) role() string { return cmp.Or(c.Role, replicas.All) }
 
 func (c Config) checkRole() error {
 	switch c.role() {

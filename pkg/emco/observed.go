@@ -1,6 +1,7 @@
 package emco
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,10 +103,7 @@ func observed(item kv.Item, app, cluster, namespace string) Observed {
 		return o
 	}
 	for _, one := range state.ServiceStatuses {
-		at := service{namespace, one.Metadata.Name}
-		if one.Metadata.Namespace != "" {
-			at.namespace = one.Metadata.Namespace
-		}
+		at := service{cmp.Or(one.Metadata.Namespace, namespace), one.Metadata.Name}
 		offers := &address.Observation{Found: true}
 		for n, ingress := range one.Status.LoadBalancer.Ingress {
 			if ingress.IP != "" {

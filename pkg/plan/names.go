@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -51,11 +52,7 @@ func Slug(text string, longest int) string {
 		}
 	}
 	slug := b.String()
-	slug = strings.Trim(slug[:min(longest, len(slug))], "-")
-	if slug == "" {
-		return "x"
-	}
-	return slug
+	return cmp.Or(strings.Trim(slug[:min(longest, len(slug))], "-"), "x")
 }
 
 // longestLabel is the most characters of a label's value and of an RFC 1123 label.

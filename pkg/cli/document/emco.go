@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"mime/multipart"
@@ -25,10 +26,7 @@ func sendTo(e *emco.Services, d Document) (Document, error) {
 		d.Service = service
 		return d, nil
 	}
-	what := collection
-	if d.Action != "" {
-		what = d.Action
-	}
+	what := cmp.Or(d.Action, collection)
 	switch {
 	case !ours, d.Action == "migrate", d.Action == "stop":
 		return d, fmt.Errorf("%s (%s): only EMCO has %s; give EMCO's URL with --%s%s", d, d.Path, what, service.Flag, emco.Instead(what))

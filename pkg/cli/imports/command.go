@@ -5,6 +5,7 @@ package imports
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -110,9 +111,7 @@ func octoCommand(p terminal.Program) *cobra.Command {
 		Example: "  signpost import octodns config/shop.example.yaml --project shop > names.yaml",
 		Args:    terminal.Exactly(1, "one zone file of OctoDNS"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if name == "" {
-				name = strings.TrimSuffix(strings.TrimSuffix(filepath.Base(args[0]), ".yaml"), ".yml")
-			}
+			name = cmp.Or(name, strings.TrimSuffix(strings.TrimSuffix(filepath.Base(args[0]), ".yaml"), ".yml"))
 			text, err := bounded(p.In, args[0])
 			if err != nil {
 				return err

@@ -158,9 +158,7 @@ func (c *cluster) ofIngress(o object) (all []published) {
 		if len(rule.HTTP.Paths) > 0 {
 			service = rule.HTTP.Paths[0].Backend.Service.Name
 		}
-		if usual == "" {
-			usual = service
-		}
+		usual = cmp.Or(usual, service)
 		note(rule.Host, service)
 	}
 	for _, tls := range o.Spec.TLS {
@@ -308,10 +306,7 @@ func (c *cluster) takeEndpoints(o object) {
 			continue
 		}
 		c.sources[host] = what
-		ttl := e.RecordTTL
-		if ttl == 0 {
-			ttl = noTTL
-		}
+		ttl := cmp.Or(e.RecordTTL, noTTL)
 		for _, target := range e.Targets {
 			if e.RecordType == "TXT" {
 				target = strconv.Quote(strings.Trim(target, `"`))

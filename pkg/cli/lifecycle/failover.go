@@ -89,9 +89,7 @@ func selectionOf(args []string) (client.ClusterSelection, error) {
 
 // move asks for a move of clusters.
 func (m *mover) move(ctx context.Context, p terminal.Program, spec client.FailoverSpec) error {
-	if m.reason != "" {
-		spec.Reason = m.reason
-	}
+	spec.Reason = m.reason
 	return m.ask(ctx, p, "failovers", spec)
 }
 

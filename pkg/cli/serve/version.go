@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"runtime/debug"
 
 	"github.com/signpost-dns/signpost/api/probes"
@@ -13,10 +14,7 @@ func ThisBuild() probes.Build {
 	if !ok {
 		return b
 	}
-	b.Go = info.GoVersion
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
+	b.Go, b.Version = info.GoVersion, cmp.Or(info.Main.Version, b.Version)
 	for _, setting := range info.Settings {
 		if setting.Key == "vcs.revision" {
 			b.Commit = setting.Value

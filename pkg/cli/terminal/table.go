@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -40,13 +41,7 @@ func (t *Table) Write(w io.Writer) error {
 }
 
 // Plain is a cell on one line, and without what a terminal would obey.
-func Plain(cell string) string {
-	cell = strings.TrimSpace(Visible(cell))
-	if cell == "" {
-		return "-"
-	}
-	return cell
-}
+func Plain(cell string) string { return cmp.Or(strings.TrimSpace(Visible(cell)), "-") }
 
 // Visible is text on one line that a terminal shows without obeying. White space is a
 // space. Characters without a shape, or that change the order of others, are shown as Go

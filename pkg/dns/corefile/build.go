@@ -151,8 +151,7 @@ func log(l LogLevel) directive {
 }
 
 func cache(c Cache) directive {
-	positive, negative := c.Positive, c.Negative
-	positive, negative = cmp.Or(positive, defaultTTL), cmp.Or(negative, defaultDenial)
+	positive, negative := cmp.Or(c.Positive, defaultTTL), cmp.Or(c.Negative, defaultDenial)
 	entries := strconv.Itoa(cacheEntries)
 	return line("cache").with(line("success", entries, seconds(positive)), line("denial", entries, seconds(negative)))
 }

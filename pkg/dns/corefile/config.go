@@ -1,6 +1,7 @@
 package corefile
 
 import (
+	"cmp"
 	"net/netip"
 	"time"
 )
@@ -110,16 +111,6 @@ func (l LogLevel) classes() []string {
 	return []string{"error"}
 }
 
-func (c Config) port() uint16 {
-	if c.Port == 0 {
-		return DefaultPort
-	}
-	return c.Port
-}
+func (c Config) port() uint16 { return cmp.Or(c.Port, DefaultPort) }
 
-func (c Config) domain() string {
-	if c.ClusterDomain == "" {
-		return DefaultDomain
-	}
-	return c.ClusterDomain
-}
+func (c Config) domain() string { return cmp.Or(c.ClusterDomain, DefaultDomain) }

@@ -1,6 +1,7 @@
 package externaldns
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -155,10 +156,7 @@ func (f Flag) readInteger(text string) verdict {
 		}
 		number = int64(float)
 	}
-	highest := f.Max
-	if highest == 0 {
-		highest = math.MaxInt32
-	}
+	highest := cmp.Or(f.Max, math.MaxInt32)
 	if number < f.Min || number > highest {
 		return wrong("must be from %d to %d, not %d", f.Min, highest, number)
 	}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -13,10 +14,7 @@ import (
 // read takes the answers of a message for a name and type. Answers for other names do not
 // count: a server may follow an alias, and add others.
 func read(m *dns.Msg, name, kind string) Reply {
-	r := Reply{Rcode: dns.RcodeToString[m.Rcode], Authoritative: m.Authoritative}
-	if r.Rcode == "" {
-		r.Rcode = fmt.Sprintf("RCODE%d", m.Rcode)
-	}
+	r := Reply{Rcode: cmp.Or(dns.RcodeToString[m.Rcode], fmt.Sprintf("RCODE%d", m.Rcode)), Authoritative: m.Authoritative}
 	for _, record := range m.Answer {
 		head := record.Header()
 		if rdata.Host(head.Name) != name || head.Class != dns.ClassINET {

@@ -63,9 +63,7 @@ func (w *Writer) each(ctx context.Context, most int, visit func(entry)) error {
 		if err != nil {
 			return w.failed("read", err)
 		}
-		if revision == 0 {
-			revision = page.Header.Revision
-		}
+		revision = cmp.Or(revision, page.Header.Revision)
 		for _, pair := range page.Kvs {
 			read, size = read+1, size+len(pair.Key)+len(pair.Value)
 			if read > most || size > publisher.MostListedBytes {

@@ -1,6 +1,7 @@
 package coredns
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -77,10 +78,7 @@ func Servers(s publisher.Settings) []publisher.Server {
 
 // prefixOf is the prefix of all keys, between slashes.
 func prefixOf(s publisher.Settings) string {
-	if given := externaldns.Values(s.Parameters, "coredns-prefix"); len(given) > 0 {
-		return "/" + strings.Trim(given[0], "/") + "/"
-	}
-	return defaultPrefix
+	return "/" + strings.Trim(cmp.Or(externaldns.Value(s.Parameters, "coredns-prefix"), defaultPrefix), "/") + "/"
 }
 
 // urls reads ETCD_URLS.

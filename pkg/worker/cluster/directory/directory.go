@@ -159,8 +159,7 @@ func errNoPods() error { return cluster.Refuse("a directory of manifests runs no
 
 // place is the object's file, relative to the cluster's directory.
 func place(id bundle.ID) (string, error) {
-	folder := id.Namespace
-	folder = cmp.Or(folder, clusterFolder)
+	folder := cmp.Or(id.Namespace, clusterFolder)
 	file := strings.ToLower(id.Kind) + "_" + id.Name + ".yaml"
 	for _, segment := range []string{folder, file} {
 		if strings.ContainsAny(segment, "/\\\x00") || !filepath.IsLocal(segment) {

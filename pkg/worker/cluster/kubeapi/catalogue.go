@@ -1,6 +1,7 @@
 package kubeapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -54,12 +55,7 @@ func (c *catalogue) find(ctx context.Context, kind cluster.Kind) (cluster.Resour
 	return r, nil
 }
 
-func groupName(group string) string {
-	if group == "" {
-		return "the core group"
-	}
-	return group
-}
+func groupName(group string) string { return cmp.Or(group, "the core group") }
 
 // ask lists the kinds that the cluster prefers. Groups that do not answer are
 // left out.
