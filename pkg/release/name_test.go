@@ -98,6 +98,34 @@ func TestANameIsPublishedByOneDocument(t *testing.T) {
 	require.Empty(t, items, "no release is kept of it")
 }
 
+// TestALateWriteDoesNotBringADeletedNameBack: the first write of its lifecycle comes once more when
+// the name is gone, because nobody waited for the answer to the first try.
+func TestALateWriteDoesNotBringADeletedNameBack(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	first, _, err := w.fake.Range(t.Context(), kv.Range{Prefix: "/signpost/doc/lifecycle//" + string(bakery)})
+	require.NoError(t, err)
+	require.Len(t, first, 1)
+	_, err = w.service.UnpublishName(ann(bakery), bakery, intent.NameRequest{Actor: "ann"})
+	require.NoError(t, err)
+	w.outlive()
+	require.NoError(t, w.rest())
+	_, err = w.documents.Get(t.Context(), state.LifecyclePath(bakery))
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+
+	_, _, err = w.fake.Txn(t.Context(), nil, kv.Put(first[0].Key, first[0].Value))
+	require.NoError(t, err)
+	require.NoError(t, w.rest())
+	_, err = w.documents.Get(t.Context(), state.LifecyclePath(bakery))
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+	require.Empty(t, w.published(bakery))
+	require.Empty(t, w.claims())
+	require.NoError(t, w.publish(bakery, ofFront), "it can be published anew")
+	w.settle(bakery)
+	require.Equal(t, intent.Instantiated, w.state(bakery))
+}
+
 // TestANameThatTurnsToAnotherServiceIsNeverEmpty: it keeps the addresses that it has
 // until a cluster was seen to have the Service, or not to have it.
 func TestANameThatTurnsToAnotherServiceIsNeverEmpty(t *testing.T) {

@@ -33,6 +33,20 @@ func (s *Reconciler) forgetName(ctx context.Context, name intent.Path, is state.
 	return nil
 }
 
+// forgetLate removes the lifecycle of a name that was deleted, and that an older write has
+// brought back, after its answer was given up. Its release is gone, and nothing was ever published.
+func (s *Reconciler) forgetLate(ctx context.Context, on *step) (gone bool, err error) {
+	l := on.read
+	if !intent.IsName(on.group) || l.Seq > 1 || on.pointer.ContextID != "" { // a first release alone creates a lifecycle
+		return false, nil
+	}
+	if stored, err := s.HasRelease(ctx, l.ContextID); stored || err != nil {
+		return false, err
+	}
+	err = s.Documents.Delete(ctx, state.LifecyclePath(on.group), intent.IfRevision(l.Revision))
+	return err == nil || intent.CodeOf(err) == intent.NotFound, err
+}
+
 // forgettable tells a name that is deleted and of which nothing is left.
 func forgettable(l state.Lifecycle) bool {
 	return l.Seq > 0 && !l.Deployed() && l.Settled && l.Name == nil && len(l.PendingRelease) == 0

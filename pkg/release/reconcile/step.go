@@ -80,6 +80,11 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 		return true, s.Save(ctx, group, l, on.lifecycle)
 	}
 	outcome, last, failure := state.Reconcile(l.Trail(ctx), on, s.reconcilers())
+	if intent.CodeOf(failure) == intent.NotFound {
+		if gone, err := s.forgetLate(ctx, on); gone || err != nil {
+			return gone, err
+		}
+	}
 	if failure != nil && last.Release && !passes(ctx, failure) {
 		on.lifecycle.Fail(failure, s.Now().UTC())
 	}

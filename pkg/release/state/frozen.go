@@ -116,6 +116,15 @@ func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, 
 	return bytes.Equal(was, is), err
 }
 
+// HasRelease tells whether a release is stored under a context id.
+func (s *Store) HasRelease(ctx context.Context, contextID string) (bool, error) {
+	_, err := storedText(ctx, s, contextID)
+	if intent.CodeOf(err) == intent.NotFound {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // LoadReleases reads several releases back, by their context ids. Missing and
 // damaged releases are left out.
 func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[string]Release, error) {
