@@ -44,14 +44,14 @@ func (u *users) operate() []deed {
 func (u *users) drain() {
 	at, force := u.offering(), u.world.random.IntN(2) == 0
 	u.change(at+drainedMark, version{"drained"}, func(ctx context.Context, p *process) error {
-		return p.service.Drain(ctx, at, force, "ann")
+		return p.service.Drain(ctx, at, intent.DrainOptions{Force: force, Actor: "ann"})
 	})
 }
 
 func (u *users) undrain() {
 	at := u.offering()
 	u.change(at+drainedMark, version{}, func(ctx context.Context, p *process) error {
-		return p.service.Undrain(ctx, at, "ann")
+		return p.service.Undrain(ctx, at, intent.DrainOptions{Actor: "ann"})
 	})
 }
 

@@ -249,7 +249,7 @@ func (w *world) ownerOf(path intent.Path) owner {
 
 // checkLeft: a preview says which names are in danger.
 func (w *world) checkLeft(p intent.FailoverPreview, before, after map[given][]string) {
-	counted := intent.FailoverCounts{}
+	counted := intent.FailoverCounts{Kept: w.kept(p, before, after)}
 	for _, row := range p.Names {
 		if row.Stays != "" {
 			counted.Stay++
@@ -272,6 +272,25 @@ func (w *world) checkLeft(p intent.FailoverPreview, before, after map[given][]st
 	if counted != p.Counts {
 		w.breaks("I6", "the preview counts %+v, and it is %+v", p.Counts, counted)
 	}
+}
+
+// kept is how many names a drained cluster has addresses for that neither move nor stay behind.
+func (w *world) kept(p intent.FailoverPreview, before, after map[given][]string) int {
+	type name struct{ name, record string }
+	listed, losing := map[name]bool{}, map[name]bool{}
+	for _, row := range p.Names {
+		listed[name{row.Name, row.Record}] = true
+	}
+	for key := range merge(before, after) {
+		one := w.ownerOf(key.owner)
+		if slices.ContainsFunc(p.Drain, func(cluster string) bool {
+			return slices.Contains(one.clusters, cluster) && w.sites[cluster].lastSeen(one.service).Found
+		}) {
+			losing[name{key.Name, key.Record}] = true
+		}
+	}
+	maps.DeleteFunc(losing, func(one name, _ bool) bool { return listed[one] })
+	return len(losing)
 }
 
 // left tells how the name of a row is in danger, of all owners that publish it at its provider.
@@ -314,14 +333,14 @@ func (w *world) allIll(row intent.MovedName, after map[given][]string) bool {
 	return ill
 }
 
-// offered tells whether some cluster that may give an owner addresses, and is not drained, has
+// offered tells whether some cluster that may give an owner addresses, and is not drained, was seen to have
 // some, and is as asked for.
 func (w *world) offered(path intent.Path, such func(s *site, service offered) bool) bool {
 	one, drained := w.ownerOf(path), w.drained()
 	return slices.ContainsFunc(one.clusters, func(name string) bool {
 		s := w.sites[name]
-		o := s.services[one.service]
-		return !drained[name] && o.Found && (such == nil || such(s, offered{Observation: o}))
+		o := s.lastSeen(one.service)
+		return !drained[name] && o.Found && (such == nil || such(s, o))
 	})
 }
 
@@ -343,7 +362,7 @@ func (w *world) checkStays(p intent.FailoverPreview, before map[given][]string) 
 	for key := range before {
 		one := w.ownerOf(key.owner)
 		concerned := slices.ContainsFunc(p.Drain, func(name string) bool {
-			return slices.Contains(one.clusters, name) && w.sites[name].services[one.service].Found
+			return slices.Contains(one.clusters, name) && w.sites[name].lastSeen(one.service).Found
 		})
 		if one.suspended && concerned && !listed[key.NameKey] {
 			w.breaks("I6", "the preview does not have %s, which stays", key)

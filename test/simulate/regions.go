@@ -267,7 +267,9 @@ func (w *world) die() {
 	dead := w.anySite()
 	for _, name := range w.siteNames() {
 		s := w.sites[name]
-		s.down = name == dead && !s.down
+		if s.down = name == dead && !s.down; s.down {
+			s.diedAt = time.Now()
+		}
 		s.version++
 	}
 	w.run(func() bool { return false }, 2*unreachableAfter)

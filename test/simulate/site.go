@@ -22,6 +22,7 @@ type site struct {
 	version   int64                          // counts what happens to it
 	highest   int64                          // resource version that it has given out
 	down      bool                           // connections are refused
+	diedAt    time.Time                      // since when, of a cluster of an installation
 	hung      bool                           // requests are never answered
 	hungAt    time.Time                      // since when
 	services  map[string]address.Observation // "namespace/name" to what it offers
@@ -41,6 +42,20 @@ func newSite(name string) *site {
 type offered struct {
 	since time.Time
 	address.Observation
+}
+
+// lastSeen is what a Service offers, as far as others can know: a cluster that is down was seen before.
+func (s *site) lastSeen(service string) offered {
+	seen := offered{Observation: s.services[service]}
+	if s.down {
+		seen = offered{}
+		for _, one := range s.history[service] {
+			if !one.since.After(s.diedAt) {
+				seen = one
+			}
+		}
+	}
+	return seen
 }
 
 // ready tells whether nothing is known against a Service's endpoints.
