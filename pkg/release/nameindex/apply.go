@@ -60,6 +60,9 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 			if len(host.Sources) > 0 {
 				sources = t.clusterNames(host.Sources)
 			}
+			if cname := aliasOf(host); cname != "" {
+				r.alias = t.word(cname)
+			}
 			r.join(e, sources)
 		}
 	}
@@ -260,13 +263,4 @@ func (e *endpoint) answerTo(host string) *answer {
 		return nil
 	}
 	return &e.answers[n]
-}
-
-// conditions are the worst of the DNSEndpoints that give the host name.
-func (r *row) conditions() (published, verified string) {
-	published, verified = yes, yes
-	for _, e := range r.from {
-		published, verified = worse(published, e.publishedAs(r.host)), worse(verified, e.verifiedAs(r.host))
-	}
-	return published, verified
 }

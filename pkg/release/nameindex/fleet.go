@@ -42,7 +42,7 @@ func (x *Index) Census(q intent.FleetQuery) (intent.Fleet, error) {
 	if err != nil {
 		return intent.Fleet{}, &intent.Error{Code: intent.Invalid, Detail: "continue is not one that this list has answered: leave it out to begin again", Err: err}
 	}
-	x.mu.RLock()
+	x.lockOrdered()
 	defer x.mu.RUnlock()
 	if err := x.fresh(); err != nil {
 		return intent.Fleet{}, err
@@ -66,7 +66,7 @@ func (c *census) count(t *tables, o *owner) {
 		c.out.Groups[o.state]++
 	}
 	for _, r := range o.rows {
-		published, verified := r.conditions()
+		published, verified := t.conditions(r)
 		add := func(to *intent.HostCounts) {
 			to.Total++
 			if published != yes {

@@ -71,6 +71,7 @@ type row struct {
 	provider string
 	scope    intent.Scope
 	of       *owner
+	alias    string   // of which a fixed target is the host name; else empty
 	sources  []string // of its addresses, ordered; shared with other rows
 	from     []*endpoint
 	gone     bool

@@ -75,8 +75,8 @@ func (x *Index) FindNames(q intent.NameQuery) (intent.NamePage, error) {
 	if err := x.fresh(); err != nil {
 		return intent.NamePage{}, err
 	}
-	s := search{NameQuery: q, pattern: strings.Split(q.Pattern, "*"), after: after, sees: map[string]bool{}}
-	s.run(x.tables.rows)
+	s := search{NameQuery: q, tables: x.tables, pattern: strings.Split(q.Pattern, "*"), after: after, sees: map[string]bool{}}
+	s.run()
 	page, err := s.page()
 	page.AsOf = x.asOf()
 	return page, err
@@ -122,6 +122,7 @@ func (x *Index) lockOrdered() {
 // search is one question.
 type search struct {
 	intent.NameQuery
+	tables  *tables
 	pattern []string // the texts between the *
 	after   *place
 	sees    map[string]bool // by project
@@ -136,7 +137,8 @@ type hit struct {
 }
 
 // run looks at the rows that may match.
-func (s *search) run(rows []*row) {
+func (s *search) run() {
+	rows := s.tables.rows
 	prefix := s.pattern[0]
 	begin, _ := slices.BinarySearchFunc(rows, prefix, func(r *row, host string) int { return strings.Compare(r.host, host) })
 	for _, r := range rows[begin:] {
@@ -183,7 +185,7 @@ func fits(asked, is string) bool {
 // look counts a row, and keeps it if it may be on the page.
 func (s *search) look(r *row) {
 	h := hit{row: r}
-	h.published, h.verified = r.conditions()
+	h.published, h.verified = s.tables.conditions(r)
 	if !fits(s.Published, h.published) || !fits(s.Verified, h.verified) {
 		return
 	}

@@ -1,0 +1,95 @@
+package nameindex
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+)
+
+// conditions are the worst of the DNSEndpoints that give the host name. An owner that has no address for a
+// name does no harm to it: if others give the name, what they give decides.
+func (t *tables) conditions(r *row) (published, verified string) {
+	published, verified = worst(r.host, r.from)
+	if published == yes && verified == yes || r.of.state != intent.Instantiated || !slices.ContainsFunc(r.from, (*endpoint).idle) {
+		return published, verified
+	}
+	var others []*endpoint
+	for _, same := range t.giving(r) {
+		others = append(others, same.from...)
+	}
+	others = slices.DeleteFunc(others, (*endpoint).idle)
+	if p, v := worst(r.host, others); len(others) > 0 && p == yes && v == yes {
+		return yes, yes
+	}
+	return published, verified
+}
+
+// worst are the worst conditions of DNSEndpoints that give a host name.
+func worst(host string, of []*endpoint) (published, verified string) {
+	published, verified = yes, yes
+	for _, e := range of {
+		published, verified = worse(published, e.publishedAs(host)), worse(verified, e.verifiedAs(host))
+	}
+	return published, verified
+}
+
+// idle tells that a DNSEndpoint is not in its home, and that nothing stands in its way.
+func (e *endpoint) idle() bool { return e.applied == 0 && e.refused == "" }
+
+// giving are the rows that give the host name of a row at the same provider. The rows are in order.
+func (t *tables) giving(r *row) []*row {
+	begin, _ := slices.BinarySearchFunc(t.rows, r.host, func(o *row, host string) int { return strings.Compare(o.host, host) })
+	var all []*row
+	for _, o := range t.rows[begin:] {
+		if o.host != r.host {
+			break
+		}
+		if !o.gone && o.of.project == r.of.project && o.provider == r.provider && o.scope == r.scope {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// aliasOf is the fixed host name that a host name is a CNAME of; empty: it is none.
+func aliasOf(host plan.Host) string {
+	if len(host.Targets) != 1 {
+		return ""
+	}
+	if _, err := netip.ParseAddr(host.Targets[0]); err == nil {
+		return ""
+	}
+	return host.Targets[0]
+}
+
+// Aliases are the public names that are CNAMEs of host names, or of such CNAMEs, with their targets. The error
+// is as of FindNames.
+func (x *Index) Aliases(hosts []string) (map[string]string, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if err := x.fresh(); err != nil {
+		return nil, err
+	}
+	targets := map[string]bool{}
+	for _, host := range hosts {
+		targets[host] = true
+	}
+	found := map[string]string{}
+	for more := true; more; {
+		more = false
+		for _, r := range slices.Concat(x.tables.rows, x.tables.added) {
+			if _, known := found[r.host]; r.alias == "" || r.gone || known || r.scope != intent.Public || !targets[r.alias] {
+				continue
+			}
+			found[r.host], more = r.alias, true
+		}
+		for name := range maps.Keys(found) {
+			targets[name] = true
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,72 @@
+package nameindex
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+)
+
+// TestAnOwnerWithoutAnAddressDoesNoHarmToAName that others give: what they give decides, in searches and
+// in sums. It does as long as nobody else gives the name well, or its own release is on the way.
+func TestAnOwnerWithoutAnAddressDoesNoHarmToAName(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const test = intent.Path("projects/shop/composite-apps/store/v1/deployment-intent-groups/test")
+		w := newWorld(t, true)
+		w.run()
+		w.put(groupOf(test, "lab", []string{"edge+paris"}, "geo.example"), deployed())
+		w.put(groupOf(nameOwner("bakery", "geo.example"), "lab", nil, "geo.example"), deployed())
+		const (
+			bakery = "geo.example geo.example lab Instantiated Unknown Unknown"
+			alone  = "geo.example test lab Instantiated Unknown Unknown"
+		)
+		require.Equal(t, []string{bakery, alone}, w.find(intent.NameQuery{Published: notTrue}))
+
+		g := w.published(prod, "lab", "geo.example")
+		one := intent.NameQuery{Project: "shop"}
+		require.Equal(t, []string{"geo.example prod lab Instantiated True True", "geo.example test lab Instantiated True True"}, w.find(one))
+		require.Equal(t, []string{"geo.example geo.example lab Instantiated Unknown Unknown"}, w.find(intent.NameQuery{Published: notTrue}), "the name of another project has a server of its own")
+		fleet, err := w.index.Census(intent.FleetQuery{Sees: seesOnly("shop"), Limit: 10})
+		require.NoError(t, err)
+		require.Equal(t, intent.HostCounts{Total: 2}, fleet.Hosts)
+
+		w.answer(g, "NotThere", "")
+		require.Equal(t, []string{"geo.example prod lab Instantiated True False", "geo.example test lab Instantiated False Unknown"}, w.find(one))
+		w.answer(g, "Matches", "")
+		w.apply(groupOf(test, "lab", nil, "geo.example"), 0, ledger.Failed)
+		require.Equal(t, []string{"geo.example test lab Instantiated False Unknown"}, w.find(intent.NameQuery{Project: "shop", Published: notTrue}), "its cluster refuses the address")
+		going := deployed()
+		going.Settled = false
+		w.put(groupOf("projects/shop/composite-apps/store/v1/deployment-intent-groups/next", "lab", nil, "geo.example"), going)
+		require.Contains(t, w.find(one), "geo.example next lab Instantiating False Unknown")
+	})
+}
+
+// TestAliasesAreFound, also those of aliases.
+func TestAliasesAreFound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		fixed := func(host, target string) {
+			g := groupOf(nameOwner("shop", host), "lab", nil, host)
+			g.Bindings[0].Hosts = []plan.Host{{Name: host, Targets: []string{target}}}
+			w.put(g, deployed())
+		}
+		fixed("docs.example", "www.example")
+		fixed("old.example", "docs.example")
+		fixed("mail.example", "192.0.2.1")
+		fixed("other.example", "elsewhere.example")
+		synctest.Wait()
+		found, err := w.index.Aliases([]string{"www.example", "192.0.2.1"})
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{"docs.example": "www.example", "old.example": "docs.example"}, found)
+	})
+	_, err := New(nil).Aliases([]string{"www.example"})
+	require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+}
