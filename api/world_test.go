@@ -433,16 +433,16 @@ func (l *lifecycle) Services(ctx context.Context, cluster intent.Path, q intent.
 	return reply[intent.ServicePage](ctx, l, cluster, "servicePage", "services", q.Namespace, fmt.Sprint(q.Limit), q.After)
 }
 
-func (l *lifecycle) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
-	_, err := reply[struct{}](ctx, l, cluster, "", "drain", fmt.Sprint(force), actor)
+func (l *lifecycle) Drain(ctx context.Context, cluster intent.Path, o intent.DrainOptions) error {
+	_, err := reply[struct{}](ctx, l, cluster, "", "drain", fmt.Sprint(o.Force), o.Actor)
 	if err == nil {
-		l.drained = &intent.Drained{Since: time.Date(2026, 11, 2, 9, 31, 7, 0, time.UTC), Actor: actor}
+		l.drained = &intent.Drained{Since: time.Date(2026, 11, 2, 9, 31, 7, 0, time.UTC), Actor: o.Actor, Reason: o.Reason}
 	}
 	return err
 }
 
-func (l *lifecycle) Undrain(ctx context.Context, cluster intent.Path, actor string) error {
-	_, err := reply[struct{}](ctx, l, cluster, "", "undrain", actor)
+func (l *lifecycle) Undrain(ctx context.Context, cluster intent.Path, o intent.DrainOptions) error {
+	_, err := reply[struct{}](ctx, l, cluster, "", "undrain", o.Actor)
 	if err == nil {
 		l.drained = nil
 	}

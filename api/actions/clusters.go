@@ -28,7 +28,7 @@ func (k Clusters) Services(ctx context.Context, c *operation.Call) (response.Ans
 
 // Drain keeps a cluster's addresses out of public names.
 func (k Clusters) Drain(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	if err := k.Service.Drain(ctx, c.Owner(), c.Query.Get("force") == "true", c.Actor.Subject); err != nil {
+	if err := k.Service.Drain(ctx, c.Owner(), drainOptions(c)); err != nil {
 		return response.Answer{}, err
 	}
 	return k.drained(ctx, c)
@@ -36,10 +36,14 @@ func (k Clusters) Drain(ctx context.Context, c *operation.Call) (response.Answer
 
 // Undrain lets them in again.
 func (k Clusters) Undrain(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	if err := k.Service.Undrain(ctx, c.Owner(), c.Actor.Subject); err != nil {
+	if err := k.Service.Undrain(ctx, c.Owner(), drainOptions(c)); err != nil {
 		return response.Answer{}, err
 	}
 	return k.drained(ctx, c)
+}
+
+func drainOptions(c *operation.Call) intent.DrainOptions {
+	return intent.DrainOptions{Force: c.Query.Get("force") == "true", Reason: c.Query.Get("reason"), Actor: c.Actor.Subject}
 }
 
 // Abandon stops serving a cluster, and answers which objects stay there.

@@ -174,9 +174,9 @@ type Clusters interface {
 	Services(ctx context.Context, cluster intent.Path, q intent.ServiceQuery) (intent.ServicePage, error)
 	// Drain keeps the cluster's addresses out of public names, Undrain lets
 	// them in again; both are idempotent. Drain is a Conflict when a name
-	// would be left without any address, unless forced. actor is who asks.
-	Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error
-	Undrain(ctx context.Context, cluster intent.Path, actor string) error
+	// would be left without any address, unless forced.
+	Drain(ctx context.Context, cluster intent.Path, o intent.DrainOptions) error
+	Undrain(ctx context.Context, cluster intent.Path, o intent.DrainOptions) error
 	// Abandon drains a cluster that never comes back, stops serving it, and returns the
 	// objects that stay there. It is idempotent, as Drain.
 	Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error)

@@ -138,7 +138,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.ExternallyManaged,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
 		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,
-		Recorder: past.Told, Watch: c.watching(stores), Replicas: registry, Names: pastNames, Now: time.Now, Logger: log, Tracer: to.tracer, Metrics: metrics,
+		Recorder: past.Told, Recorded: past.Kept, Watch: c.watching(stores), Replicas: registry, Names: pastNames, Now: time.Now, Logger: log, Tracer: to.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant, rules.UsesOf = releases.NamespaceTenant, releases.UsesOf // which no document tells of
 	s := &service{
@@ -146,6 +146,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		index: &nameindex.Feed{Store: releases.Store, Index: nameindex.New(time.Now), Watch: stores.watch}, renewer: renewal.New(own, values, pool, time.Now, log, metrics),
 		gc: newGC(log, jobs(c, stores.documents, documents, values, registry, releases, pool.Identities, past, pastNames, metrics)),
 	}
+	releases.Aliases = s.index.Index.Aliases
 	c.measureReleases(releases, s.index.Index, metrics)
 	s.prepareWork(syncer.Options{Member: self.ID, Vantage: c.vantage(self.ID, metrics), Contexts: contexts, Rsync: handed, Verifier: verifier, Installation: id, Metrics: metrics})
 	s.edge, err = openEdge(ctx, c, api.Options{

@@ -23,6 +23,7 @@ const (
 	tidyEvery  = time.Minute
 	pruneEvery = time.Hour
 	secretAge  = 10 * time.Minute // longer than any write takes from sealing a value to referring to it
+	tellWithin = time.Minute      // longer than any request takes from a drain to its event
 	unclaimed  = 10 * time.Minute // longer than any request takes from writing a release to being accepted
 )
 
@@ -42,6 +43,7 @@ func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.V
 		{"releases", tidyEvery, func(ctx context.Context) error { return releases.Sweep(ctx, unclaimed) }},
 		{"claims of names", tidyEvery, sweepingClaims(releases, metrics)},
 		{"identities of clusters", tidyEvery, known.Sweep},
+		{"drains that no event tells of", tidyEvery, func(ctx context.Context) error { return releases.TellDrains(ctx, tellWithin) }},
 		{"what projects have", pruneEvery, stored.Recount},
 		{"the history", pruneEvery, func(ctx context.Context) error { return past.Prune(ctx, c.HistoryAge, c.HistoryCount) }},
 		{"the history of names", pruneEvery, names.Prune},

@@ -91,7 +91,7 @@ func TestEventsOfClustersTellWhoDrainedThem(t *testing.T) {
 	s := serve(t, t.TempDir())
 	s.ask("PUT", "cluster-providers/edge", `{"metadata":{"name":"edge"},"spec":{}}`, "r1", http.StatusCreated)
 	s.ask("PUT", "cluster-providers/edge/clusters/one", `{"metadata":{"name":"one"},"spec":{"directory":"one"}}`, "r2", http.StatusCreated)
-	s.ask("POST", "cluster-providers/edge/clusters/one/drain", "", "r3", http.StatusAccepted)
+	s.ask("POST", "cluster-providers/edge/clusters/one/drain?reason=flood", "", "r3", http.StatusAccepted)
 	s.ask("POST", "cluster-providers/edge/clusters/one/undrain", "", "r4", http.StatusAccepted)
 	s.ask("POST", "cluster-providers/edge/clusters/one/abandon", "", "r5", http.StatusOK)
 	var told []string
@@ -102,5 +102,14 @@ func TestEventsOfClustersTellWhoDrainedThem(t *testing.T) {
 		"r5 abandon cluster-providers/edge/clusters/one", "r4 undrain cluster-providers/edge/clusters/one", "r3 drain cluster-providers/edge/clusters/one",
 		"r2 create cluster-providers/edge/clusters/one", "r1 create cluster-providers/edge",
 	}, told)
+	var drains []string
+	for _, e := range s.events("events?limit=100") {
+		if e.Action == intent.Drain || e.Action == intent.Undrain {
+			drains = append(drains, strings.Join([]string{e.Actor, string(e.Action), string(e.Path), e.Outcome, e.Message}, " "))
+		}
+	}
+	require.Equal(t, []string{
+		"anonymous undrain cluster-providers/edge/clusters/one completed ", "anonymous drain cluster-providers/edge/clusters/one completed flood",
+	}, drains, "the changes of all projects have them")
 	s.stop()
 }

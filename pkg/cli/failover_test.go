@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,10 +26,11 @@ func doneRecord() string {
 func TestAPreviewShowsWhatMoves(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.on("POST failovers?dryRun=true", 200, "FailoverPreview", fmt.Sprintf(previewBody, `[]`))
+	f.on("POST failovers?dryRun=true", 200, "FailoverPreview", strings.Replace(fmt.Sprintf(previewBody, `[]`), `"unhealthy":0`, `"unhealthy":0,"kept":7`, 1))
 	got := signpost(t, f.url, "drain", "region=eu", "--preview")
 	require.Equal(t, result{exitDone, `drain: edge+berlin
 1 name moves: 1 are left with one address, 0 without any, 0 with unhealthy clusters; 0 cannot move
+7 names lose a cluster and keep their answer
 NAME             TYPE  PROJECT  BEFORE               AFTER      LEFT  STAYS
 www.lab.example  A     shop     192.0.2.1,192.0.2.2  192.0.2.2  one   -
 warning: mind the home

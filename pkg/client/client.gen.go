@@ -2898,6 +2898,11 @@ type Drained struct {
 	// Example: 20261102t093107-x7k2q
 	Failover string `json:"failover,omitempty,omitzero"`
 
+	// Reason Why, as it was told.
+	//
+	// Example: flood in the data center
+	Reason string `json:"reason,omitempty,omitzero"`
+
 	// Since When it was asked for.
 	Since time.Time `json:"since"`
 }
@@ -2990,6 +2995,11 @@ type Exclusion struct {
 
 // FailoverCounts How many names a failover changes. Each name and type of a provider counts.
 type FailoverCounts struct {
+	// Kept Names that lose a cluster and keep their answer; absent if there are none. They are not listed. A name counts once for all of its types.
+	//
+	// Example: 7
+	Kept int `json:"kept,omitempty,omitzero"`
+
 	// Names Names that move.
 	//
 	// Example: 2
@@ -5665,6 +5675,9 @@ type DNSIntentName = Name
 // DrainForce defines model for drainForce.
 type DrainForce = bool
 
+// DrainReason defines model for drainReason.
+type DrainReason = string
+
 // DryRun defines model for dryRun.
 type DryRun = bool
 
@@ -5912,6 +5925,9 @@ type DrainClusterParams struct {
 	// Force Drain even where a name is left without any address.
 	Force *DrainForce `form:"force,omitempty" json:"force,omitempty"`
 
+	// Reason Why, for the history of the cluster and of the names that it serves.
+	Reason *DrainReason `form:"reason,omitempty" json:"reason,omitempty"`
+
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -5966,6 +5982,9 @@ type ListClusterServicesParams struct {
 
 // UndrainClusterParams defines parameters for UndrainCluster.
 type UndrainClusterParams struct {
+	// Reason Why, for the history of the cluster and of the names that it serves.
+	Reason *DrainReason `form:"reason,omitempty" json:"reason,omitempty"`
+
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -12778,6 +12797,18 @@ func NewDrainClusterRequest(server string, clusterProvider ClusterProviderName, 
 
 		}
 
+		if params.Reason != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reason", *params.Reason, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -13349,6 +13380,33 @@ func NewUndrainClusterRequest(server string, clusterProvider ClusterProviderName
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Reason != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reason", *params.Reason, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)

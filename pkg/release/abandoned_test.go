@@ -95,7 +95,7 @@ func TestAnAbandonedClusterLeavesPublicNames(t *testing.T) {
 	require.Empty(t, snap.Clusters[paris].Entries)
 	require.Nil(t, snap.Clusters[berlin].Abandoned)
 
-	err := w.service.Undrain(context.Background(), clusterPath(t, paris), "ann")
+	err := w.service.Undrain(context.Background(), clusterPath(t, paris), intent.DrainOptions{Actor: "ann"})
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 	require.ErrorContains(t, err, "edge+paris is abandoned")
 }

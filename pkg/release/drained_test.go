@@ -2,12 +2,16 @@ package release_test
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/clusters"
+	kept "github.com/signpost-dns/signpost/pkg/storage/history"
 )
 
 func clusterPath(t testing.TB, name string) intent.Path {
@@ -18,12 +22,12 @@ func clusterPath(t testing.TB, name string) intent.Path {
 }
 
 func (w *world) drain(cluster string, force bool) error {
-	return w.service.Drain(context.Background(), clusterPath(w.TB, cluster), force, "alice")
+	return w.service.Drain(context.Background(), clusterPath(w.TB, cluster), intent.DrainOptions{Force: force, Actor: "alice"})
 }
 
 func (w *world) undrain(cluster string) {
 	w.Helper()
-	require.NoError(w, w.service.Undrain(context.Background(), clusterPath(w.TB, cluster), "alice"))
+	require.NoError(w, w.service.Undrain(context.Background(), clusterPath(w.TB, cluster), intent.DrainOptions{Actor: "alice"}))
 }
 
 func TestADrainedClusterIsOutOfPublicNamesAtOnce(t *testing.T) {
@@ -151,6 +155,65 @@ func TestAGroupTellsOfDrainedClusters(t *testing.T) {
 	require.Equal(t, want, w.drains(prod))
 	require.Equal(t, want, w.drains(bakery))
 	require.Empty(t, w.drains("projects/shop/names/fixed.lab.example"), "no cluster gives it addresses")
+}
+
+// TestADrainHasItsReason in the events of the groups that it touches, and in the document of its cluster.
+func TestADrainHasItsReason(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	at := clusterPath(t, berlin)
+	require.NoError(t, w.service.Drain(t.Context(), at, intent.DrainOptions{Actor: "alice", Reason: "flood"}))
+	w.settle(bakery)
+	by, err := w.service.Drained(t.Context(), at)
+	require.NoError(t, err)
+	require.Equal(t, "flood", by.Reason)
+	require.NoError(t, w.service.Undrain(t.Context(), at, intent.DrainOptions{Actor: "bob", Reason: "dry again"}))
+	w.settle(bakery)
+	require.Equal(t, []string{
+		"alice drain completed edge+berlin is drained since 2026-11-01T12:00:00Z: public names have none of its addresses; reason: flood",
+		"bob undrain completed edge+berlin is drained no longer: public names may have its addresses again; reason: dry again",
+	}, w.drains(bakery))
+}
+
+// TestADrainIsToldAlsoIfItsProcessEndedBeforeTheEvent was written: once, by whichever process is there later.
+func TestADrainIsToldAlsoIfItsProcessEndedBeforeTheEvent(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	past := kept.New(kept.Options{Documents: w.documents, Lost: func() { t.Error("an event is lost") }, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler)})
+	w.service.Recorder, w.service.Recorded = past.Told, past.Kept
+	told := func() (lines []string) {
+		page, err := past.All(t.Context(), func(string) bool { return true }, 100, "")
+		require.NoError(t, err)
+		for _, e := range page.Items {
+			if strings.Contains(string(e.Path), "/clusters/") {
+				lines = append(lines, strings.Join([]string{e.Actor, string(e.Action), e.Path.Name(), e.Time.Format(time.TimeOnly), e.Message}, " "))
+			}
+		}
+		return lines
+	}
+	require.NoError(t, w.drain(berlin, true))
+	require.NoError(t, w.drain(berlin, true), "it is drained already")
+	require.Equal(t, []string{"alice drain berlin 12:00:00 "}, told())
+
+	w.service.Recorder = nil // the process is killed before each event
+	w.clock.pass(time.Second)
+	require.NoError(t, w.service.Drain(t.Context(), clusterPath(t, paris), intent.DrainOptions{Force: true, Actor: "bob", Reason: "flood"}))
+	w.clock.pass(time.Second)
+	w.undrain(berlin)
+	w.service.Recorder = past.Told
+	require.NoError(t, w.service.TellDrains(t.Context(), time.Minute))
+	require.Len(t, told(), 1, "it may be about to be told")
+	w.clock.pass(time.Minute)
+	all := []string{"alice undrain berlin 12:00:02 ", "bob drain paris 12:00:01 flood", "alice drain berlin 12:00:00 "}
+	for range 2 {
+		require.NoError(t, w.service.TellDrains(t.Context(), time.Minute))
+		require.Equal(t, all, told())
+	}
+	again := clusters.Operator{Store: w.service.Store} // another process
+	require.NoError(t, again.TellDrains(t.Context(), time.Minute))
+	require.Equal(t, all, told())
 }
 
 // drains are the events of an owner that tell of drained clusters, in a line each.

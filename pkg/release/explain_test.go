@@ -140,7 +140,7 @@ func TestTheFleetShowsDrainedClusters(t *testing.T) {
 	w := newNames(t)
 	require.NoError(t, w.publish(bakery, ofFront))
 	w.settle(bakery)
-	require.NoError(t, w.service.Drain(t.Context(), "cluster-providers/edge/clusters/berlin", false, "ann"))
+	require.NoError(t, w.service.Drain(t.Context(), "cluster-providers/edge/clusters/berlin", intent.DrainOptions{Actor: "ann"}))
 	fleet, err := w.explainer().Fleet(t.Context(), intent.FleetQuery{Limit: 10, Sees: func(string) bool { return true }})
 	require.NoError(t, err)
 	drained := map[string]bool{}

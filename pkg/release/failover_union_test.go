@@ -115,6 +115,34 @@ func TestANameThatKeepsItsAddressesIsNotMoved(t *testing.T) {
 	preview := w.preview(intent.FailoverSpec{Drain: europe})
 	require.Empty(t, preview.Names)
 	require.Empty(t, preview.Refusals)
+	require.Equal(t, intent.FailoverCounts{Kept: 1}, preview.Counts)
+	require.NoError(t, w.drain(berlin, false))
+	require.Equal(t, intent.FailoverCounts{Kept: 1}, w.preview(intent.FailoverSpec{Drain: europe}).Counts, "paris is left")
+	require.NoError(t, w.drain(paris, false))
+	require.Zero(t, w.preview(intent.FailoverSpec{Drain: europe}).Counts)
+}
+
+// TestAPreviewNamesAliasesThatLeadToNothing: it asks for them only if a name is left without an address.
+func TestAPreviewNamesAliasesThatLeadToNothing(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	var asked [][]string
+	known := map[string]string{"docs.lab.example": "www.lab.example"}
+	w.service.Aliases = func(hosts []string) (map[string]string, error) {
+		asked = append(asked, hosts)
+		return known, nil
+	}
+	rest := intent.FailoverSpec{Drain: europe}
+	require.Empty(t, w.preview(rest).Warnings)
+	require.Empty(t, asked, "no name is left without an address")
+	require.NoError(t, w.drain("edge+boston", false))
+	require.NoError(t, w.drain("edge+dallas", false))
+	require.Equal(t, []string{"CNAMEs of names that would be left without any address lead to nothing: docs.lab.example (of www.lab.example)"}, w.preview(rest).Warnings)
+	require.Equal(t, [][]string{{"www.lab.example"}}, asked)
+	w.service.Aliases = func([]string) (map[string]string, error) { return nil, intent.ErrNotFound("") }
+	require.Contains(t, w.preview(rest).Warnings[0], "are not known")
 }
 
 // TestANameInSeveralSetsIsAnswered: the servers are asked for the targets of all its sets at

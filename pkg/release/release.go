@@ -68,6 +68,7 @@ type Options struct {
 	TakeBytes              func(ctx context.Context, project intent.Path, bytes int) error                                   // before a release of so many is written; nil: no project is bounded
 	Watch                  func(ctx context.Context, from int64) <-chan intent.Changed                                       // of all documents; nil: the store of documents cannot, and owners are looked at every ten seconds
 	Replicas               controller.Replicas                                                                               // that divide the owners; nil: there is this one alone
+	Recorded               func(ctx context.Context, owner intent.Path, at time.Time) (bool, error)                          // whether Recorder has stored an event of that time; nil: nobody knows
 	Names                  state.NameRecorder                                                                                // of the past of host names; nil: nobody
 	Installation           string                                                                                            // generated id
 	ControllerCluster      *intent.ClusterRef                                                                                // the server's default home of external-dns
@@ -114,7 +115,7 @@ func New(options Options) *Service {
 	contexts := emco.NewStore(options.KV, options.Now)
 	store := &state.Store{
 		Documents: options.Documents, KV: options.KV, Contexts: options.Contexts, Ledger: options.Ledger, Observed: options.Observed,
-		Forget: []func(string) kv.Op{handover.Forget}, Recorder: options.Recorder, Names: options.Names, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
+		Forget: []func(string) kv.Op{handover.Forget}, Recorder: options.Recorder, Recorded: options.Recorded, Names: options.Names, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
 		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Wakeups: &state.Wakeups{},
 	}
 	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, DelegatedContexts: options.DelegatedContexts}

@@ -229,6 +229,12 @@ func writePreview(w io.Writer, preview client.FailoverPreview) error {
 		move = "name moves"
 	}
 	terminal.Printf(w, "%d %s: %d are left with one address, %d without any, %d with unhealthy clusters; %d cannot move\n", c.Names, move, c.One, c.None, c.Unhealthy, c.Stay)
+	switch {
+	case c.Kept == 1:
+		terminal.Printf(w, "1 name loses a cluster and keeps its answer\n")
+	case c.Kept > 1:
+		terminal.Printf(w, "%d names lose a cluster and keep their answer\n", c.Kept)
+	}
 	table := terminal.NewTable("NAME", "TYPE", "PROJECT", "BEFORE", "AFTER", "LEFT", "STAYS")
 	for _, name := range preview.Names {
 		table.Add(name.Name, name.Type, name.Project, targets(name.Before), targets(name.After), string(name.Left), name.Stays)

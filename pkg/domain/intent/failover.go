@@ -61,6 +61,8 @@ type FailoverCounts struct {
 	One       int `json:"one"`       // left with one address
 	None      int `json:"none"`      // left without any
 	Unhealthy int `json:"unhealthy"` // left with unhealthy clusters
+
+	Kept int `json:"kept,omitempty"` // that lose a cluster and keep their answer; each counts once for all of its types
 }
 
 // FailoverRefusal is one reason for which a failover is refused.

@@ -1,6 +1,9 @@
 package intent
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Preflight tells whether Signpost could manage a cluster as it is now.
 type Preflight struct {
@@ -44,6 +47,34 @@ type Drained struct {
 	Since    time.Time `json:"since"`
 	Actor    string    `json:"actor"`
 	Failover string    `json:"failover,omitempty"` // the id of the failover that did it; empty: a request for the one cluster
+	Reason   string    `json:"reason,omitempty"`
+}
+
+// Because is the reason, as the end of a sentence that tells of a drain or an undrain.
+func (d Drained) Because() string {
+	if d.Reason == "" {
+		return ""
+	}
+	return "; reason: " + d.Reason
+}
+
+// Event is what the history of a cluster keeps of a drain or an undrain. A failover begins with it.
+func (d Drained) Event(ctx context.Context, action Action) Event {
+	e := Event{Time: d.Since, Actor: d.Actor, RequestID: By(ctx).RequestID, Action: action, Outcome: "completed", Message: d.Reason}
+	if d.Failover != "" {
+		e.Outcome, e.Message = "accepted", "failover "+d.Failover
+		if d.Reason != "" {
+			e.Message += ": " + d.Reason
+		}
+	}
+	return e
+}
+
+// DrainOptions say how the drain or undrain of one cluster is asked for.
+type DrainOptions struct {
+	Force  bool // also if names are left without any address
+	Reason string
+	Actor  string
 }
 
 // Abandoned says since when a cluster is given up, and who gave it up.

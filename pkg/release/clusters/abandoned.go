@@ -14,7 +14,7 @@ import (
 // nothing waits for it. It is idempotent. Conflict when a name would be left without any
 // address, unless forced, and NotFound when there is no such cluster.
 func (s *Operator) Abandon(ctx context.Context, cluster intent.Path, force bool, actor string) ([]intent.LeftBehind, error) {
-	if err := s.drainCluster(ctx, cluster, force, actor, nil); err != nil {
+	if _, err := s.drainCluster(ctx, cluster, intent.DrainOptions{Force: force, Actor: actor}, nil); err != nil {
 		return nil, err
 	}
 	doc, err := s.Documents.Get(ctx, cluster)
@@ -36,7 +36,7 @@ func (s *Operator) Abandon(ctx context.Context, cluster intent.Path, force bool,
 		return nil, err
 	}
 	s.Logger.InfoContext(ctx, "cluster is abandoned", "cluster", name, "leftBehind", len(left), "forced", force, "actor", actor)
-	s.tellOf(ctx, cluster, intent.Abandon, actor)
+	s.Tell(ctx, cluster, intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: intent.Abandon, Outcome: "completed"})
 	return left, s.EachGroup(ctx, cluster, func(group intent.Path, _ state.Lifecycle) { s.Wake(group) })
 }
 

@@ -31,7 +31,7 @@ func (s *Operator) Drained(ctx context.Context, cluster intent.Path) (*intent.Dr
 // objects stay. It is idempotent. Conflict when a name would be left without any address,
 // unless forced. Conflict also when the cluster is inventory only and no orchestrator
 // deploys anything there. NotFound when there is no such cluster.
-func (s *Operator) Drain(ctx context.Context, cluster intent.Path, force bool, actor string) error {
+func (s *Operator) Drain(ctx context.Context, cluster intent.Path, o intent.DrainOptions) error {
 	doc, err := s.Documents.Get(ctx, cluster)
 	if err != nil {
 		return err
@@ -48,47 +48,42 @@ func (s *Operator) Drain(ctx context.Context, cluster intent.Path, force bool, a
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf(
 			"cluster %s is inventory only, with neither kubeconfig nor directory, and %s has no app of a deployment intent group there; Signpost publishes none of its addresses, so there is nothing to drain", intent.ClusterOf(cluster), intent.OrchestratorName)}
 	}
-	if err := s.drainCluster(ctx, cluster, force, actor, s.Refuses); err != nil {
-		return err
+	by, err := s.drainCluster(ctx, cluster, o, s.Refuses)
+	if err == nil && by != nil {
+		s.Tell(ctx, cluster, by.Event(ctx, intent.Drain))
 	}
-	s.tellOf(ctx, cluster, intent.Drain, actor)
-	return nil
-}
-
-// tellOf tells what was done to a cluster.
-func (s *Operator) tellOf(ctx context.Context, cluster intent.Path, action intent.Action, actor string) {
-	s.Tell(ctx, cluster, intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: action, Outcome: "completed"})
+	return err
 }
 
 // drainCluster is Drain for clusters of any kind. The safety rules hold if refuses is not
-// nil.
-func (s *Operator) drainCluster(ctx context.Context, cluster intent.Path, force bool, actor string, refuses func(ctx context.Context, before, after state.DrainedClusters) error) error {
-	err := s.order(ctx, cluster, actor, func(list state.DrainedClusters, uid string) (state.DrainedClusters, error) {
+// nil. It answers nil if the cluster was drained already.
+func (s *Operator) drainCluster(ctx context.Context, cluster intent.Path, o intent.DrainOptions, refuses func(ctx context.Context, before, after state.DrainedClusters) error) (*intent.Drained, error) {
+	by, err := s.order(ctx, cluster, o, func(list state.DrainedClusters, by state.DrainedCluster) (state.DrainedClusters, error) {
 		name := intent.ClusterOf(cluster).String()
 		if _, already := list[name]; already {
 			return list, nil
 		}
 		next := maps.Clone(list)
-		next[name] = state.DrainedCluster{Drained: intent.Drained{Since: s.Now().UTC(), Actor: actor}, UID: uid}
+		next[name] = by
 		if refuses != nil {
 			if err := refuses(ctx, list, next); err != nil {
 				return nil, err
 			}
 		}
-		if force {
+		if o.Force {
 			return next, nil
 		}
 		return next, s.keepsAddresses(ctx, cluster, list, next)
 	})
 	if err == nil {
-		s.Logger.InfoContext(ctx, "cluster is drained", "cluster", intent.ClusterOf(cluster), "forced", force, "actor", actor)
+		s.Logger.InfoContext(ctx, "cluster is drained", "cluster", intent.ClusterOf(cluster), "forced", o.Force, "actor", o.Actor)
 	}
-	return err
+	return by, err
 }
 
 // Undrain lets a cluster's addresses be published again. It is idempotent.
 // Conflict when the cluster is abandoned.
-func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, actor string) error {
+func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, o intent.DrainOptions) error {
 	abandoned, err := s.Abandoned(ctx, cluster)
 	if err != nil {
 		return err
@@ -96,42 +91,44 @@ func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, actor strin
 	if abandoned != nil {
 		return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s is abandoned, so its addresses are unknown; delete its document and register it again", intent.ClusterOf(cluster))}
 	}
-	err = s.order(ctx, cluster, actor, func(list state.DrainedClusters, _ string) (state.DrainedClusters, error) {
+	by, err := s.order(ctx, cluster, o, func(list state.DrainedClusters, _ state.DrainedCluster) (state.DrainedClusters, error) {
 		next := maps.Clone(list)
 		delete(next, intent.ClusterOf(cluster).String())
 		return next, nil
 	})
 	if err == nil {
-		s.Logger.InfoContext(ctx, "cluster is no longer drained", "cluster", intent.ClusterOf(cluster), "actor", actor)
-		s.tellOf(ctx, cluster, intent.Undrain, actor)
+		s.Logger.InfoContext(ctx, "cluster is no longer drained", "cluster", intent.ClusterOf(cluster), "actor", o.Actor)
+	}
+	if err == nil && by != nil {
+		s.Tell(ctx, cluster, by.Event(ctx, intent.Undrain))
 	}
 	return err
 }
 
 // order changes the list, and has the groups that use the cluster choose their
-// addresses anew.
-func (s *Operator) order(ctx context.Context, cluster intent.Path, actor string, change func(list state.DrainedClusters, uid string) (state.DrainedClusters, error)) error {
-	_, err := state.RetryOnConflict(cluster, func() (struct{}, error) {
+// addresses anew. It answers nil if there was nothing to change.
+func (s *Operator) order(ctx context.Context, cluster intent.Path, o intent.DrainOptions, change func(list state.DrainedClusters, by state.DrainedCluster) (state.DrainedClusters, error)) (*intent.Drained, error) {
+	done, err := state.RetryOnConflict(cluster, func() (*intent.Drained, error) {
 		doc, err := s.Documents.Get(ctx, cluster)
 		if err != nil {
-			return struct{}{}, err
+			return nil, err
 		}
 		list, err := s.DrainedClusters(ctx)
 		if err != nil {
-			return struct{}{}, err
+			return nil, err
 		}
-		next, err := change(list.Clusters, doc.UID)
+		by := intent.Drained{Since: s.Now().UTC(), Actor: o.Actor, Reason: o.Reason}
+		next, err := change(list.Clusters, state.DrainedCluster{Drained: by, UID: doc.UID})
 		if err != nil || maps.Equal(next, list.Clusters) {
-			return struct{}{}, err
+			return nil, err
 		}
-		stored := list.Change(next, intent.Drained{Since: s.Now().UTC(), Actor: actor})
-		_, err = state.SwapDocument(ctx, s.Documents, stored, intent.Write{Path: state.DrainedPath}, list.Revision)
-		return struct{}{}, err
+		_, err = state.SwapDocument(ctx, s.Documents, list.Change(next, by), intent.Write{Path: state.DrainedPath}, list.Revision)
+		return &by, err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return s.EachGroup(ctx, cluster, func(group intent.Path, _ state.Lifecycle) { s.Wake(group) })
+	return done, s.EachGroup(ctx, cluster, func(group intent.Path, _ state.Lifecycle) { s.Wake(group) })
 }
 
 // keepsAddresses refuses a list of drained clusters that would leave a name of a group of

@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // Operator drains and abandons clusters.
@@ -20,6 +21,8 @@ type Operator struct {
 
 	// Refuses judges a drain of one cluster by the safety rules.
 	Refuses func(ctx context.Context, before, after state.DrainedClusters) error
+
+	told recent.Memory[toldDrain, bool]
 }
 
 // UsesOf returns what a cluster is used for. Each use has the first document that has been

@@ -68,7 +68,7 @@ func (m *Mover) begin(ctx context.Context, spec intent.FailoverSpec, o intent.Fa
 	for _, row := range p.preview.Names {
 		r.Names = append(r.Names, intent.FailoverName{MovedName: row})
 	}
-	by := intent.Drained{Since: now, Actor: o.Actor, Failover: r.ID}
+	by := byOf(r)
 	if _, err := state.SwapDocument(ctx, m.Documents, struct{}{}, intent.Write{Path: markPath(r.ID)}, 0); err != nil {
 		return r, err
 	}
@@ -102,7 +102,7 @@ func (m *Mover) tell(ctx context.Context, r intent.FailoverRecord) error {
 			action = intent.Undrain
 		}
 		ref, _ := intent.ParseCluster(name)
-		m.Tell(ctx, ref.Path(), intent.Event{Time: r.Time, Actor: r.Actor, RequestID: r.RequestID, Action: action, Outcome: "accepted", Message: messageOf(r)})
+		m.Tell(ctx, ref.Path(), byOf(r).Event(ctx, action))
 		if err := m.EachGroup(ctx, ref.Path(), func(owner intent.Path, _ state.Lifecycle) { owners[owner] = true }); err != nil {
 			return err
 		}
@@ -113,15 +113,9 @@ func (m *Mover) tell(ctx context.Context, r intent.FailoverRecord) error {
 	return nil
 }
 
-func messageOf(r intent.FailoverRecord) string {
-	text := "failover " + r.ID
-	if r.RevertOf != "" {
-		text += " reverts " + r.RevertOf
-	}
-	if r.Reason != "" {
-		text += ": " + r.Reason
-	}
-	return text
+// byOf is what the list of drained clusters keeps of a failover.
+func byOf(r intent.FailoverRecord) intent.Drained {
+	return intent.Drained{Since: r.Time, Actor: r.Actor, Failover: r.ID, Reason: r.Reason}
 }
 
 // PreviewRevert and Revert are PreviewFailover and FailOver for what undoes a failover.

@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -165,7 +166,7 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 // follower looks at the names of one record. It reads once what several names need.
 type follower struct {
 	*Mover
-	publishers map[hostAt][]intent.Path
+	publishers map[render.NameAt][]intent.Path
 	owners     map[intent.Path]bundle.Bundle
 	answers    map[[2]string]map[string]observed.Answers // by cluster and namespace, then by DNSEndpoint
 	homes      map[string]map[string]observed.Answers    // by cluster, then by DNSEndpoint as "namespace/name"
@@ -173,7 +174,7 @@ type follower struct {
 
 // followerOf knows who gives the names of a record that are not answered yet.
 func (m *Mover) followerOf(ctx context.Context, r intent.FailoverRecord) (follower, error) {
-	hosts := map[hostAt]bool{}
+	hosts := map[render.NameAt]bool{}
 	for _, name := range r.Names {
 		if name.Stays == "" && name.Answered == nil {
 			hosts[hostOf(name.MovedName)] = true

@@ -66,12 +66,12 @@ func (m *Mover) forecast(ctx context.Context, owners map[intent.Path]state.Lifec
 }
 
 // concerned are the host names that the changed clusters matter to.
-func concerned(moving []forecast) map[hostAt]bool {
-	hosts := map[hostAt]bool{}
+func concerned(moving []forecast) map[render.NameAt]bool {
+	hosts := map[render.NameAt]bool{}
 	for _, f := range moving {
 		for key, host := range f.Hosts {
 			if f.Suspended || host.Kept() || len(host.Drained) > 0 || !slices.Equal(f.Before[key], f.After[key]) {
-				hosts[hostAt{f.Group.Project.Name, key.Record, host.Host}] = true
+				hosts[render.NameAt{Project: f.Group.Project.Name, Record: key.Record, Name: host.Host}] = true
 			}
 		}
 	}
@@ -85,21 +85,20 @@ func (m *Mover) beside(ctx context.Context, known map[intent.Path]state.Lifecycl
 	if err != nil {
 		return nil, err
 	}
-	about := map[intent.Path]map[render.GivenHost]bool{}
+	about := map[intent.Path]map[render.NameAt]bool{}
 	for _, f := range moving {
 		about[f.Group.Path] = f.About
 	}
 	owners, reaches := map[intent.Path]state.Lifecycle{}, map[intent.Path]render.Reach{}
-	for _, at := range slices.SortedFunc(maps.Keys(publishers), hostAt.compare) {
+	for _, at := range slices.SortedFunc(maps.Keys(publishers), render.NameAt.Compare) {
 		for _, owner := range publishers[at] {
-			host := render.GivenHost{Record: at.record, Host: at.host}
-			if about[owner][host] {
+			if about[owner][at] {
 				continue
 			}
 			if reaches[owner].Hosts == nil {
-				reaches[owner] = render.Reach{Hosts: map[render.GivenHost]bool{}}
+				reaches[owner] = render.Reach{Hosts: map[render.NameAt]bool{}}
 			}
-			reaches[owner].Hosts[host] = true
+			reaches[owner].Hosts[at] = true
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(reaches)) {

@@ -19,6 +19,9 @@ import (
 type Mover struct {
 	*state.Store
 	Renderer *render.Renderer
+
+	// Aliases are the names that are CNAMEs of host names, with their targets; nil: nobody knows.
+	Aliases func(hosts []string) (map[string]string, error)
 }
 
 // site is a cluster that a request selects.

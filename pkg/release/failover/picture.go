@@ -11,12 +11,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// givenName is a name at one DNS provider, for all owners.
-type givenName struct{ project, record, name string }
-
-// moving is a name and type at one DNS provider.
-type moving struct {
-	givenName
+// nameType is a type of a name at one DNS provider.
+type nameType struct {
+	render.NameAt
 	kind string
 }
 
@@ -29,35 +26,44 @@ type share struct {
 	stays         string
 }
 
+// union is what all owners together give to the types of a name.
+type union struct {
+	was, is     map[string]bool // targets before and afterwards
+	could, able map[string]bool // clusters that may serve the name before and afterwards
+	ill         bool            // an owner gives it then, and has no healthy cluster for it
+	well        bool            // an owner has one
+}
+
+// loses tells whether a cluster that may serve the name before may not serve it afterwards.
+func (u *union) loses() bool {
+	for cluster := range u.could {
+		if !u.able[cluster] {
+			return true
+		}
+	}
+	return false
+}
+
 // picture is what all owners together publish, before and after.
 type picture struct {
 	rows   []intent.MovedName
-	shares map[moving][]share
-	homes  map[string]bool               // clusters with the external-dns of names that move
-	was    map[givenName]map[string]bool // targets before
-	is     map[givenName]map[string]bool // targets afterwards
-	able   map[givenName]map[string]bool // clusters that may serve the name afterwards
-	could  map[givenName]map[string]bool // clusters that may serve it before
-	ill    map[givenName]bool            // an owner gives it then, and has no healthy cluster for it
-	well   map[givenName]bool            // an owner has one
-	inside int                           // names of cluster scope, which stay
-	lost   map[string]time.Time          // clusters that cannot be reached, and since when
+	kept   int // names without a row that lose a cluster
+	shares map[nameType][]share
+	names  map[render.NameAt]*union
+	homes  map[string]bool      // clusters with the external-dns of names that move
+	inside int                  // names of cluster scope, which stay
+	lost   map[string]time.Time // clusters that cannot be reached, and since when
 }
 
 // pictureOf joins forecasts: a name that several owners publish has the addresses of all.
 func pictureOf(all []forecast, changed map[string]bool, list state.DrainedList, lost map[string]time.Time) picture {
-	p := picture{
-		lost: lost, shares: map[moving][]share{}, homes: map[string]bool{},
-		was: map[givenName]map[string]bool{}, is: map[givenName]map[string]bool{},
-		able: map[givenName]map[string]bool{}, could: map[givenName]map[string]bool{},
-		ill: map[givenName]bool{}, well: map[givenName]bool{},
-	}
-	var order []moving
+	p := picture{lost: lost, shares: map[nameType][]share{}, names: map[render.NameAt]*union{}, homes: map[string]bool{}}
+	var order []nameType
 	for _, f := range all {
 		keys := maps.Clone(f.Before)
 		maps.Copy(keys, f.After)
 		for _, key := range slices.SortedFunc(maps.Keys(keys), state.CompareNames) {
-			at := moving{givenName{f.Group.Project.Name, key.Record, key.Name}, key.Kind}
+			at := nameType{render.NameAt{Project: f.Group.Project.Name, Record: key.Record, Name: key.Name}, key.Kind}
 			if p.shares[at] == nil {
 				order = append(order, at)
 			}
@@ -69,16 +75,22 @@ func pictureOf(all []forecast, changed map[string]bool, list state.DrainedList, 
 			}
 		}
 	}
+	listed := map[render.NameAt]bool{}
 	for _, at := range order {
 		if row, moves := p.row(at); moves {
-			p.rows = append(p.rows, row)
+			p.rows, listed[at.NameAt] = append(p.rows, row), true
+		}
+	}
+	for at, all := range p.names {
+		if !listed[at] && all.loses() {
+			p.kept++
 		}
 	}
 	return p
 }
 
 // add adds what an owner gives to a name and type.
-func (p *picture) add(f forecast, key state.NameKey, at moving, changed map[string]bool, list state.DrainedList) {
+func (p *picture) add(f forecast, key state.NameKey, at nameType, changed map[string]bool, list state.DrainedList) {
 	host := f.Hosts[key]
 	could := slices.Clone(host.Able)
 	for _, cluster := range host.Drained {
@@ -100,30 +112,35 @@ func (p *picture) add(f forecast, key state.NameKey, at moving, changed map[stri
 		one.stays = "nothing offers it an address any more, with or without the drain; the removal rule of its provider decides"
 	}
 	p.shares[at] = append(p.shares[at], one)
-	note(p.was, at.givenName, one.before...)
-	note(p.is, at.givenName, one.after...)
-	note(p.able, at.givenName, one.able...)
-	note(p.could, at.givenName, one.could...)
+	all := p.names[at.NameAt]
+	if all == nil {
+		all = &union{was: map[string]bool{}, is: map[string]bool{}, could: map[string]bool{}, able: map[string]bool{}}
+		p.names[at.NameAt] = all
+	}
+	note(all.was, one.before)
+	note(all.is, one.after)
+	note(all.could, one.could)
+	note(all.able, one.able)
 	switch {
 	case len(one.after) == 0:
 	case host.Ill() || p.allLost(host.Able):
-		p.ill[at.givenName] = true
+		all.ill = true
 	case len(host.Able) > 0:
-		p.well[at.givenName] = true
+		all.well = true
 	}
 }
 
 // row is what becomes of a name and type, with what all owners give to it; false: nothing.
-func (p *picture) row(at moving) (intent.MovedName, bool) {
+func (p *picture) row(at nameType) (intent.MovedName, bool) {
 	row := intent.MovedName{
-		Name: at.name, Type: at.kind, Project: at.project, Record: at.record,
+		Name: at.Name, Type: at.kind, Project: at.Project, Record: at.Record,
 		Homes: []string{}, Before: []string{}, After: []string{}, ClustersBefore: []string{}, ClustersAfter: []string{},
 	}
 	mover, stayer := -1, -1
 	for n, one := range p.shares[at] {
-		row.Homes, row.TTL = union(row.Homes, one.host.Homes), max(row.TTL, one.host.TTL)
-		row.Before, row.After = union(row.Before, one.before), union(row.After, one.after)
-		row.ClustersBefore, row.ClustersAfter = union(row.ClustersBefore, one.could), union(row.ClustersAfter, one.able)
+		row.Homes, row.TTL = joined(row.Homes, one.host.Homes), max(row.TTL, one.host.TTL)
+		row.Before, row.After = joined(row.Before, one.before), joined(row.After, one.after)
+		row.ClustersBefore, row.ClustersAfter = joined(row.ClustersBefore, one.could), joined(row.ClustersAfter, one.able)
 		switch {
 		case one.stays != "" && stayer < 0:
 			stayer = n
@@ -134,7 +151,7 @@ func (p *picture) row(at moving) (intent.MovedName, bool) {
 	switch {
 	case mover >= 0 && !slices.Equal(row.Before, row.After):
 		row.Owner = p.shares[at][mover].owner
-		row.Left = p.left(at.givenName)
+		row.Left = p.names[at.NameAt].left()
 		for _, home := range row.Homes {
 			p.homes[home] = true
 		}
@@ -146,8 +163,8 @@ func (p *picture) row(at moving) (intent.MovedName, bool) {
 	return row, true
 }
 
-// union joins ordered lists.
-func union(a, b []string) []string {
+// joined joins ordered lists.
+func joined(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return append([]string{}, slices.Compact(all)...)
@@ -180,24 +197,21 @@ func (p *picture) unreachable() []intent.LostCluster {
 	return out
 }
 
-func note(in map[givenName]map[string]bool, at givenName, texts ...string) {
-	if in[at] == nil {
-		in[at] = map[string]bool{}
-	}
+func note(in map[string]bool, texts []string) {
 	for _, text := range texts {
-		in[at][text] = true
+		in[text] = true
 	}
 }
 
 func texts(list []string) []string { return append([]string{}, list...) }
 
 // left tells how a name that moves is in danger.
-func (p *picture) left(at givenName) string {
-	before, after := len(p.was[at]), len(p.is[at])
+func (u *union) left() string {
+	before, after := len(u.was), len(u.is)
 	switch {
 	case before > 0 && after == 0:
 		return intent.LeftNone
-	case p.ill[at] && !p.well[at]:
+	case u.ill && !u.well:
 		return intent.LeftUnhealthy
 	case before > 1 && after == 1:
 		return intent.LeftOne
@@ -205,9 +219,9 @@ func (p *picture) left(at givenName) string {
 	return ""
 }
 
-func counts(rows []intent.MovedName) intent.FailoverCounts {
-	var c intent.FailoverCounts
-	for _, row := range rows {
+func (p *picture) counts() intent.FailoverCounts {
+	c := intent.FailoverCounts{Kept: p.kept}
+	for _, row := range p.rows {
 		if row.Stays != "" {
 			c.Stay++
 			continue

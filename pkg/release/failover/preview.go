@@ -62,6 +62,7 @@ func (m *Mover) propose(ctx context.Context, spec intent.FailoverSpec, o intent.
 	if err != nil {
 		return proposal{}, err
 	}
+	out.preview.Warnings = append(out.preview.Warnings, m.aliased(out.emptyNames())...)
 	running, err := m.marks(ctx)
 	for _, mark := range running {
 		out.preview.Warnings = append(out.preview.Warnings, "failover "+idOf(mark)+" is still moving names; this one counts from the clusters that it has drained")
@@ -74,14 +75,7 @@ const allowForce = "the role operator, with --force (?force=true)"
 // emptied refuses to leave names without an address, or to drain every cluster.
 func (p *proposal) emptied(after state.DrainedClusters) []intent.FailoverRefusal {
 	var refused []intent.FailoverRefusal
-	var names []string
-	for _, row := range p.rows {
-		if row.Left == intent.LeftNone {
-			names = append(names, row.Name)
-		}
-	}
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) > 0 {
+	if names := p.emptyNames(); len(names) > 0 {
 		refused = append(refused, intent.FailoverRefusal{Detail: state.Few(names) + " would be left without any address", Allow: allowForce, Force: true})
 	}
 	if len(p.drain) > 0 && len(after) == len(p.fleet) {
@@ -90,10 +84,41 @@ func (p *proposal) emptied(after state.DrainedClusters) []intent.FailoverRefusal
 	return refused
 }
 
+// emptyNames are the names that would be left without any address, ordered.
+func (p *picture) emptyNames() []string {
+	var names []string
+	for _, row := range p.rows {
+		if row.Left == intent.LeftNone {
+			names = append(names, row.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// aliased warns of CNAMEs of names that are left without any address.
+func (m *Mover) aliased(empty []string) []string {
+	if m.Aliases == nil || len(empty) == 0 {
+		return nil
+	}
+	found, err := m.Aliases(empty)
+	if err != nil {
+		return []string{"CNAMEs of the names without an address are not known, because the index of names is being filled; ask again soon"}
+	}
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		names = append(names, name+" (of "+found[name]+")")
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"CNAMEs of names that would be left without any address lead to nothing: " + state.Few(names)}
+}
+
 // show is the proposal as users see it.
 func (p *proposal) show(after state.DrainedClusters) (intent.FailoverPreview, error) {
 	out := intent.FailoverPreview{
-		Drain: namesOf(p.drain), Undrain: namesOf(p.undrain), Unchanged: texts(p.unchanged), Counts: counts(p.rows),
+		Drain: namesOf(p.drain), Undrain: namesOf(p.undrain), Unchanged: texts(p.unchanged), Counts: p.counts(),
 		Names: append([]intent.MovedName{}, p.rows[:min(mostNames, len(p.rows))]...), NamesLeftOut: max(0, len(p.rows)-mostNames),
 		Refusals: append([]intent.FailoverRefusal{}, p.refusals...), Warnings: p.warnings(p.move), Unreachable: p.unreachable(),
 	}

@@ -10,40 +10,30 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// hostAt is a host name at a DNS provider of a project.
-type hostAt struct{ project, record, host string }
-
-func (h hostAt) compare(o hostAt) int {
-	return cmp.Or(cmp.Compare(h.project, o.project), cmp.Compare(h.record, o.record), cmp.Compare(h.host, o.host))
-}
-
-func (h hostAt) provider() intent.Path {
-	return intent.Join("projects", h.project, "dns-update-records", h.record)
-}
-
 // hostOf is the host name of a row: an SRV record is below it.
-func hostOf(row intent.MovedName) hostAt {
+func hostOf(row intent.MovedName) render.NameAt {
 	host := row.Name
 	for strings.HasPrefix(host, "_") {
 		_, host, _ = strings.Cut(host, ".")
 	}
-	return hostAt{row.Project, row.Record, host}
+	return render.NameAt{Project: row.Project, Record: row.Record, Name: host}
 }
 
 // publishers are the owners that give host names at their providers, by the claims of the names,
 // ordered. A claim may outlast its owner.
-func (m *Mover) publishers(ctx context.Context, hosts map[hostAt]bool) (map[hostAt][]intent.Path, error) {
+func (m *Mover) publishers(ctx context.Context, hosts map[render.NameAt]bool) (map[render.NameAt][]intent.Path, error) {
 	providers, err := m.providers(ctx, hosts)
 	if err != nil {
 		return nil, err
 	}
-	keys, all := map[hostAt][]nameclaim.Key{}, map[nameclaim.Key]bool{}
+	keys, all := map[render.NameAt][]nameclaim.Key{}, map[nameclaim.Key]bool{}
 	for at := range hosts {
-		if b, found := providers[at.provider()]; found {
-			keys[at] = state.KeysIn(b, at.host)
+		if b, found := providers[at.Provider()]; found {
+			keys[at] = state.KeysIn(b, at.Name)
 		}
 		for _, key := range keys[at] {
 			all[key] = true
@@ -53,12 +43,12 @@ func (m *Mover) publishers(ctx context.Context, hosts map[hostAt]bool) (map[host
 	if err != nil {
 		return nil, err
 	}
-	out := map[hostAt][]intent.Path{}
+	out := map[render.NameAt][]intent.Path{}
 	for at := range keys {
 		for _, key := range keys[at] {
 			claim := claims[key]
 			for _, e := range claim.Entries {
-				if claim.Project == at.project && !e.Stays && e.Through == at.provider() {
+				if claim.Project == at.Project && !e.Stays && e.Through == at.Provider() {
 					out[at] = append(out[at], e.Group)
 				}
 			}
@@ -74,10 +64,10 @@ func byName(a, b nameclaim.Key) int {
 }
 
 // providers are the providers of host names, as bindings without names.
-func (m *Mover) providers(ctx context.Context, hosts map[hostAt]bool) (map[intent.Path]plan.Binding, error) {
+func (m *Mover) providers(ctx context.Context, hosts map[render.NameAt]bool) (map[intent.Path]plan.Binding, error) {
 	paths := map[intent.Path]bool{}
 	for at := range hosts {
-		paths[at.provider()] = true
+		paths[at.Provider()] = true
 	}
 	out := map[intent.Path]plan.Binding{}
 	if len(paths) == 0 {

@@ -109,8 +109,8 @@ func (m *Mover) rulesFor(ctx context.Context, p picture) ([]scopedRules, error) 
 		return nil, err
 	}
 	touched := map[string]bool{}
-	for at := range p.was {
-		touched[at.project] = true
+	for at := range p.names {
+		touched[at.Project] = true
 	}
 	projects, err := m.projectRules(ctx, touched)
 	return append([]scopedRules{{"", rules}}, projects...), err
@@ -144,11 +144,11 @@ func judge(all []scopedRules, p picture, before, after state.DrainedClusters, no
 // thinned are the names that lose a cluster, and have fewer than the rule asks for.
 func (p *picture) thinned(of scopedRules) []string {
 	var few []string
-	for at, able := range p.able {
-		if of.project != "" && of.project != at.project || len(able) >= of.rules.MinClusters || len(able) >= len(p.could[at]) {
+	for at, all := range p.names {
+		if of.project != "" && of.project != at.Project || len(all.able) >= of.rules.MinClusters || len(all.able) >= len(all.could) {
 			continue
 		}
-		few = append(few, at.name)
+		few = append(few, at.Name)
 	}
 	slices.Sort(few)
 	return slices.Compact(few)

@@ -29,10 +29,11 @@ func (s *Reconciler) drainedClusters(_ context.Context, on *step) (state.Outcome
 		switch {
 		case is && !known:
 			l.Record(intent.Event{Time: now, Actor: by.Actor, Action: intent.Drain, Revision: l.Seq, Outcome: "completed",
-				Message: cluster + " is drained since " + by.Since.UTC().Format(time.RFC3339) + ": public names have none of its addresses"})
+				Message: cluster + " is drained since " + by.Since.UTC().Format(time.RFC3339) + ": public names have none of its addresses" + by.Because()})
 		case known && !is:
-			l.Record(intent.Event{Time: now, Actor: undrainedBy(on.next.Ground.Drained, cluster), Action: intent.Undrain, Revision: l.Seq, Outcome: "completed",
-				Message: cluster + " is drained no longer: public names may have its addresses again"})
+			by := undrainedBy(on.next.Ground.Drained, cluster)
+			l.Record(intent.Event{Time: now, Actor: by.Actor, Action: intent.Undrain, Revision: l.Seq, Outcome: "completed",
+				Message: cluster + " is drained no longer: public names may have its addresses again" + by.Because()})
 		}
 	}
 	l.Drained = drained
@@ -41,11 +42,11 @@ func (s *Reconciler) drainedClusters(_ context.Context, on *step) (state.Outcome
 
 // undrainedBy is who undrained a cluster, as far as that is remembered. Signpost
 // itself forgets a drained cluster with its document.
-func undrainedBy(list state.DrainedList, cluster string) string {
+func undrainedBy(list state.DrainedList, cluster string) intent.Drained {
 	if by := list.Undrained[cluster].Undrained; by != nil {
-		return by.Actor
+		return *by
 	}
-	return intent.Itself
+	return intent.Drained{Actor: intent.Itself}
 }
 
 // publicClusters are the clusters whose addresses the public names of a group may have,

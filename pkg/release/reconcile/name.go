@@ -40,7 +40,7 @@ func (s *Reconciler) forgetLate(ctx context.Context, on *step) (gone bool, err e
 	if !intent.IsName(on.group) || l.Seq > 1 || on.pointer.ContextID != "" { // a first release alone creates a lifecycle
 		return false, nil
 	}
-	if stored, err := s.HasRelease(ctx, l.ContextID); stored || err != nil {
+	if stored, err := state.HasRelease(ctx, s.Store, l.ContextID); stored || err != nil {
 		return false, err
 	}
 	err = s.Documents.Delete(ctx, state.LifecyclePath(on.group), intent.IfRevision(l.Revision))

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -20,7 +21,7 @@ type Forecast struct {
 	Before    map[state.NameKey][]string
 	After     map[state.NameKey][]string
 	Hosts     map[state.NameKey]HostForecast // of the names of both
-	About     map[GivenHost]bool             // the host names that it is about, whether the owner gives them or not
+	About     map[NameAt]bool                // the host names that it is about, whether the owner gives them or not
 	Suspended bool                           // the owner's names stay as they are
 }
 
@@ -28,11 +29,21 @@ type Forecast struct {
 // and further ones.
 type Reach struct {
 	Clusters map[string]bool
-	Hosts    map[GivenHost]bool
+	Hosts    map[NameAt]bool
 }
 
-// GivenHost is a host name at a DNS provider of a project.
-type GivenHost struct{ Record, Host string }
+// NameAt is a name at a DNS provider of a project. Several owners may give it.
+type NameAt struct{ Project, Record, Name string }
+
+// Provider is the document of the DNS provider.
+func (n NameAt) Provider() intent.Path {
+	return intent.Join("projects", n.Project, "dns-update-records", n.Record)
+}
+
+// Compare orders names by their providers.
+func (n NameAt) Compare(o NameAt) int {
+	return cmp.Or(cmp.Compare(n.Project, o.Project), cmp.Compare(n.Record, o.Record), cmp.Compare(n.Name, o.Name))
+}
 
 // HostForecast is what the forecast of a name follows from.
 type HostForecast struct {
@@ -87,7 +98,7 @@ func Predict(ctx context.Context, on *Inputs, reach Reach, drained state.Drained
 	hosts := reach.in(on.Group)
 	out.About = hosts
 	for _, b := range on.Group.Bindings {
-		if !gives(b, hosts) {
+		if !gives(on.Group, b, hosts) {
 			continue
 		}
 		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], drained, now, look); err != nil {
@@ -101,7 +112,7 @@ func Predict(ctx context.Context, on *Inputs, reach Reach, drained state.Drained
 	for n, b := range c.bindings {
 		was, is := published(wasAll, on.Group, b), published(isAll, on.Group, b)
 		if !reach.served(b) {
-			was, is = only(was, hosts), only(is, hosts)
+			was, is = only(on.Group, was, hosts), only(on.Group, is, hosts)
 		}
 		state.CollectNames(was, out.Before)
 		state.CollectNames(is, out.After)
@@ -111,15 +122,15 @@ func Predict(ctx context.Context, on *Inputs, reach Reach, drained state.Drained
 }
 
 // in are the host names of a group within reach.
-func (r Reach) in(g plan.Group) map[GivenHost]bool {
-	hosts := map[GivenHost]bool{}
+func (r Reach) in(g plan.Group) map[NameAt]bool {
+	hosts := map[NameAt]bool{}
 	maps.Copy(hosts, r.Hosts)
 	for _, b := range g.Bindings {
 		if !r.served(b) {
 			continue
 		}
 		for _, host := range b.Hosts {
-			hosts[GivenHost{b.Record, host.Name}] = true
+			hosts[NameAt{g.Project.Name, b.Record, host.Name}] = true
 		}
 	}
 	return hosts
@@ -130,18 +141,18 @@ func (r Reach) served(b plan.Binding) bool {
 	return b.Scope == intent.Public && slices.ContainsFunc(b.Sources, func(name string) bool { return r.Clusters[name] })
 }
 
-// gives tells whether a binding gives one of these host names.
-func gives(b plan.Binding, hosts map[GivenHost]bool) bool {
-	return b.Scope == intent.Public && slices.ContainsFunc(b.Hosts, func(host plan.Host) bool { return hosts[GivenHost{b.Record, host.Name}] })
+// gives tells whether a binding of a group gives one of these host names.
+func gives(g plan.Group, b plan.Binding, hosts map[NameAt]bool) bool {
+	return b.Scope == intent.Public && slices.ContainsFunc(b.Hosts, func(host plan.Host) bool { return hosts[NameAt{g.Project.Name, b.Record, host.Name}] })
 }
 
-// only leaves what a DNSEndpoint publishes of some host names; nil if there is none.
-func only(p *bundle.Published, hosts map[GivenHost]bool) *bundle.Published {
+// only leaves what a DNSEndpoint of a group publishes of some host names; nil if there is none.
+func only(g plan.Group, p *bundle.Published, hosts map[NameAt]bool) *bundle.Published {
 	if p == nil {
 		return nil
 	}
 	some := *p
-	some.Names = slices.DeleteFunc(slices.Clone(p.Names), func(n bundle.PublishedName) bool { return !hosts[GivenHost{p.Record, n.Host}] })
+	some.Names = slices.DeleteFunc(slices.Clone(p.Names), func(n bundle.PublishedName) bool { return !hosts[NameAt{g.Project.Name, p.Record, n.Host}] })
 	return &some
 }
 

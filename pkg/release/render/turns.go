@@ -329,6 +329,7 @@ func (t turning) rejected(r intent.Rejection) intent.Cause {
 	case address.Drained:
 		by := t.list.Clusters[r.Cluster]
 		cause.Reason, cause.Actor, cause.Action, cause.Asked = intent.CauseDrain, by.Actor, intent.Drain, by.Since
+		cause.Message += by.Because()
 	case address.NotReady, address.ProbeFailed:
 		cause.Reason = intent.CauseReadiness
 	case address.Unreachable:
@@ -353,7 +354,7 @@ func (t turning) added(choices []address.Choice, target string) intent.Cause {
 			}
 			if by, undrained := t.list.Undrained[s.Cluster]; undrained && slices.Contains(t.drained, s.Cluster) {
 				return intent.Cause{
-					Reason: intent.CauseUndrain, Cluster: s.Cluster, Message: "the cluster is drained no longer",
+					Reason: intent.CauseUndrain, Cluster: s.Cluster, Message: "the cluster is drained no longer" + by.Undrained.Because(),
 					Actor: by.Undrained.Actor, Action: intent.Undrain, Asked: by.Undrained.Since,
 				}
 			}

@@ -117,7 +117,7 @@ func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, 
 }
 
 // HasRelease tells whether a release is stored under a context id.
-func (s *Store) HasRelease(ctx context.Context, contextID string) (bool, error) {
+func HasRelease(ctx context.Context, s *Store, contextID string) (bool, error) {
 	_, err := storedText(ctx, s, contextID)
 	if intent.CodeOf(err) == intent.NotFound {
 		return false, nil

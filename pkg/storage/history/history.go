@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,6 +114,17 @@ func (h *History) Told(ctx context.Context, owner intent.Path, events ...intent.
 	}
 }
 
+// Kept tells whether an event of an owner that happened at a time is kept.
+func (h *History) Kept(ctx context.Context, owner intent.Path, at time.Time) (bool, error) {
+	top, err := h.Documents.Get(ctx, topOf(owner))
+	if err != nil {
+		return false, err
+	}
+	const most = 100 // of the same nanosecond
+	page, err := h.page(ctx, intent.ListOptions{Collection: intent.HistoryCollection, NamePrefix: moment(top.Path, top.UID, at), Limit: most})
+	return slices.ContainsFunc(page.Items, func(e intent.Event) bool { return e.Path == owner }), err
+}
+
 // keep writes an event of the top document with that identity.
 func (h *History) keep(ctx context.Context, uid string, e intent.Event) {
 	raw, err := json.Marshal(e)
@@ -142,7 +154,12 @@ func stream(top intent.Path, uid string) string { return string(top) + "/" + uid
 // at names an event. Names of later events come first.
 func at(top intent.Path, uid string, when time.Time) intent.Path {
 	const digits = 8
-	return intent.Join(intent.HistoryCollection, fmt.Sprintf("%s%019d-%s", stream(top, uid), math.MaxInt64-when.UnixNano(), rand.Text()[:digits]))
+	return intent.Join(intent.HistoryCollection, moment(top, uid, when)+rand.Text()[:digits])
+}
+
+// moment begins the names of the events of one time.
+func moment(top intent.Path, uid string, when time.Time) string {
+	return fmt.Sprintf("%s%019d-", stream(top, uid), math.MaxInt64-when.UnixNano())
 }
 
 // topOf is the document at the top that a path is below, or is: a project, or a
