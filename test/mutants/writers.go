@@ -110,8 +110,8 @@ func inFailovers() []bugs.Bug {
 		{
 			Name: "names that lose nothing", File: "pkg/release/failover/rules.go",
 			Breaks:      "the rule minClusters refuses a drain for names that lose no cluster",
-			Text:        "len(able) >= len(p.could[at]) {",
-			Replacement: "len(able) > len(p.could[at]) {",
+			Text:        "len(all.able) >= len(all.could) {",
+			Replacement: "len(all.able) > len(all.could) {",
 		},
 		{
 			Name: "stale failover", File: "pkg/release/failover/act.go",
