@@ -44,6 +44,7 @@ func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.V
 		{"claims of names", tidyEvery, sweepingClaims(releases, metrics)},
 		{"identities of clusters", tidyEvery, known.Sweep},
 		{"drains that no event tells of", tidyEvery, func(ctx context.Context) error { return releases.TellDrains(ctx, tellWithin) }},
+		{"failovers that were undone", tidyEvery, releases.NoteUndone},
 		{"what projects have", pruneEvery, stored.Recount},
 		{"the history", pruneEvery, func(ctx context.Context) error { return past.Prune(ctx, c.HistoryAge, c.HistoryCount) }},
 		{"the history of names", pruneEvery, names.Prune},

@@ -3241,6 +3241,9 @@ type FailoverRecord struct {
 	// Time When it was accepted.
 	Time time.Time `json:"time"`
 
+	// Undone Clusters that others have changed back after the failover had ended; absent if there are none. A revert is told as revertedBy.
+	Undone []FailoverUndone `json:"undone,omitempty,omitzero"`
+
 	// Undrain Clusters: those that are named, and those with all of the labels.
 	Undrain ClusterSelection `json:"undrain,omitempty,omitzero"`
 
@@ -3293,6 +3296,32 @@ type FailoverSpec struct {
 
 	// Undrain Clusters: those that are named, and those with all of the labels.
 	Undrain ClusterSelection `json:"undrain,omitempty,omitzero"`
+}
+
+// FailoverUndone Somebody undrained a cluster that a failover has drained, or drained one that it has undrained.
+type FailoverUndone struct {
+	// Actor The subject that asked for it.
+	//
+	// Example: alice
+	Actor string `json:"actor"`
+
+	// Cluster A cluster as provider+cluster.
+	//
+	// Example: edge+berlin
+	Cluster string `json:"cluster"`
+
+	// Failover The failover that did it; absent: a request for the one cluster.
+	//
+	// Example: 20261102t093107-x7k2q
+	Failover string `json:"failover,omitempty,omitzero"`
+
+	// Reason Why, as it was told.
+	//
+	// Example: the flood is over
+	Reason string `json:"reason,omitempty,omitzero"`
+
+	// Since When it was asked for.
+	Since time.Time `json:"since"`
 }
 
 // FieldError A fault.

@@ -391,6 +391,50 @@ func TestClustersThatComeBackInTheMiddle(t *testing.T) {
 	require.Contains(t, strings.Join(preview.Warnings, "\n"), "failover "+second.ID+" is still moving names")
 }
 
+// TestARecordThatIsDoneTellsWhoUndidItLater: it stays done. Clusters that a revert changed back are not told again.
+func TestARecordThatIsDoneTellsWhoUndidItLater(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	w.answer(www)
+	first, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
+	require.NoError(t, err)
+	w.settle(www)
+	w.answer(www)
+	is := w.follow(first.ID)
+	require.Equal(t, intent.FailoverDone, is.State)
+	require.Empty(t, is.Undone)
+
+	w.clock.pass(time.Minute)
+	w.undrain(berlin)
+	w.clock.pass(time.Minute)
+	second, err := w.failOver(intent.FailoverSpec{Undrain: europe, Drain: intent.ClusterSelection{Clusters: []string{"edge/boston"}}, Reason: "dry"}, intent.FailoverOptions{})
+	require.NoError(t, err)
+	w.settle(www)
+	w.answer(www)
+	want := []intent.FailoverUndone{
+		{Cluster: berlin, Drained: intent.Drained{Since: first.Time.Add(time.Minute), Actor: "alice"}},
+		{Cluster: paris, Drained: intent.Drained{Since: second.Time, Actor: "olga", Failover: second.ID, Reason: "dry"}},
+	}
+	is = w.follow(first.ID)
+	require.Equal(t, intent.FailoverDone, is.State)
+	require.Equal(t, want, is.Undone)
+	require.NoError(t, w.service.NoteUndone(context.Background()))
+	w.clock.pass(48 * time.Hour)
+	require.NoError(t, w.drain("edge+dallas", true)) // the list forgets who undrained berlin and paris
+	require.Equal(t, want, w.follow(first.ID).Undone, "its record has it for ever")
+	page, err := w.service.Failovers(context.Background(), 10, "")
+	require.NoError(t, err)
+	require.Equal(t, want, page.Items[0].Undone)
+
+	back, err := w.service.Revert(context.Background(), second.ID, intent.FailoverOptions{Force: true})
+	require.NoError(t, err)
+	is = w.follow(second.ID)
+	require.Equal(t, back.ID, is.RevertedBy)
+	require.Empty(t, is.Undone)
+}
+
 func TestOfTwoFailoversAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {
 	t.Parallel()
 	w := continents(t)

@@ -145,6 +145,26 @@ func TestAPreviewNamesAliasesThatLeadToNothing(t *testing.T) {
 	require.Contains(t, w.preview(rest).Warnings[0], "are not known")
 }
 
+// TestAPreviewTellsOfLocationsWithoutAnAnswer: of those that lose their last cluster, of names without the
+// location default.
+func TestAPreviewTellsOfLocationsWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	for last, want := range map[string][]string{
+		"continent/NA": {"clients of continent/EU would get no answer from api.lab.example, unless a location around theirs answers; add default to the locations of a cluster"},
+		"default":      {},
+	} {
+		t.Run(last, func(t *testing.T) {
+			t.Parallel()
+			w := continents(t)
+			w.put(lab, `{"provider":"aws","external-dns-parameters":{"aws-zone-type":"public","domain-filter":["lab.example"],"policy":"sync"},"deployOn":{"clusterProvider":"edge","cluster":"hub"}}`)
+			api := w.everywhere("api.lab.example", `,"routing":{"policy":"geo","locations":{"edge/berlin":["continent/EU"],"edge/paris":["continent/EU"],"edge/boston":["continent/NA"],"edge/dallas":["`+last+`"]}}`)
+			w.settle(api)
+			require.Equal(t, want, w.preview(intent.FailoverSpec{Drain: europe}).Warnings)
+			require.Empty(t, w.preview(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{berlin}}}).Warnings, "paris answers there")
+		})
+	}
+}
+
 // TestANameInSeveralSetsIsAnswered: the servers are asked for the targets of all its sets at
 // once. The failover of the name ends, and the next one has nothing to warn of.
 func TestANameInSeveralSetsIsAnswered(t *testing.T) {

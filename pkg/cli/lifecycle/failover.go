@@ -182,6 +182,12 @@ func sentence(record client.FailoverRecord) string {
 	if record.Message != "" {
 		text += "; " + record.Message
 	}
+	for _, undone := range record.Undone {
+		text += fmt.Sprintf("; %s was changed back later by %s at %s", undone.Cluster, undone.Actor, terminal.Moment(undone.Since))
+		if undone.Failover != "" {
+			text += " (failover " + undone.Failover + ")"
+		}
+	}
 	if !record.CachesUntil.IsZero() {
 		text += "; caches may hold old targets until " + terminal.Moment(record.CachesUntil)
 	}

@@ -141,6 +141,14 @@ type FailoverRecord struct {
 	NamesLeftOut int            `json:"namesLeftOut,omitempty"`
 	Ended        *time.Time     `json:"ended,omitempty"`
 	CachesUntil  *time.Time     `json:"cachesUntil,omitempty"` // the last of the names
+
+	Undone []FailoverUndone `json:"undone,omitempty"` // what others have undone of it since it ended, by cluster
+}
+
+// FailoverUndone tells who undrained a cluster that a failover has drained, or the other way round, and when.
+type FailoverUndone struct {
+	Cluster string `json:"cluster"` // "provider+cluster"
+	Drained
 }
 
 // FailoverPage is a part of the failovers, the oldest first, without their names.

@@ -252,6 +252,7 @@ func (p *picture) warnings(v move) []string {
 			out = append(out, fmt.Sprintf("the external-dns of some of these names runs in %s, which cannot be reached; they move when it answers again, or when deployOn of the provider is another cluster", home))
 		}
 	}
+	out = append(out, p.unanswered()...)
 	if p.inside > 0 {
 		out = append(out, fmt.Sprintf("%d names of cluster scope stay, because those who ask for them are inside the cluster", p.inside))
 	}

@@ -1,8 +1,12 @@
 package failover
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -24,7 +28,61 @@ func markPath(id string) intent.Path { return intent.Join(intent.OperationCollec
 // Failover returns the record of a failover; NotFound if there is none.
 func (m *Mover) Failover(ctx context.Context, id string) (intent.FailoverRecord, error) {
 	r, _, err := m.read(ctx, id)
+	if err != nil || r.Ended == nil {
+		return r, err
+	}
+	list, err := m.DrainedClusters(ctx)
+	r.Undone = undone(r, list)
 	return r, err
+}
+
+// undone is what others have undone of a failover that has ended, ordered by cluster. The list of drained clusters
+// remembers that for a day.
+func undone(r intent.FailoverRecord, list state.DrainedList) []intent.FailoverUndone {
+	all := slices.Clone(r.Undone)
+	add := func(cluster string, by intent.Drained) {
+		known := slices.ContainsFunc(all, func(u intent.FailoverUndone) bool { return u.Cluster == cluster })
+		if !known && (by.Failover == "" || by.Failover != r.RevertedBy) {
+			all = append(all, intent.FailoverUndone{Cluster: cluster, Drained: by})
+		}
+	}
+	for _, cluster := range r.Drained {
+		if was := list.Undrained[cluster]; was.Undrained != nil && was.Failover == r.ID {
+			add(cluster, *was.Undrained)
+		}
+	}
+	for _, cluster := range r.Undrained {
+		if by, is := list.Clusters[cluster]; is && by.Since.After(r.Time) {
+			add(cluster, by.Drained)
+		}
+	}
+	slices.SortFunc(all, func(a, b intent.FailoverUndone) int { return cmp.Compare(a.Cluster, b.Cluster) })
+	return all
+}
+
+// NoteUndone notes in the records of failovers what others have undone of them.
+func (m *Mover) NoteUndone(ctx context.Context) error {
+	list, err := m.DrainedClusters(ctx)
+	if err != nil {
+		return err
+	}
+	ids := map[string]bool{}
+	for _, was := range list.Undrained {
+		ids[was.Failover] = was.Failover != ""
+	}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		if !ids[id] {
+			continue
+		}
+		r, _, one := m.read(ctx, id)
+		if one == nil && r.Ended != nil && len(undone(r, list)) > len(r.Undone) {
+			one = m.change(ctx, id, func(of *intent.FailoverRecord) { of.Undone = undone(*of, list) })
+		}
+		if intent.CodeOf(one) != intent.NotFound {
+			err = errors.Join(err, one)
+		}
+	}
+	return err
 }
 
 func (m *Mover) read(ctx context.Context, id string) (r intent.FailoverRecord, revision int64, err error) {
@@ -41,13 +99,19 @@ func (m *Mover) read(ctx context.Context, id string) (r intent.FailoverRecord, r
 func (m *Mover) Failovers(ctx context.Context, limit int, after string) (intent.FailoverPage, error) {
 	page := intent.FailoverPage{Items: []intent.FailoverRecord{}}
 	docs, err := m.Documents.List(ctx, intent.ListOptions{Collection: intent.FailoverCollection, Limit: limit, Bytes: intent.PageBytes, Continue: after})
+	if err != nil {
+		return page, err
+	}
+	list, err := m.DrainedClusters(ctx)
 	page.Continue = docs.Continue
 	for _, doc := range docs.Items {
 		var r intent.FailoverRecord
 		if err := json.Unmarshal(doc.Body, &r); err != nil {
 			return page, err
 		}
-		r.Names = []intent.FailoverName{}
+		if r.Names = []intent.FailoverName{}; r.Ended != nil {
+			r.Undone = undone(r, list)
+		}
 		page.Items = append(page.Items, r)
 	}
 	return page, err

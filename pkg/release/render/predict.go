@@ -52,6 +52,7 @@ type HostForecast struct {
 	Able    []string // clusters with addresses that are or could be published
 	Drained []string // clusters with addresses that are held back by a drain
 	TTL     int64
+	Routing intent.Routing
 	ill     bool // no cluster of some binding is healthy
 	well    bool // one of another is
 	kept    bool // some binding keeps the name although nothing offers it an address there
@@ -217,7 +218,7 @@ func (h HostForecast) with(b plan.Binding, host plan.Host, choice address.Choice
 	h.Host, h.Homes = host.Name, merged(h.Homes, b.Cluster)
 	h.Able = merged(h.Able, slices.Collect(maps.Keys(able))...)
 	h.Drained = merged(h.Drained, slices.Collect(maps.Keys(drained))...)
-	h.TTL = max(h.TTL, host.TTL)
+	h.TTL, h.Routing = max(h.TTL, host.TTL), host.Routing
 	h.ill, h.well = h.ill || choice.Ill, h.well || !choice.Ill && len(able) > 0
 	h.kept, h.offered = h.kept || choice.Kept, h.offered || !choice.Kept && len(able)+len(drained) > 0
 	return h
