@@ -135,7 +135,7 @@ func (t *Handovers) shares() (map[appcontext.Owner]handover.Wanted, error) {
 		}
 		owner := ownerOf(id, want)
 		share := shares[owner]
-		share.Objects = append(share.Objects, want.Labelled)
+		share.Objects = append(share.Objects, want.HandedOver())
 		share.Applied = t.everApplied
 		share.ContextID = t.Desired.Pointer(string(owner)).ContextID
 		shares[owner] = share
@@ -220,7 +220,7 @@ func (t *Handovers) noteWanted() {
 		e, known := t.Ledger.Entries()[id]
 		if !known {
 			e = ledger.Entry{ID: id, Status: ledger.Pending}
-			if h := t.handed[ownerOf(id, want)]; h != nil && h.Gave(want.Labelled) {
+			if h := t.handed[ownerOf(id, want)]; h != nil && h.Gave(want.HandedOver()) {
 				h.Reinstall()
 			}
 		}
@@ -259,7 +259,7 @@ func (t *Handovers) noteObject(ctx context.Context, e ledger.Entry, want *state.
 	case h == nil:
 		return
 	default:
-		e.Status, e.Message = h.Progress(want.Labelled)
+		e.Status, e.Message = h.Progress(want.HandedOver())
 	}
 	if e.Status == ledger.Applied {
 		if e.Digest != want.Digest {

@@ -29,8 +29,8 @@ type Wanted struct {
 	Stages intent.Stages // when its content came to be decided; zero: it is not known
 	Trace  string        // the trace, as traceparent, in which it got its content; empty for none
 
-	Labelled bundle.Object // as it is handed over to rsync; without JSON: it was not yet
-	Shared   bool          // it is somebody else's, in which keys are ours
+	Labelled *bundle.Object // as it is handed over to rsync; nil: it was not yet
+	Shared   bool           // it is somebody else's, in which keys are ours
 	Marks    cluster.Marks
 	Owners   []string // the senior first, whose content this is
 	Losing   []string // those of Owners whose content differs from the senior's
@@ -41,12 +41,25 @@ type Wanted struct {
 type share struct {
 	pointer  appcontext.Pointer
 	revision int64
-	objects  map[bundle.ID]*Wanted
+	objects  held
+}
+
+// held are the objects of one owner, ordered by ID. There are very many owners with one object, for which a map would take
+// several times the memory.
+type held []*Wanted
+
+// get answers an object, nil if it is none of them.
+func (h held) get(id bundle.ID) *Wanted {
+	at, found := slices.BinarySearchFunc(h, id, func(w *Wanted, id bundle.ID) int { return bundle.Compare(w.Object.ID, id) })
+	if !found {
+		return nil
+	}
+	return h[at]
 }
 
 // isOf tells whether a share holds what a pointer says.
-func (s share) isOf(p appcontext.Pointer) bool {
-	return s.pointer.ContextID == p.ContextID && s.pointer.Seq == p.Seq && p.Revision() <= s.revision
+func (s *share) isOf(p appcontext.Pointer) bool {
+	return s != nil && s.pointer.ContextID == p.ContextID && s.pointer.Seq == p.Seq && p.Revision() <= s.revision
 }
 
 // Desired is the union of what all owners want in one cluster. Shares of which
@@ -54,7 +67,7 @@ func (s share) isOf(p appcontext.Pointer) bool {
 type Desired struct {
 	cluster  *Cluster
 	contexts Contexts
-	shares   map[appcontext.Owner]share
+	shares   map[appcontext.Owner]*share
 	objects  map[bundle.ID]*Wanted
 	few      map[bundle.ID]bool // those of objects that are no DNSEndpoints, of which there may be very many
 	moved    int64              // how often the cluster had moved when the shares were read
@@ -78,9 +91,20 @@ func (d *Desired) Object(id bundle.ID) *Wanted { return d.objects[id] }
 // Has tells whether an object is wanted.
 func (d *Desired) Has(id bundle.ID) bool { return d.objects[id] != nil }
 
+// objectOf answers what an owner wants an object to be, nil if the owner does not want it.
+func (d *Desired) objectOf(owner appcontext.Owner, id bundle.ID) *Wanted {
+	if of := d.shares[owner]; of != nil {
+		return of.objects.get(id)
+	}
+	return nil
+}
+
 // Pointer answers the pointer that an owner's objects were read by.
 func (d *Desired) Pointer(owner string) appcontext.Pointer {
-	return d.shares[appcontext.Owner(owner)].pointer
+	if of := d.shares[appcontext.Owner(owner)]; of != nil {
+		return of.pointer
+	}
+	return appcontext.Pointer{}
 }
 
 // Load brings the union up to the current pointers. It fails, and changes nothing,
@@ -110,24 +134,24 @@ func (d *Desired) Load(ctx context.Context, entries map[bundle.ID]ledger.Entry) 
 }
 
 // leave adds the owners that are not among all pointers of the cluster any more.
-func (d *Desired) leave(all []appcontext.Pointer, changed map[appcontext.Owner]share) {
+func (d *Desired) leave(all []appcontext.Pointer, changed map[appcontext.Owner]*share) {
 	listed := make(map[appcontext.Owner]bool, len(all))
 	for _, p := range all {
 		listed[p.Owner] = true
 	}
 	for owner := range d.shares {
 		if !listed[owner] {
-			changed[owner] = share{}
+			changed[owner] = &share{}
 		}
 	}
 }
 
 // merge replaces the shares of owners that have changed, and merges the objects that they
 // had and have. A share without a pointer to a context goes.
-func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.ID]ledger.Entry) {
+func (d *Desired) merge(changed map[appcontext.Owner]*share, entries map[bundle.ID]ledger.Entry) {
 	d.changes += int64(len(changed))
 	if d.objects == nil {
-		d.shares, d.objects = make(map[appcontext.Owner]share, len(changed)), make(map[bundle.ID]*Wanted, len(changed))
+		d.shares, d.objects = make(map[appcontext.Owner]*share, len(changed)), make(map[bundle.ID]*Wanted, len(changed))
 		d.few = map[bundle.ID]bool{}
 	}
 	owners := d.concerned(changed)
@@ -137,8 +161,8 @@ func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.I
 		} else {
 			d.shares[owner] = next
 		}
-		for id := range next.objects {
-			if !slices.Contains(owners[id], string(owner)) {
+		for _, want := range next.objects {
+			if id := want.Object.ID; !slices.Contains(owners[id], string(owner)) {
 				owners[id] = append(owners[id], string(owner))
 			}
 		}
@@ -147,14 +171,14 @@ func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.I
 		d.cluster.Agenda.Add(id)
 		d.cluster.stale.asked.Add(id)
 		d.cluster.stale.applied.Add(id)
-		all = slices.DeleteFunc(all, func(owner string) bool { return d.shares[appcontext.Owner(owner)].objects[id] == nil })
+		all = slices.DeleteFunc(all, func(owner string) bool { return d.objectOf(appcontext.Owner(owner), id) == nil })
 		if len(all) == 0 {
 			delete(d.objects, id)
 			delete(d.few, id)
 			continue
 		}
 		slices.Sort(all)
-		d.objects[id] = union(id, all, d.shares, entries)
+		d.objects[id] = d.union(id, all, entries)
 		if !id.IsEndpoint() {
 			d.few[id] = true
 		}
@@ -163,10 +187,11 @@ func (d *Desired) merge(changed map[appcontext.Owner]share, entries map[bundle.I
 
 // concerned are the objects that changed owners have or had, each with the owners that it
 // had.
-func (d *Desired) concerned(changed map[appcontext.Owner]share) map[bundle.ID][]string {
+func (d *Desired) concerned(changed map[appcontext.Owner]*share) map[bundle.ID][]string {
 	owners := map[bundle.ID][]string{}
-	add := func(objects map[bundle.ID]*Wanted) {
-		for id := range objects {
+	add := func(objects held) {
+		for _, want := range objects {
+			id := want.Object.ID
 			if _, known := owners[id]; known {
 				continue
 			}
@@ -177,7 +202,9 @@ func (d *Desired) concerned(changed map[appcontext.Owner]share) map[bundle.ID][]
 		}
 	}
 	for owner, next := range changed {
-		add(d.shares[owner].objects)
+		if before := d.shares[owner]; before != nil {
+			add(before.objects)
+		}
 		add(next.objects)
 	}
 	return owners
@@ -185,14 +212,14 @@ func (d *Desired) concerned(changed map[appcontext.Owner]share) map[bundle.ID][]
 
 // read reads the objects of owners that have changed. An owner that has left the cluster
 // has an empty share.
-func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[appcontext.Owner]share, error) {
-	shares := map[appcontext.Owner]share{}
+func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[appcontext.Owner]*share, error) {
+	shares := map[appcontext.Owner]*share{}
 	for _, p := range pointers {
-		if before, ok := d.shares[p.Owner]; ok && before.isOf(p) {
+		if d.shares[p.Owner].isOf(p) {
 			continue
 		}
 		if p.ContextID == "" {
-			shares[p.Owner] = share{}
+			shares[p.Owner] = &share{}
 			continue
 		}
 		objects, revision, err := d.contexts.ObjectsOn(ctx, p, d.cluster.Name)
@@ -207,21 +234,23 @@ func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[
 }
 
 // shareOf is what a pointer's objects are for its owner.
-func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision int64) (share, error) {
-	s := share{pointer: p, revision: revision, objects: make(map[bundle.ID]*Wanted, len(objects))}
+func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision int64) (*share, error) {
+	s := &share{pointer: p, revision: revision, objects: make(held, 0, len(objects))}
 	alone, alike := []string{string(p.Owner)}, map[string]cluster.Marks{}
 	for _, o := range objects {
 		marks, err := cluster.MarksOf(o, d.cluster.Installation)
 		if err != nil {
-			return share{}, err
+			return nil, err
 		}
 		if known, ok := alike[o.App]; ok && known.Equal(marks) {
 			marks = known // the objects of an app mostly have the same
 		}
 		alike[o.App] = marks
-		s.objects[o.ID] = &Wanted{Object: o, Digest: o.Digest(), Shared: o.Shared(), Marks: marks, Owners: alone}
-		s.objects[o.ID].follow(d.shares[p.Owner].objects[o.ID], p)
+		want := &Wanted{Object: o, Digest: o.Digest(), Shared: o.Shared(), Marks: marks, Owners: alone}
+		want.follow(d.objectOf(p.Owner, o.ID), p)
+		s.objects = append(s.objects, want)
 	}
+	slices.SortFunc(s.objects, func(a, b *Wanted) int { return bundle.Compare(a.Object.ID, b.Object.ID) })
 	return s, nil
 }
 
@@ -241,15 +270,15 @@ func (w *Wanted) follow(before *Wanted, p appcontext.Pointer) {
 // union merges what all owners of an object, ordered, want of it. If they differ, the
 // senior's content counts, and the others are told. An object that one owner alone wants
 // is not copied: there may be very many of them.
-func union(id bundle.ID, all []string, shares map[appcontext.Owner]share, entries map[bundle.ID]ledger.Entry) *Wanted {
+func (d *Desired) union(id bundle.ID, all []string, entries map[bundle.ID]ledger.Entry) *Wanted {
 	if len(all) == 1 {
-		return shares[appcontext.Owner(all[0])].objects[id]
+		return d.objectOf(appcontext.Owner(all[0]), id)
 	}
 	bySeniority(all, entries[id].Owners)
-	w := *shares[appcontext.Owner(all[0])].objects[id]
+	w := *d.objectOf(appcontext.Owner(all[0]), id)
 	w.Owners = all
 	for _, owner := range all[1:] {
-		if !bytes.Equal(w.Object.JSON, shares[appcontext.Owner(owner)].objects[id].Object.JSON) {
+		if !bytes.Equal(w.Object.JSON, d.objectOf(appcontext.Owner(owner), id).Object.JSON) {
 			w.Losing = append(w.Losing, owner)
 		}
 	}
@@ -282,10 +311,18 @@ func differing(senior string, losing []string) string {
 	return fmt.Sprintf("%s and %s want different contents: that of %s, which came first, is applied", senior, losing[0], senior)
 }
 
+// HandedOver is the object that is handed over to rsync, the zero one if Label has not made it.
+func (w *Wanted) HandedOver() bundle.Object {
+	if w.Labelled == nil {
+		return bundle.Object{}
+	}
+	return *w.Labelled
+}
+
 // Label makes the object that is handed over to rsync, with the labels by which the
 // watches find what is Signpost's.
 func (w *Wanted) Label() error {
-	if w.Labelled.JSON != nil {
+	if w.Labelled != nil {
 		return nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(w.Object.JSON))
@@ -298,7 +335,9 @@ func (w *Wanted) Label() error {
 	metadata["labels"] = w.Marks.Labels
 	raw, err := json.Marshal(content)
 	if err == nil {
-		w.Labelled, err = bundle.Parse(w.Object.Cluster, w.Object.App, raw)
+		var labelled bundle.Object
+		labelled, err = bundle.Parse(w.Object.Cluster, w.Object.App, raw)
+		w.Labelled = &labelled
 	}
 	return err
 }

@@ -40,15 +40,15 @@ func TestWhatIsWantedIsInMemoryOnce(t *testing.T) {
 	require.NoError(t, err)
 
 	labels := func(o bundle.Object) uintptr {
-		return reflect.ValueOf(shares[owner].objects[o.ID].Marks.Labels).Pointer()
+		return reflect.ValueOf(shares[owner].objects.get(o.ID).Marks.Labels).Pointer()
 	}
 	require.Equal(t, labels(objects[0]), labels(objects[2]), "the same labels are there once")
 	require.NotEqual(t, labels(objects[0]), labels(other))
-	require.Equal(t, "c", shares[owner].objects[other.ID].Marks.Labels["a"])
+	require.Equal(t, "c", shares[owner].objects.get(other.ID).Marks.Labels["a"])
 	d.merge(shares, nil)
 	require.Len(t, d.Objects(), 4)
 	for id, want := range d.Objects() {
-		require.Same(t, want, shares[owner].objects[id])
+		require.Same(t, want, shares[owner].objects.get(id))
 		require.Equal(t, []string{string(owner)}, want.Owners)
 	}
 }

@@ -87,31 +87,19 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 }
 
 // published is what all DNSEndpoints of a proof's external-dns give to its names.
-func (p *Names) published(of *proof) map[nameKey]sets {
-	out := map[nameKey]sets{}
+func (p *Names) published(of *proof) given {
+	var out given
 	p.sharers.each(of, func(other *proof) {
 		if !other.there {
 			return
 		}
-		for key := range of.names {
-			if given := other.names[key]; given != nil {
-				join(out, map[nameKey]sets{key: given})
+		for _, name := range of.names {
+			for _, one := range other.names.get(name.nameKey) {
+				out = out.with(name.nameKey, one.id, one.targets...)
 			}
 		}
 	})
 	return out
-}
-
-// join adds what a DNSEndpoint gives to its names to what others give to them.
-func join(all, more map[nameKey]sets) {
-	for key, given := range more {
-		if all[key] == nil {
-			all[key] = sets{}
-		}
-		for id, targets := range given {
-			all[key][id] = append(all[key][id], targets...)
-		}
-	}
 }
 
 // sharers finds the proofs that have names in common: the same names of the same external-dns. There may be very many
@@ -131,15 +119,15 @@ func (s sharers) hash(mark state.Mark, key nameKey) uint64 {
 }
 
 func (s sharers) add(one *proof) {
-	for key := range one.names {
-		at := s.hash(one.mark, key)
+	for _, name := range one.names {
+		at := s.hash(one.mark, name.nameKey)
 		s.of[at] = append(s.of[at], one)
 	}
 }
 
 func (s sharers) remove(one *proof) {
-	for key := range one.names {
-		at := s.hash(one.mark, key)
+	for _, name := range one.names {
+		at := s.hash(one.mark, name.nameKey)
 		rest := slices.DeleteFunc(s.of[at], func(other *proof) bool { return other == one })
 		if s.of[at] = rest; len(rest) == 0 {
 			delete(s.of, at)
@@ -150,8 +138,8 @@ func (s sharers) remove(one *proof) {
 // each visits the proofs that have a name in common with one, and this one, each once.
 func (s sharers) each(one *proof, visit func(*proof)) {
 	seen := map[*proof]bool{}
-	for key := range one.names {
-		for _, other := range s.of[s.hash(one.mark, key)] {
+	for _, name := range one.names {
+		for _, other := range s.of[s.hash(one.mark, name.nameKey)] {
 			if other.mark == one.mark && !seen[other] {
 				seen[other] = true
 				visit(other)

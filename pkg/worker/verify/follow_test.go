@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"runtime"
 	"testing"
 	"time"
 
@@ -146,3 +147,41 @@ type moving struct{ now time.Time }
 
 func (m *moving) Now() time.Time                       { return m.now }
 func (m *moving) After(time.Duration) <-chan time.Time { return nil }
+
+// TestSetsOfANameAreJoined: a name may have several sets, and several DNSEndpoints may give targets to each.
+func TestSetsOfANameAreJoined(t *testing.T) {
+	t.Parallel()
+	www, api := nameKey{"www.lab.example", "A"}, nameKey{"api.lab.example", "A"}
+	names := given{}.with(www, "b", "2").with(api, "", "9").with(www, "a", "1").with(www, "b", "3")
+	require.Equal(t, given{{api, sets{{"", []string{"9"}}}}, {www, sets{{"a", []string{"1"}}, {"b", []string{"2", "3"}}}}}, names)
+	require.Equal(t, []string{"1", "2", "3"}, names.get(www).all())
+	require.Empty(t, names.get(nameKey{"www.lab.example", "AAAA"}).all())
+}
+
+// TestAVerifiedNameTakesLittle: most DNSEndpoints give one name, and there may be very many of them.
+func TestAVerifiedNameTakesLittle(t *testing.T) {
+	const many, most = 2000, 1000 // bytes of each
+	how, servers := ways("lab")
+	all := map[string]state.Asked{}
+	for n := range many {
+		key := fmt.Sprintf("e%d", n)
+		all["shop/"+key] = endpointOf("lab", key, "192.0.2.1", fmt.Sprintf("n%d.lab.example", n))
+	}
+	before := inUse()
+	p := following(&state.Cluster{})
+	p.follow(&state.Questions{Changed: all, How: how, Servers: servers}, time.Unix(1000, 0))
+	each := (inUse() - before) / many
+	require.Len(t, p.proofs, many)
+	runtime.KeepAlive(all)
+	t.Logf("%d bytes", each)
+	require.Less(t, each, most)
+}
+
+// inUse is what is in use.
+func inUse() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}

@@ -135,12 +135,11 @@ func (p *Names) recall(ctx context.Context) error {
 		one := &proof{
 			key:     key,
 			mark:    state.Mark{Namespace: state.NamespaceOf(key), Project: a.Project, Record: a.Record, Scope: a.Scope},
-			names:   map[nameKey]sets{},
 			answers: &a,
 			handed:  &a,
 		}
 		for _, n := range a.Names {
-			one.names[nameKey{n.Name, n.Type}] = sets{"": n.Targets}
+			one.names = one.names.with(nameKey{n.Name, n.Type}, "", n.Targets...)
 		}
 		p.proofs[key], p.gone[key] = one, one
 		p.sharers.add(one)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"maps"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -24,11 +23,11 @@ type proof struct {
 	presence
 	how     *appcontext.Verify
 	servers []netip.AddrPort
-	digest  string           // of the content that names was read from; empty: it was recalled
-	names   map[nameKey]sets // that the DNSEndpoint gives, or gave last
-	cause   time.Time        // when the observation was made that names follow from; zero: not known, or told
-	leaving bool             // it has gone: its names are to go
-	removed bool             // what has gone was removed from DNS by the built-in publisher, so it does not come any more
+	digest  string    // of the content that names was read from; empty: it was recalled
+	names   given     // that the DNSEndpoint gives, or gave last
+	cause   time.Time // when the observation was made that names follow from; zero: not known, or told
+	leaving bool      // it has gone: its names are to go
+	removed bool      // what has gone was removed from DNS by the built-in publisher, so it does not come any more
 
 	questions []dnsverify.Question // ordered by name and type
 	renewed   map[nameKey]bool     // names whose question has changed since they were asked for
@@ -65,23 +64,24 @@ func (p *proof) over(now time.Time) bool {
 // updateQuestions makes the questions. published is what all DNSEndpoints of the
 // external-dns give to their names. An answer is right when it has all of that, and a
 // name need not lose what others go on to give.
-func (p *proof) updateQuestions(leaving bool, published map[nameKey]sets, now time.Time) {
+func (p *proof) updateQuestions(leaving bool, published given, now time.Time) {
 	var questions []dnsverify.Question
-	for _, key := range slices.SortedFunc(maps.Keys(p.names), compareNames) {
+	for _, name := range p.names {
+		key := name.nameKey
 		q := dnsverify.Question{Name: key.name, Type: key.kind, Leaving: leaving}
 		if p.how != nil {
 			q.Owner, q.TXT, q.Aliases = p.how.Owner, p.how.Mark(key.name, key.kind), p.how.Aliases
 		}
 		if leaving {
-			still := published[key].all()
-			targets := slices.DeleteFunc(p.names[key].all(), func(target string) bool { return slices.Contains(still, target) })
+			still := published.get(key).all()
+			targets := slices.DeleteFunc(name.sets.all(), func(target string) bool { return slices.Contains(still, target) })
 			if len(targets) == 0 {
 				continue
 			}
 			q.Sets = [][]string{targets}
 		} else {
-			for _, id := range slices.Sorted(maps.Keys(published[key])) {
-				q.Sets = append(q.Sets, sets{"": published[key][id]}.all())
+			for _, one := range published.get(key) {
+				q.Sets = append(q.Sets, sets{one}.all())
 			}
 		}
 		questions = append(questions, q)
@@ -140,8 +140,8 @@ func (p *proof) restart(now time.Time) {
 // hosts are the names, each once.
 func (p *proof) hosts() []string {
 	var out []string
-	for _, key := range slices.SortedFunc(maps.Keys(p.names), compareNames) {
-		out = append(out, key.name)
+	for _, name := range p.names {
+		out = append(out, name.name)
 	}
 	return slices.Compact(out)
 }
@@ -221,7 +221,7 @@ func settled(q dnsverify.Question, v dnsverify.Verdict) bool {
 // gives to it.
 func (p *proof) nameAnswer(q dnsverify.Question, f dnsverify.Finding, now time.Time) observed.NameAnswer {
 	n := observed.NameAnswer{
-		Name: q.Name, Type: q.Type, Targets: p.names[nameKey{q.Name, q.Type}].all(),
+		Name: q.Name, Type: q.Type, Targets: p.names.get(nameKey{q.Name, q.Type}).all(),
 		Verdict: string(f.Verdict), Message: f.Message, Since: now, Answers: f.Answers,
 	}
 	for _, a := range f.Answers {

@@ -47,8 +47,8 @@ func TestNamesOfADNSEndpoint(t *testing.T) {
 		{Name: "www.lab.example", Type: "A", Targets: []string{"203.0.113.20", "203.0.113.10"}},
 		{Name: "_web._tcp.lab.example", Type: "SRV", Targets: []string{"0 1 80 www.lab.example."}},
 	}})
-	assert.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, names[nameKey{"www.lab.example", "A"}].all())
-	assert.Equal(t, []string{"0 1 80 www.lab.example"}, names[nameKey{"_web._tcp.lab.example", "SRV"}].all(), "as answers are written")
+	assert.Equal(t, []string{"203.0.113.10", "203.0.113.20"}, names.get(nameKey{"www.lab.example", "A"}).all())
+	assert.Equal(t, []string{"0 1 80 www.lab.example"}, names.get(nameKey{"_web._tcp.lab.example", "SRV"}).all(), "as answers are written")
 	assert.Empty(t, namesOf(nil), "a DNSEndpoint that is not Signpost's")
 }
 
@@ -59,7 +59,7 @@ func TestATargetThatComesBackIsAnsweredAnew(t *testing.T) {
 	began := time.Unix(1000, 0).UTC()
 	p := proof{}
 	publish := func(target string, at time.Time) {
-		p.names = map[nameKey]sets{www: {"": {target}}, other: {"": {"203.0.113.9"}}}
+		p.names = given{}.with(www, "", target).with(other, "", "203.0.113.9")
 		p.updateQuestions(false, p.names, at)
 	}
 	ask := func(at time.Time) map[string]time.Time {
