@@ -23,14 +23,11 @@ func TestAnOwnerOfOneObjectTakesLittle(t *testing.T) {
 		pointers[n], objects[n] = appcontext.Pointer{Owner: appcontext.Owner(fmt.Sprintf("o%d", n)), ContextID: "1"}, o
 	}
 	before := heap()
-	shares := map[appcontext.Owner]*share{}
 	for n := range many {
-		s, err := d.shareOf(pointers[n], bundle.Bundle{objects[n]}, 1)
+		one, err := d.shareOf(pointers[n], bundle.Bundle{objects[n]}, 1)
 		require.NoError(t, err)
-		shares[pointers[n].Owner] = s
+		d.merge(map[appcontext.Owner]*share{pointers[n].Owner: one}, nil)
 	}
-	d.merge(shares, nil)
-	shares = nil
 	d.cluster.Agenda.Take()
 	d.cluster.stale.asked.Take()
 	d.cluster.stale.applied.Take()
