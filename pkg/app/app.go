@@ -134,7 +134,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	verifier, memory := verify.New(verify.Options{AllowLocal: c.AllowLocalVerify}), boundMemory()
 	releases := release.New(release.Options{
 		LookupExisting: verifier.Held, ListZone: publishers.Zones(c.publisherLimits(), documents.Values(values), counted, places), DelegatedContexts: handedBy(handed),
-		Documents: documents, KV: stores.kv, Contexts: contexts,
+		Documents: documents, KV: stores.kv, DocumentKey: c.documentKey(stores), Contexts: contexts,
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.ExternallyManaged,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
 		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,

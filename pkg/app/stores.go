@@ -24,6 +24,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/namehistory"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // stores are where Signpost keeps things: documents, and the keys of app
@@ -70,7 +71,7 @@ func (s *stores) openKV(ctx context.Context, c Config, log *slog.Logger) error {
 		s.size = func(context.Context) (etcd.Size, error) { return embedded.Size(), nil }
 	}
 	s.reads = &kv.Recorder{KV: measure.KV(s.kv, s.took, "etcd")}
-	s.kv = s.reads
+	s.kv = &snapshot.Store{KV: s.reads}
 	s.checks["etcd"] = s.kv.Ping
 	return nil
 }
@@ -92,6 +93,14 @@ func (s *stores) openDocuments(ctx context.Context, c Config) error {
 	s.closers = append(s.closers, documents.Close)
 	s.checks["mongodb"] = documents.Ping
 	return nil
+}
+
+// documentKey is where etcd has a document; nil: an orchestrator or MongoDB keeps some.
+func (c Config) documentKey(of *stores) func(intent.Path) string {
+	if c.watching(of) == nil {
+		return nil
+	}
+	return etcdstore.Key
 }
 
 // run waits until ctx ends, or until the embedded etcd cannot go on.

@@ -55,6 +55,7 @@ import (
 type Options struct {
 	Documents              intent.Store
 	KV                     kv.KV
+	DocumentKey            func(path intent.Path) string // where KV has a document, if KV is a [snapshot.Store]; nil: it has not all of them
 	Contexts               *appcontext.Store
 	Ledger                 *ledger.Ledger
 	Observed               *observed.Store
@@ -118,6 +119,7 @@ func New(options Options) *Service {
 		Forget: []func(string) kv.Op{handover.Forget}, Recorder: options.Recorder, Recorded: options.Recorded, Names: options.Names, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
 		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Wakeups: &state.Wakeups{},
 	}
+	store.DocumentKey = options.DocumentKey
 	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, DelegatedContexts: options.DelegatedContexts}
 	resolver := &resolve.Resolver{Store: store, Inputs: reader, OrchestratedNamespaces: options.OrchestratedNamespaces, Live: options.Live}
 	owners := &ownership.Registry{Store: store, Resolver: resolver, RequireDomains: options.RequireDomains, LookupExisting: options.LookupExisting}
@@ -164,7 +166,7 @@ func New(options Options) *Service {
 // and these documents may be of callers who may write none.
 func (s *Service) Over(documents intent.Store) *Service {
 	options := s.options
-	options.Documents, options.Metrics, options.LookupExisting, options.ListZone, options.Live = documents, nil, nil, nil, nil
+	options.Documents, options.DocumentKey, options.Metrics, options.LookupExisting, options.ListZone, options.Live = documents, nil, nil, nil, nil, nil
 	over := New(options)
 	over.Room = s.Room
 	return over

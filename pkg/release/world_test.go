@@ -30,6 +30,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // Documents that the stories speak of.
@@ -103,9 +104,10 @@ func newWorld(t testing.TB) *world {
 }
 
 // restartOn makes a new Service over the same data, as after a crash.
-func (w *world) restartOn(store kv.KV) {
+func (w *world) restartOn(below kv.KV) {
+	store := &snapshot.Store{KV: below}
 	w.options = release.Options{
-		Documents: names.New(etcd.New(store, etcd.WithClock(w.clock.Now))), KV: store,
+		Documents: names.New(etcd.New(store, etcd.WithClock(w.clock.Now))), KV: store, DocumentKey: etcd.Key,
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
 		Live: w.options.Live, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),

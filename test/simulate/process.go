@@ -19,6 +19,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/syncer"
@@ -67,11 +68,11 @@ func (w *world) begin(slot int) {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	p.end = end
-	own, workers := store{p, "controller"}, store{p, "worker"}
+	own, workers := &snapshot.Store{KV: store{p, "controller"}}, store{p, "worker"}
 	documents := etcd.New(own, etcd.WithClock(p.now))
 	p.documents = names.New(documents)
 	p.service = release.New(release.Options{
-		Documents: p.documents, KV: own, Contexts: appcontext.NewStore(own, p.now),
+		Documents: p.documents, KV: own, DocumentKey: etcd.Key, Contexts: appcontext.NewStore(own, p.now),
 		Ledger: ledger.New(own), Observed: observed.New(own),
 		Watch: documents.WatchAll, Replicas: p, Installation: installation, Now: p.now, Logger: slog.New(slog.DiscardHandler),
 	})

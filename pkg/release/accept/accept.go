@@ -68,6 +68,12 @@ func (s *Planner) tryAccept(ctx context.Context, owner intent.Path, r state.Requ
 			return nil, intent.Accepted{}, err
 		}
 	}
+	r.Confirmed = confirm != ""
+	ctx, end, err := readNameAtOnce(ctx, s, owner, r)
+	defer end()
+	if err != nil {
+		return nil, intent.Accepted{}, err
+	}
 	p, err := s.buildPlan(ctx, owner, r, false)
 	if err != nil {
 		return nil, intent.Accepted{}, err

@@ -42,6 +42,7 @@ func (s *Planner) buildPlan(ctx context.Context, owner intent.Path, r state.Requ
 	if err := s.resolveInputs(ctx, owner, p); err != nil {
 		return p, err
 	}
+	p.Brief = !shown && !r.Confirmed && !p.Draft.In.Project.Spec.Names.RequirePlan
 	if p.Action == intent.Terminate {
 		p.Draft.Errors, p.Draft.Warnings = nil, nil
 		switch err := s.relinquished(ctx, p); {
@@ -127,6 +128,9 @@ func (s *Planner) resolveInputs(ctx context.Context, owner intent.Path, p *resol
 	}
 	if p.Draft.Group.Path == "" {
 		return nil
+	}
+	if err := readRest(ctx, s, p); err != nil {
+		return err
 	}
 	if err := s.keepFormerDNS(ctx, p); err != nil {
 		return err
@@ -312,6 +316,9 @@ func (s *Planner) Providers(ctx context.Context, p *resolve.Proposal) (before, a
 		pointer, err := s.Contexts.Current(ctx, use.Owner())
 		if err != nil {
 			return nil, nil, err
+		}
+		if staysAsItIs(p, use, pointer) {
+			continue
 		}
 		current, err := s.Contexts.Objects(ctx, pointer)
 		if err != nil {

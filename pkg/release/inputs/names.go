@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // GatherName reads the inputs of a name until two readings agree. next is the document
@@ -202,7 +203,7 @@ func (l *clusterList) read(ctx context.Context, store intent.Store, now time.Tim
 	if list != nil {
 		return list, nil
 	}
-	list, err := listClusters(ctx, store)
+	list, err := listClusters(snapshot.Now(ctx), store) // others get it, too, who have heard of a change since
 	if err != nil {
 		return nil, err
 	}

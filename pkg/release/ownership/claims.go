@@ -142,6 +142,17 @@ func (s *Registry) readClaims(ctx context.Context, p *resolve.Proposal, requests
 	return nil
 }
 
+// KeysOf are the keys of the claims that a release asks for, and the prefixes of the tree
+// below its names.
+func KeysOf(g plan.Group) (keys, below []string) {
+	for _, b := range slices.Concat(namespaceRequests(g), servicesIn(g)) {
+		paths, _ := nameclaim.Keys([]nameclaim.Key{b.Key})
+		keys = append(keys, paths[0])
+	}
+	hosts, below := nameclaim.Keys(keysOf(RequestsOf(g)))
+	return append(keys, hosts...), below
+}
+
 // FailName refuses a name where it is asked for; a rollback knows no such place.
 func FailName(d *resolve.Draft, at resolve.Place, why string) {
 	d.Fail(cmp.Or(at.Path, d.Group.Path), at.Pointer, "%s", why)
@@ -204,6 +215,11 @@ func (s *Registry) ClaimRequests(ctx context.Context, p *resolve.Proposal, befor
 		}
 		changes = append(changes, nameclaim.Change{Key: b.Key, Claim: next})
 		asked = append(asked, b)
+	}
+	if len(p.Unrelated) > 0 {
+		if done, err := s.Names().WriteIf(ctx, changes, p.Unrelated...); done || err != nil {
+			return err // nobody has claimed a name above or below: there are no rivals
+		}
 	}
 	if err := s.Names().Write(ctx, changes); err != nil {
 		return err

@@ -10,12 +10,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // family are the relatives of requests, and those requests that have too many to judge.
 type family struct {
 	relatives []resolve.Relative
 	many      []resolve.ClaimRequest
+	none      []kv.Compare // conditions that hold as long as there are no claims above or below, if there are none; nil else
 }
 
 // familyOf reads who holds names above or below those that are asked for: by the names
@@ -26,14 +28,14 @@ func (s *Registry) familyOf(ctx context.Context, c *claimHolders, requests []res
 		return family{}, nil
 	}
 	keys := keysOf(requests)
-	below, many, err := s.Names().Below(ctx, keys)
+	lower, err := s.Names().Below(ctx, keys)
 	if err != nil {
 		return family{}, err
 	}
 	around := map[nameclaim.Key][]nameclaim.Key{}
 	var all []nameclaim.Key
 	for _, key := range keys {
-		around[key] = slices.Concat(key.Above(), below[key])
+		around[key] = slices.Concat(key.Above(), lower.Names[key])
 		all = append(all, around[key]...)
 	}
 	slices.SortFunc(all, resolve.CompareKeys)
@@ -42,8 +44,11 @@ func (s *Registry) familyOf(ctx context.Context, c *claimHolders, requests []res
 		return family{}, err
 	}
 	var out family
+	if len(claims)+len(lower.Many) == 0 {
+		out.none = nameclaim.Unrelated(keys, lower.Revision)
+	}
 	for _, b := range requests {
-		if slices.Contains(many, b.Key) {
+		if slices.Contains(lower.Many, b.Key) {
 			out.many = append(out.many, b)
 		}
 		for _, tree := range b.Trees {
@@ -93,6 +98,7 @@ func oneEtcd(one, other string) bool {
 func (s *Registry) checkSubtrees(ctx context.Context, p *resolve.Proposal, requests []resolve.ClaimRequest) error {
 	c, project := s.claimHolders(), p.Draft.Group.Project.Name
 	all, err := s.familyOf(ctx, c, requests)
+	p.Unrelated = all.none
 	if err != nil || len(all.relatives)+len(all.many) == 0 {
 		warnOfSubtrees(ctx, p.Draft, project, requests, nil)
 		return err

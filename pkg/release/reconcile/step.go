@@ -55,6 +55,11 @@ func (s *Reconciler) reconcilers() []state.Reconciler[step] {
 // at any time, by several replicas at once. The error of a lost race has the
 // code appcontext.ErrStale: the caller calls again.
 func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled bool, err error) {
+	ctx, end, err := s.readAtOnce(ctx, group)
+	defer end()
+	if err != nil {
+		return false, err
+	}
 	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group)) // first: what is read after it is at least as new
 	if err != nil {
 		return false, err
@@ -78,6 +83,11 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 	}
 	if l.Seq == 0 { // nothing was accepted
 		return true, s.Save(ctx, group, l, on.lifecycle)
+	}
+	learn, err := s.readAhead(ctx, on)
+	defer learn()
+	if err != nil {
+		return false, err
 	}
 	outcome, last, failure := state.Reconcile(l.Trail(ctx), on, s.reconcilers())
 	if intent.CodeOf(failure) == intent.NotFound {
@@ -156,6 +166,9 @@ func (s *Reconciler) moves(ctx context.Context, on *step) (state.Outcome, error)
 func (s *Reconciler) providers(ctx context.Context, on *step) (state.Outcome, error) {
 	if on.reliesOnUses() {
 		return state.Onward, nil
+	}
+	if there, err := s.providersThere(ctx, on); there || err != nil {
+		return state.Onward, err
 	}
 	return state.Onward, s.stepProviders(ctx, on.lifecycle.Uses)
 }

@@ -1,12 +1,15 @@
 package resolve
 
 import (
+	"slices"
+
 	"fmt"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Proposal is an action thought through: the release that it would make, and
@@ -25,9 +28,11 @@ type Proposal struct {
 	Objects   int                               // that it would have in clusters
 	TooLarge  bool                              // it has more objects than it may, which are not made: its errors say so
 	Bytes     int                               // of the owner's objects on all clusters, as they would be stored
+	Brief     bool                              // nobody sees which objects change, and no token is compared: what stays as it is may be left out
 	Unbounded bool                              // no quota of the project bounds what it takes
 	Count     Count                             // of the project's quotas, if they were judged by it
 	Requests  []ClaimRequest                    // the names and namespaces of the draft
+	Unrelated []kv.Compare                      // conditions that hold as long as no name above or below those of the draft is claimed; nil: some are, or may be
 	Claims    map[nameclaim.Key]nameclaim.Claim // of the names and namespaces asked for, as they were read
 }
 
@@ -39,6 +44,9 @@ func (d *Draft) Frozen() map[string]plan.Record {
 	}
 	return out
 }
+
+// Relies reports whether the draft relies on an external-dns.
+func (d *Draft) Relies(use state.Use) bool { return slices.Contains(d.Uses, use) }
 
 // PendingNames are the names that the release would have, without regard to the
 // addresses that its clusters offer.

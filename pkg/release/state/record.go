@@ -150,6 +150,13 @@ func versionOf(image string) string {
 	return externaldns.DefaultVersion.String()
 }
 
+// AtRest reports whether the provider is deployed, and nothing about one of its external-dns
+// is under way.
+func (l *RecordLifecycle) AtRest(use Use) bool {
+	_, draining := l.Draining[DrainKey(use.Scope, use.Cluster)]
+	return l.Deployed && !l.Moving && l.Adopting == nil && !draining
+}
+
 // Deploys reports whether what is deployed of a provider is what its document says. A
 // document that says the same at another revision is deployed.
 func (l *RecordLifecycle) Deploys(doc intent.Document) (bool, error) {

@@ -20,6 +20,7 @@ type Request struct {
 	Name       *intent.NameDocument // of a name: its document as it is to be; nil: it stays as it is
 	Restores   int64                // of a name: the release whose document it gets again; 0: none
 	NameWas    *intent.Document     // as its document was when that was judged; nil: there was none
+	Confirmed  bool                 // the token of its plan is to be compared
 	Paid       *int                 // bytes that earlier attempts of the request have taken from the project's rate; nil: none
 }
 

@@ -9,6 +9,7 @@ package appcontext
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -148,6 +149,25 @@ const pointerPrefix = "/signpost/current/"
 // NoneMovedSince compares that no context has become current and no object of one has
 // changed since a revision. It does not notice owners that have gone.
 func NoneMovedSince(revision int64) kv.Compare { return kv.NotAfter(pointerPrefix, revision) }
+
+// Keys are those of an owner's pointer. Current reads them.
+func Keys(owner Owner) []string { return []string{pointerKey(owner), touchKey(owner)} }
+
+// Resources are what the keys of the objects of a pointer's context begin with.
+func (p Pointer) Resources() []string {
+	var prefixes []string
+	for _, cluster := range sortedKeys(p.Clusters) {
+		for _, app := range p.Clusters[cluster] {
+			prefixes = append(prefixes, resourcesKey(p.ContextID, app, cluster))
+		}
+	}
+	return prefixes
+}
+
+// IsResources tells whether a prefix is of what a context has for an app and a cluster.
+func IsResources(prefix string) bool {
+	return strings.HasPrefix(prefix, contextPrefix) && strings.HasSuffix(prefix, "/resource/")
+}
 
 func pointerKey(owner Owner) string { return pointerPrefix + string(owner) }
 

@@ -71,7 +71,8 @@ func Unchanged(key string, item *Item) Compare {
 // named come first, and then those with the prefix, all at one revision.
 type Range struct {
 	Prefix         string   // with Keys, empty for these alone
-	Keys           []string // when not nil, those of these keys that exist, in this order; of the other fields, Revision and Prefix alone apply
+	Keys           []string // when not nil, those of these keys that exist, in this order; of the other fields, Revision, Prefix and Ahead alone apply
+	Ahead          []string // with Keys, more prefixes, and at most AheadLimit keys of each: they follow all else, at the same revision
 	After          string   // only keys behind this one
 	Limit          int64    // at most so many, 0 for all (read in pages at one revision)
 	Bytes          int64    // ends with the item by which the values have more bytes than this, 0 for no bound
@@ -79,6 +80,9 @@ type Range struct {
 	MinModRevision int64    // only keys written at this revision or later
 	KeysOnly       bool
 }
+
+// AheadLimit is how many keys a Range answers of each prefix in its Ahead.
+const AheadLimit = 256
 
 // Limits of one transaction, as etcd sets them by default.
 const (

@@ -84,11 +84,14 @@ func (r *Reads) noteRange(asked Range, items []Item, revision int64) {
 			r.note(key, nil)
 		}
 	}
-	if asked.Keys != nil || walks {
-		return
+	prefixes := asked.Ahead
+	if asked.Keys == nil && !walks {
+		prefixes = []string{asked.Prefix}
 	}
-	if before, read := r.prefixes[asked.Prefix]; !read || revision < before {
-		r.prefixes[asked.Prefix] = revision
+	for _, prefix := range prefixes {
+		if before, read := r.prefixes[prefix]; !read || revision < before {
+			r.prefixes[prefix] = revision
+		}
 	}
 }
 

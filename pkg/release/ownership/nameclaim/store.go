@@ -19,6 +19,18 @@ const prefix = "/signpost/name/"
 
 func (k Key) path() string { return prefix + url.PathEscape(k.View) + "/" + url.PathEscape(k.Name) }
 
+// Keys are those of claims and of the claims of the names above them. Below are the prefixes of
+// the tree below them.
+func Keys(keys []Key) (paths, below []string) {
+	for _, key := range keys {
+		paths, below = append(paths, key.path()), append(below, key.leaf())
+		for _, above := range key.Above() {
+			paths = append(paths, above.path())
+		}
+	}
+	return paths, below
+}
+
 // Read answers the claims of names as they are at one time. Unclaimed names have a zero
 // claim.
 func (s Store) Read(ctx context.Context, keys []Key) (map[Key]Claim, error) {
@@ -128,6 +140,25 @@ func keyAt(path string) (key Key, err error) {
 type Change struct {
 	Key   Key
 	Claim Claim
+}
+
+// WriteIf writes a few claims under conditions, all or none of them. It answers whether it
+// has. If there are too many for that, it has not.
+func (s Store) WriteIf(ctx context.Context, changes []Change, when ...kv.Compare) (bool, error) {
+	const most = 32 // changes, and conditions
+	if len(changes) == 0 || len(changes) > most || len(when) > most {
+		return false, nil
+	}
+	var then []kv.Op
+	for _, change := range changes {
+		when1, ops, err := change.write()
+		if err != nil {
+			return false, err
+		}
+		when, then = append(when, when1), append(then, ops...)
+	}
+	done, _, err := s.KV.Txn(ctx, when, then...)
+	return done, err
 }
 
 // Write writes claims, of which none has changed since it was read. It writes them in the

@@ -1,6 +1,7 @@
 package nameclaim
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -47,14 +48,21 @@ const MostBelow = 10_000
 // treePage is how many names of the tree are read at a time.
 const treePage = 200
 
+// Lower are the names of the tree below some names.
+type Lower struct {
+	Names    map[Key][]Key
+	Many     []Key // those with more than [MostBelow] below them, which are not in Names
+	Revision int64 // of the store, when the first of it was read
+}
+
 // Below answers which names of the tree lie below each of some names, but for those
 // of which more than [MostBelow] do: they are many. It reads a page for each name at
 // most, beside what it answers.
-func (s Store) Below(ctx context.Context, keys []Key) (below map[Key][]Key, many []Key, err error) {
+func (s Store) Below(ctx context.Context, keys []Key) (Lower, error) {
 	keys = slices.Clone(keys)
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.leaf(), b.leaf()) })
 	keys = slices.Compact(keys)
-	below = map[Key][]Key{}
+	lower := Lower{Names: map[Key][]Key{}}
 	seen := window{prefix: treePrefix}
 	if len(keys) == 1 {
 		seen.prefix = keys[0].leaf() // nobody asks for what lies beside it
@@ -62,22 +70,40 @@ func (s Store) Below(ctx context.Context, keys []Key) (below map[Key][]Key, many
 	for _, key := range keys {
 		leaf := key.leaf()
 		if err := s.show(ctx, &seen, leaf); err != nil {
-			return nil, nil, err
+			return Lower{}, err
 		}
 		paths := seen.below(leaf)
 		if len(paths) > MostBelow {
-			many = append(many, key)
+			lower.Many = append(lower.Many, key)
 			continue
 		}
 		for _, path := range paths {
 			name, err := leafAt(path)
 			if err != nil {
-				return nil, nil, err
+				return Lower{}, err
 			}
-			below[key] = append(below[key], name)
+			lower.Names[key] = append(lower.Names[key], name)
 		}
 	}
-	return below, many, nil
+	lower.Revision = seen.revision
+	return lower, nil
+}
+
+// Unrelated are conditions of a write. If no name above or below some names was claimed at a
+// revision of the store, they hold as long as none is.
+func Unrelated(keys []Key, revision int64) []kv.Compare {
+	var when []kv.Compare
+	above := map[string]bool{}
+	for _, key := range keys {
+		when = append(when, kv.NotAfter(key.leaf(), revision))
+		for _, upper := range key.Above() {
+			if path := upper.path(); !above[path] {
+				above[path] = true
+				when = append(when, kv.Compare{Key: path})
+			}
+		}
+	}
+	return when
 }
 
 // window is a part of the tree without gaps: its keys behind one.
@@ -86,6 +112,8 @@ type window struct {
 	after  string
 	paths  []string
 	end    bool // there are no more
+
+	revision int64 // of the store, when the first part was shown
 }
 
 // covers tells whether a window shows all that begins with a leaf.
@@ -112,17 +140,18 @@ func (w window) below(leaf string) []string {
 // show has a window show what begins with a leaf, or more than enough of it.
 func (s Store) show(ctx context.Context, w *window, leaf string) error {
 	if !w.covers(leaf) {
-		*w = window{prefix: w.prefix, after: leaf}
+		*w = window{prefix: w.prefix, after: leaf, revision: w.revision}
 	}
 	for !w.covers(leaf) && len(w.paths) <= MostBelow {
 		after := w.after
 		if len(w.paths) > 0 {
 			after = w.paths[len(w.paths)-1]
 		}
-		items, _, err := s.KV.Range(ctx, kv.Range{Prefix: w.prefix, After: after, Limit: treePage, KeysOnly: true})
+		items, revision, err := s.KV.Range(ctx, kv.Range{Prefix: w.prefix, After: after, Limit: treePage, KeysOnly: true})
 		if err != nil {
 			return err
 		}
+		w.revision = cmp.Or(w.revision, revision)
 		for _, item := range items {
 			w.paths = append(w.paths, item.Key)
 		}

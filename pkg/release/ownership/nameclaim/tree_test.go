@@ -52,9 +52,9 @@ func TestBelow(t *testing.T) {
 		require.NoError(t, plant(t, store, all))
 		require.NoError(t, plant(t, store, []nameclaim.Key{{View: "public-2", Name: "a.example"}}))
 		asked := append(slices.Clone(all), inPublic("c.example"), inPublic("xample"), inPublic("example"), inPublic("zz"))
-		below, many, err := store.Below(t.Context(), asked)
+		below, err := store.Below(t.Context(), asked)
 		require.NoError(t, err)
-		require.Empty(t, many)
+		require.Empty(t, below.Many)
 		for _, upper := range asked {
 			var want []nameclaim.Key
 			for _, lower := range all {
@@ -62,7 +62,7 @@ func TestBelow(t *testing.T) {
 					want = append(want, lower)
 				}
 			}
-			require.ElementsMatch(t, want, below[upper], upper)
+			require.ElementsMatch(t, want, below.Names[upper], upper)
 		}
 	}
 }
@@ -76,9 +76,9 @@ func TestTheTreeFollowsTheClaims(t *testing.T) {
 	require.NoError(t, plant(t, store, []nameclaim.Key{lower}))
 	require.NoError(t, store.Write(t.Context(), []nameclaim.Change{{Key: other, Claim: claim}}))
 	seen := func() []nameclaim.Key {
-		below, _, err := store.Below(t.Context(), []nameclaim.Key{inPublic("www.example")})
+		below, err := store.Below(t.Context(), []nameclaim.Key{inPublic("www.example")})
 		require.NoError(t, err)
-		return below[inPublic("www.example")]
+		return below.Names[inPublic("www.example")]
 	}
 	require.Equal(t, []nameclaim.Key{lower}, seen(), "the other one's provider answers each name by itself")
 	claims, err := store.Read(t.Context(), []nameclaim.Key{lower})
@@ -106,14 +106,36 @@ func TestBelowReadsNoMoreThanItHasTo(t *testing.T) {
 		}
 		return nil
 	}
-	_, _, err := store.Below(t.Context(), mine)
+	_, err := store.Below(t.Context(), mine)
 	require.NoError(t, err)
 	require.Equal(t, 1, reads)
-	_, _, err = store.Below(t.Context(), []nameclaim.Key{others[0], others[1], others[4999]})
+	_, err = store.Below(t.Context(), []nameclaim.Key{others[0], others[1], others[4999]})
 	require.NoError(t, err)
 	require.Equal(t, 3, reads)
-	below, many, err := store.Below(t.Context(), []nameclaim.Key{inPublic("example")})
+	below, err := store.Below(t.Context(), []nameclaim.Key{inPublic("example")})
 	require.NoError(t, err)
-	require.Empty(t, many)
-	require.Len(t, below[inPublic("example")], 5000)
+	require.Empty(t, below.Many)
+	require.Len(t, below.Names[inPublic("example")], 5000)
+}
+
+// TestAClaimIsWrittenIfNoRelativeHasCome since the tree was read: a name above, below, or
+// the name itself.
+func TestAClaimIsWrittenIfNoRelativeHasCome(t *testing.T) {
+	t.Parallel()
+	for relative, written := range map[string]bool{
+		"": true, "b.www.example": false, "example": false, "www.example": false, "wwww.example": true, "other.example": true,
+	} {
+		store := nameclaim.Store{KV: kvtest.NewFake()}
+		require.NoError(t, plant(t, store, []nameclaim.Key{inPublic("before.example")}))
+		asked := []nameclaim.Key{inPublic("www.example")}
+		below, err := store.Below(t.Context(), asked)
+		require.NoError(t, err)
+		if relative != "" {
+			require.NoError(t, plant(t, store, []nameclaim.Key{inPublic(relative)}))
+		}
+		claim := nameclaim.Claim{Project: "shop", Entries: []nameclaim.Entry{{UID: "1", Trees: []string{"/"}}}}
+		done, err := store.WriteIf(t.Context(), []nameclaim.Change{{Key: asked[0], Claim: claim}}, nameclaim.Unrelated(asked, below.Revision)...)
+		require.NoError(t, err)
+		require.Equal(t, written, done, relative)
+	}
 }

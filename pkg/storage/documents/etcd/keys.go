@@ -23,6 +23,9 @@ func docKey(path intent.Path) string {
 	return docRoot + collection + separator + name
 }
 
+// Key is where a document is kept.
+func Key(path intent.Path) string { return docKey(path) }
+
 func collectionPrefix(collection string) string { return docRoot + collection + separator }
 
 func pathOf(docKey string) intent.Path {

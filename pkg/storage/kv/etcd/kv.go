@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -152,40 +153,50 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 }
 
 // named reads many keys at one revision, in few requests. The last request reads the first
-// page of what has the prefix, too.
+// page of what has the prefix, too, and what is read ahead.
 func (s *KV) named(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
-	items, more := []kv.Item{}, r.Prefix != ""
-	for from := 0; from < len(r.Keys); from += kv.MaxOps - 1 {
-		chunk := r.Keys[from:min(from+kv.MaxOps-1, len(r.Keys))]
-		gets := make([]clientv3.Op, len(chunk), len(chunk)+1)
-		for n, key := range chunk {
-			gets[n] = clientv3.OpGet(key, clientv3.WithRev(r.Revision))
+	gets := make([]clientv3.Op, 0, len(r.Keys)+len(r.Ahead)+1)
+	for _, key := range r.Keys {
+		gets = append(gets, clientv3.OpGet(key, clientv3.WithRev(r.Revision)))
+	}
+	below := func(prefix string, limit int64) {
+		gets = append(gets, clientv3.OpGet(prefix, clientv3.WithPrefix(), clientv3.WithRev(r.Revision), clientv3.WithLimit(limit)))
+	}
+	if r.Prefix != "" {
+		below(r.Prefix, rangePage)
+	}
+	for _, prefix := range r.Ahead {
+		below(prefix, kv.AheadLimit)
+	}
+	items, answered := []kv.Item{}, 0
+	for chunk := range slices.Chunk(gets, kv.MaxOps) {
+		if r.Revision != 0 { // all of them are asked at that of the first
+			for n := range chunk {
+				clientv3.WithRev(r.Revision)(&chunk[n])
+			}
 		}
-		last := from+len(chunk) == len(r.Keys)
-		if last && r.Prefix != "" {
-			gets = append(gets, clientv3.OpGet(r.Prefix, clientv3.WithPrefix(), clientv3.WithRev(r.Revision), clientv3.WithLimit(rangePage)))
-		}
-		answer, err := s.readAll(ctx, gets)
+		answer, err := s.readAll(ctx, chunk)
 		if err != nil {
-			return nil, 0, failure("read "+chunk[0]+" and others", err)
+			return nil, 0, failure("read "+string(chunk[0].KeyBytes())+" and others", err)
 		}
 		r.Revision = cmp.Or(r.Revision, answer.Header.Revision)
 		for _, one := range answer.Responses {
-			for _, found := range one.GetResponseRange().Kvs {
-				items = append(items, itemOf(found))
+			found := one.GetResponseRange()
+			for _, pair := range found.Kvs {
+				items = append(items, itemOf(pair))
 			}
-			more = last && one.GetResponseRange().More
+			if found.More && answered == len(r.Keys) && r.Prefix != "" {
+				rest := kv.Range{Prefix: r.Prefix, Revision: r.Revision, After: items[len(items)-1].Key}
+				further, _, err := s.rangeAt(ctx, rest)
+				if err != nil {
+					return nil, 0, err
+				}
+				items = append(items, further...)
+			}
+			answered++
 		}
 	}
-	if !more {
-		return items, r.Revision, nil
-	}
-	rest := kv.Range{Prefix: r.Prefix, Revision: r.Revision}
-	if len(r.Keys) > 0 {
-		rest.After = items[len(items)-1].Key
-	}
-	further, revision, err := s.rangeAt(ctx, rest)
-	return append(items, further...), revision, err
+	return items, r.Revision, nil
 }
 
 func (s *KV) readAll(ctx context.Context, gets []clientv3.Op) (*clientv3.TxnResponse, error) {

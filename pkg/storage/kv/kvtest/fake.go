@@ -104,34 +104,44 @@ func (f *Fake) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		if revision < f.compacted {
 			return kv.ErrCompacted
 		}
-		then, size := f.at(revision), int64(0)
+		then := f.at(revision)
 		if r.Keys != nil {
 			items = named(then, r.Keys)
-			if r.Prefix == "" {
-				return nil
+			if r.Prefix != "" {
+				items = append(items, following(then, r.Prefix, 0)...)
 			}
-			r = kv.Range{Prefix: r.Prefix}
+			for _, prefix := range r.Ahead {
+				items = append(items, following(then, prefix, kv.AheadLimit)...)
+			}
+			return nil
 		}
-		for _, key := range then.below(r.Prefix) {
-			item, exists := then.item(key)
-			if !exists || key <= r.After && r.After != "" || item.ModRevision < r.MinModRevision {
-				continue
-			}
-			item.Value = slices.Clone(item.Value)
-			if r.KeysOnly {
-				item.Value = nil
-			}
-			size += int64(len(item.Value))
-			if items = append(items, item); r.Limit > 0 && int64(len(items)) == r.Limit || r.Bytes > 0 && size > r.Bytes {
-				break
-			}
-		}
+		items = selected(then, r)
 		return nil
 	})
 	if err != nil {
 		return nil, 0, err
 	}
 	return items, revision, nil
+}
+
+// selected are the items of a Range of a prefix.
+func selected(then past, r kv.Range) []kv.Item {
+	items, size := []kv.Item{}, int64(0)
+	for _, key := range then.below(r.Prefix) {
+		item, exists := then.item(key)
+		if !exists || key <= r.After && r.After != "" || item.ModRevision < r.MinModRevision {
+			continue
+		}
+		item.Value = slices.Clone(item.Value)
+		if r.KeysOnly {
+			item.Value = nil
+		}
+		size += int64(len(item.Value))
+		if items = append(items, item); r.Limit > 0 && int64(len(items)) == r.Limit || r.Bytes > 0 && size > r.Bytes {
+			break
+		}
+	}
+	return items
 }
 
 // named are those of the keys that exist.
@@ -142,6 +152,18 @@ func named(then past, keys []string) []kv.Item {
 			item.Value = slices.Clone(item.Value)
 			items = append(items, item)
 		}
+	}
+	return items
+}
+
+// following are the keys with a prefix, at most limit of them if that is not 0.
+func following(then past, prefix string, limit int) []kv.Item {
+	items := []kv.Item{}
+	for _, key := range then.below(prefix) {
+		if limit > 0 && len(items) == limit {
+			break
+		}
+		items = append(items, named(then, []string{key})...)
 	}
 	return items
 }

@@ -122,6 +122,8 @@ func rangeOfKeys(t *testing.T, s Subject) {
 	put(t, s, "m/last", "of the second page")
 	require.Len(t, keys(t, s, kv.Range{Keys: []string{"l/a"}, Prefix: "m/"}), page+1+1)
 	require.Equal(t, []string{"l/a", "l/b"}, keys(t, s, kv.Range{Keys: []string{}, Prefix: "l/"}))
+	require.Equal(t, []string{all[3], "k/new", "l/a", "l/b"}, keys(t, s, kv.Range{Keys: []string{all[3]}, Ahead: []string{"k/new", "none/", "l/"}}))
+	require.Len(t, keys(t, s, kv.Range{Keys: all, Prefix: "m/", Ahead: []string{"m/", "l/"}}), many+page+1+kv.AheadLimit+2)
 	items, revision, err := s.Range(t.Context(), kv.Range{Keys: all, Revision: old})
 	require.NoError(t, err)
 	require.Equal(t, old, revision)

@@ -1,0 +1,56 @@
+package reconcile
+
+import (
+	"context"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+)
+
+// readAtOnce has a step of a name read everything as it is at one time, until it writes.
+// Steps of groups read what they need when they need it.
+func (s *Reconciler) readAtOnce(ctx context.Context, group intent.Path) (_ context.Context, end func(), err error) {
+	if !intent.IsName(group) {
+		return ctx, func() {}, nil
+	}
+	return state.ReadAtOnce(ctx, s.Store, state.Ahead{Documents: []intent.Path{state.LifecyclePath(group)}, Keys: appcontext.Keys(state.GroupOwner(group))})
+}
+
+// readAhead reads in one request what the context of a deployed name follows from. If its
+// release is not there, the reconcilers say so.
+func (s *Reconciler) readAhead(ctx context.Context, on *step) (learn func(), err error) {
+	if !intent.IsName(on.group) || !on.lifecycle.Deployed() {
+		return func() {}, nil
+	}
+	release, err := s.LoadRelease(ctx, on.lifecycle.ContextID)
+	if err != nil {
+		return func() {}, nil //nolint:nilerr // the reconcilers read it again
+	}
+	kind := "first step"
+	if on.pointer.ContextID == on.lifecycle.ContextID {
+		kind = "step"
+	}
+	return s.Renderer.ReadAhead(ctx, kind, state.WithFormer(on.lifecycle.Placed(release.Group), on.lifecycle.Former), state.Ahead{Prefixes: on.pointer.Resources()})
+}
+
+// providersThere tells whether the external-dns that a name relies on are in their homes,
+// and nothing about them is under way. A name that comes or goes changes no external-dns, and
+// all else about a provider wakes the provider. A step that takes an external-dns away looks
+// for users after that, and finds this name (see providers).
+func (s *Reconciler) providersThere(ctx context.Context, on *step) (bool, error) {
+	if !intent.IsName(on.group) || len(on.lifecycle.Former) > 0 {
+		return false, nil
+	}
+	for _, use := range on.lifecycle.Uses {
+		pointer, err := s.Contexts.Current(ctx, use.Owner())
+		if err != nil || pointer.ContextID == "" {
+			return false, err
+		}
+		record, err := s.RecordLifecycle(ctx, use.Record)
+		if err != nil || !record.AtRest(use) {
+			return false, err
+		}
+	}
+	return true, nil
+}

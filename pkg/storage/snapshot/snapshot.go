@@ -1,0 +1,286 @@
+// Package snapshot lets a request or a step read the store as it is at one time. Reads are
+// asked for ahead (ADR 0085).
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
+)
+
+// Store is a store of which a caller can read everything as it is at one time. Reading the
+// same twice, or keys that were asked for ahead, costs one request.
+type Store struct {
+	kv.KV
+
+	hints recent.Memory[string, kv.Range] // keys that were read for others of a kind
+}
+
+// Snapshot is the store at one revision, as far as it was read. It ends with the first
+// transaction of its context. Later reads are of later revisions again, so that a caller who
+// has written sees its rivals.
+type Snapshot struct {
+	outer *Snapshot // of the context that it was begun in; nil: none
+
+	mu       sync.Mutex
+	revision int64 // 0: nothing was read
+	ended    bool
+	items    map[string]*kv.Item // nil for keys that do not exist
+	prefixes []string            // of which all keys are in items
+	missed   kv.Range            // what was read and had not been asked for ahead
+}
+
+type snapshotKey struct{}
+
+// Begin returns a context that reads the store at one time, and what it reads of it. The
+// time is that of the first request, which is made now if anything is asked for ahead.
+func (s *Store) Begin(ctx context.Context, ahead kv.Range) (context.Context, *Snapshot, error) {
+	at := &Snapshot{outer: snapshotOf(ctx), items: map[string]*kv.Item{}}
+	ctx = context.WithValue(ctx, snapshotKey{}, at)
+	return ctx, at, s.ReadAhead(ctx, ahead)
+}
+
+// ReadAhead reads keys and prefixes, in one request, for later reads of a context of Begin.
+// In another context it reads nothing.
+func (s *Store) ReadAhead(ctx context.Context, ahead kv.Range) error {
+	at := snapshotOf(ctx)
+	if at == nil {
+		return nil
+	}
+	ahead.Keys = at.unknown(ahead.Keys)
+	if len(ahead.Keys)+len(ahead.Ahead) == 0 {
+		return nil
+	}
+	_, _, err := s.pinned(ctx, at, ahead)
+	return err
+}
+
+// Now returns a context that reads the store as it is at each read, also if ctx reads a
+// snapshot. Callers need it if they keep the answer for others.
+func Now(ctx context.Context) context.Context {
+	if ctx.Value(snapshotKey{}) == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, snapshotKey{}, (*Snapshot)(nil))
+}
+
+// snapshotOf is the snapshot that a context reads, nil for none.
+func snapshotOf(ctx context.Context) *Snapshot {
+	at, _ := ctx.Value(snapshotKey{}).(*Snapshot)
+	if at == nil {
+		return nil
+	}
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.ended {
+		return nil
+	}
+	return at
+}
+
+// End has later reads of the context be of later revisions.
+func (at *Snapshot) End() {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.ended = true
+}
+
+// missedIn is what a context of Begin has missed until its snapshot ended; nothing of another
+// context.
+func missedIn(ctx context.Context) kv.Range {
+	if at, _ := ctx.Value(snapshotKey{}).(*Snapshot); at != nil {
+		return at.Missed()
+	}
+	return kv.Range{}
+}
+
+// Missed are the keys, and the whole prefixes, that were read one by one because nobody had
+// asked for them ahead.
+func (at *Snapshot) Missed() kv.Range {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	return kv.Range{Keys: slices.Clone(at.missed.Keys), Ahead: slices.Clone(at.missed.Ahead)}
+}
+
+// Get implements kv.KV.
+func (s *Store) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
+	at := snapshotOf(ctx)
+	if at == nil {
+		return s.KV.Get(ctx, key)
+	}
+	items, revision, err := s.Range(ctx, kv.Range{Keys: []string{key}})
+	if err != nil || len(items) == 0 {
+		return nil, revision, err
+	}
+	return &items[0], revision, nil
+}
+
+// Range implements kv.KV.
+func (s *Store) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	at := snapshotOf(ctx)
+	if at == nil || r.Revision != 0 && !at.isOf(r.Revision) {
+		return s.KV.Range(ctx, r)
+	}
+	if items, revision, known := at.answer(r); known {
+		return items, revision, nil
+	}
+	at.miss(r)
+	return s.pinned(ctx, at, r)
+}
+
+// pinned reads at the revision of a snapshot, and notes what was read.
+func (s *Store) pinned(ctx context.Context, at *Snapshot, r kv.Range) ([]kv.Item, int64, error) {
+	at.mu.Lock()
+	r.Revision = at.revision
+	at.mu.Unlock()
+	items, revision, err := s.KV.Range(ctx, r)
+	if errors.Is(err, kv.ErrCompacted) {
+		return nil, 0, &intent.Error{Code: intent.Unavailable, Detail: "what was read a moment ago is no longer kept; try again", Err: err}
+	}
+	if err == nil {
+		at.note(r, items, revision)
+	}
+	return items, revision, err
+}
+
+// Txn implements kv.KV. It ends the snapshot of the context, and those around it.
+func (s *Store) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
+	at, _ := ctx.Value(snapshotKey{}).(*Snapshot)
+	for ; at != nil; at = at.outer {
+		at.End()
+	}
+	return s.KV.Txn(ctx, when, then...)
+}
+
+func (at *Snapshot) isOf(revision int64) bool {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	return at.revision == revision
+}
+
+// unknown are the keys that were not read yet.
+func (at *Snapshot) unknown(keys []string) []string {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	out := []string{}
+	for _, key := range keys {
+		if !at.knows(key) && !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// knows tells whether a key was read, or all keys that begin as it does.
+func (at *Snapshot) knows(key string) bool {
+	_, read := at.items[key]
+	return read || at.covers(key)
+}
+
+// covers tells whether all keys with a prefix were read.
+func (at *Snapshot) covers(prefix string) bool {
+	return slices.ContainsFunc(at.prefixes, func(whole string) bool { return strings.HasPrefix(prefix, whole) })
+}
+
+// answer is what a Range answers, if all of that was read.
+func (at *Snapshot) answer(r kv.Range) (items []kv.Item, revision int64, known bool) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.revision == 0 || r.MinModRevision != 0 || len(r.Ahead) > 0 {
+		return nil, 0, false
+	}
+	if r.Keys != nil && slices.ContainsFunc(r.Keys, func(key string) bool { return !at.knows(key) }) {
+		return nil, 0, false
+	}
+	if (r.Keys == nil || r.Prefix != "") && !at.covers(r.Prefix) {
+		return nil, 0, false
+	}
+	items = []kv.Item{}
+	for _, key := range r.Keys {
+		if item := at.items[key]; item != nil {
+			items = append(items, *item)
+		}
+	}
+	if r.Keys == nil {
+		return append(items, at.below(r)...), at.revision, true
+	}
+	if r.Prefix != "" {
+		items = append(items, at.below(kv.Range{Prefix: r.Prefix})...)
+	}
+	return items, at.revision, true
+}
+
+// below are the items that a Range of a prefix answers.
+func (at *Snapshot) below(r kv.Range) []kv.Item {
+	var items []kv.Item
+	for key, item := range at.items {
+		if item != nil && strings.HasPrefix(key, r.Prefix) && (r.After == "" || key > r.After) {
+			items = append(items, *item)
+		}
+	}
+	slices.SortFunc(items, func(a, b kv.Item) int { return strings.Compare(a.Key, b.Key) })
+	size := int64(0)
+	for n := range items {
+		if r.KeysOnly {
+			items[n].Value = nil
+		}
+		size += int64(len(items[n].Value))
+		if r.Limit > 0 && int64(n+1) == r.Limit || r.Bytes > 0 && size > r.Bytes {
+			return items[:n+1]
+		}
+	}
+	return items
+}
+
+// note keeps what was read. Of a part of what a prefix has, and of keys without values,
+// nothing is kept.
+func (at *Snapshot) note(r kv.Range, items []kv.Item, revision int64) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.revision == 0 {
+		at.revision = revision
+	}
+	if revision != at.revision || r.KeysOnly || r.MinModRevision != 0 {
+		return
+	}
+	for _, key := range r.Keys {
+		if !at.covers(key) {
+			at.items[key] = nil
+		}
+	}
+	for n := range items {
+		kept := items[n]
+		at.items[kept.Key] = &kept
+	}
+	if r.Prefix != "" && (r.Keys != nil || r.After == "" && r.Limit == 0 && r.Bytes == 0) {
+		at.prefixes = append(at.prefixes, r.Prefix)
+	}
+	for _, prefix := range r.Ahead {
+		below := 0
+		for _, item := range items {
+			if strings.HasPrefix(item.Key, prefix) {
+				below++
+			}
+		}
+		if below < kv.AheadLimit {
+			at.prefixes = append(at.prefixes, prefix)
+		}
+	}
+}
+
+// miss notes what a read has to ask the store for.
+func (at *Snapshot) miss(r kv.Range) {
+	unknown := at.unknown(r.Keys)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	at.missed.Keys = append(at.missed.Keys, unknown...)
+	if r.Prefix != "" && r.After == "" && r.Limit == 0 && !at.covers(r.Prefix) {
+		at.missed.Ahead = append(at.missed.Ahead, r.Prefix)
+	}
+}
