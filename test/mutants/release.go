@@ -44,8 +44,8 @@ func inReleases() []bugs.Bug {
 		{
 			Name: "share of a dead replica", File: "pkg/release/controller/share.go",
 			Breaks:      "owners of a replica that dies are not looked at by the one that has them then",
-			Text:        "		if c.share.renew() {\n			c.scan(ctx)\n		}\n",
-			Replacement: "		c.share.renew()\n",
+			Text:        "			c.takeOver(ctx, before)\n",
+			Replacement: "			_ = before\n",
 		},
 		{
 			Name: "another nameserver", File: "pkg/release/offers/offers.go",

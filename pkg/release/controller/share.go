@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
 // shareEvery is how often a controller looks which replicas live.
@@ -25,7 +26,7 @@ type Replicas interface {
 // is all that moves.
 //
 // Two replicas may disagree for a moment on who lives, and both leave an owner to the other one. The replica that
-// has it when they agree has gained it by then. When its view changes, a replica looks at all owners that it has.
+// has it when they agree has gained it by then. When its view changes, a replica looks at the owners that it gains.
 type share struct {
 	replicas Replicas // nil: there are no others
 
@@ -38,10 +39,12 @@ func (s *share) has(owner intent.Path) bool {
 	s.mu.Lock()
 	members := s.members
 	s.mu.Unlock()
-	if len(members) == 0 {
-		return true
-	}
-	return s.replicas.ID() == slices.MaxFunc(members, func(a, b string) int {
+	return s.hasAmong(members, owner)
+}
+
+// hasAmong is has, if these replicas live.
+func (s *share) hasAmong(members []string, owner intent.Path) bool {
+	return len(members) == 0 || s.replicas.ID() == slices.MaxFunc(members, func(a, b string) int {
 		return cmp.Compare(weight(owner, a), weight(owner, b))
 	})
 }
@@ -55,19 +58,19 @@ func weight(owner intent.Path, replica string) uint64 {
 
 // renew looks who lives, and tells whether others do than before. A replica that is cut off
 // keeps what it knew.
-func (s *share) renew() (changed bool) {
+func (s *share) renew() (before []string, changed bool) {
 	members := slices.Sorted(slices.Values(s.replicas.Working()))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(members) == 0 || slices.Equal(members, s.members) {
-		return false
+		return nil, false
 	}
-	s.members = members
-	return true
+	before, s.members = s.members, members
+	return before, true
 }
 
-// keepShare follows which replicas live until ctx ends. When others do, it looks at all owners
-// that it has from then on.
+// keepShare follows which replicas live until ctx ends. When others do, it looks at the owners
+// that it has gained.
 func (c *Controller) keepShare(ctx context.Context) {
 	if c.share.replicas == nil {
 		return
@@ -75,13 +78,28 @@ func (c *Controller) keepShare(ctx context.Context) {
 	tick := time.NewTicker(shareEvery)
 	defer tick.Stop()
 	for {
-		if c.share.renew() {
-			c.scan(ctx)
+		if before, changed := c.share.renew(); changed {
+			c.takeOver(ctx, before)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+	}
+}
+
+// takeOver puts the owners into the queue that this replica has, and that it did not have while others lived.
+func (c *Controller) takeOver(ctx context.Context, before []string) {
+	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	if err != nil {
+		c.resync.miss() // the next turn of the round looks at all
+		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
+		return
+	}
+	for _, doc := range page.Items {
+		if owner := state.OwnerOf(doc.Path); c.share.has(owner) && !c.share.hasAmong(before, owner) {
+			c.queue.Add(work{owner: owner})
 		}
 	}
 }

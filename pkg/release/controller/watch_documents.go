@@ -86,25 +86,26 @@ func (c *Controller) followClaims(ctx context.Context, owners *interest, change 
 				maps.Copy(found, of)
 			}
 		}
-		c.dueInOrder(found)
+		inOrder(found, c.told)
 	}
 }
 
-// dueInOrder puts owners into the queue in their order, so that histories repeat.
-func (c *Controller) dueInOrder(owners map[intent.Path]bool) {
+// inOrder passes owners on in their order, so that histories repeat.
+func inOrder(owners owners, put func(work)) {
 	for _, owner := range slices.Sorted(maps.Keys(owners)) {
-		c.told(work{owner: owner})
+		put(work{owner: owner})
 	}
 }
 
 // followSilent puts the owners into the queue that have Services on clusters which do not
-// answer. Their health follows from who serves them, and nobody tells of that.
+// answer. Their health follows from who serves them, and nobody tells of that. All replicas do so: the clock of the
+// one that serves the cluster is the first to say that an outage counts.
 func (c *Controller) followSilent(ctx context.Context, owners *interest) {
 	silent, err := c.service.Renderer.Silent(ctx)
 	if err != nil {
 		c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
 	}
 	for _, cluster := range silent {
-		c.dueInOrder(owners.sources[cluster])
+		inOrder(owners.sources[cluster], c.due)
 	}
 }

@@ -79,25 +79,19 @@ func (r *Registry) follow(ctx context.Context, lease kv.Lease) error {
 	defer end()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	var changes <-chan kv.Batch
+	changes := r.store.Watch(ctx, prefix, 0)
 	for {
-		all, revision, err := live(ctx, r.store)
+		all, err := Live(ctx, r.store)
 		if err != nil {
 			return err
 		}
 		r.note(all)
-		if changes == nil {
-			changes = r.store.Watch(ctx, prefix, revision+1)
-		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-lease.Lost():
 			return errors.New("its lease is lost")
-		case _, open := <-changes:
-			if !open {
-				changes = nil // the next look begins another
-			}
+		case <-changes:
 		case <-tick.C:
 		}
 	}

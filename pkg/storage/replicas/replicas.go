@@ -38,22 +38,16 @@ func (r Replica) Works() bool { return r.Role != API }
 // Live lists the replicas that live, or died only just now, ordered by id.
 // Programs from before there were roles are not among them.
 func Live(ctx context.Context, store kv.KV) ([]Replica, error) {
-	all, _, err := live(ctx, store)
-	return all, err
-}
-
-// live is Live, as of a revision of the store.
-func live(ctx context.Context, store kv.KV) ([]Replica, int64, error) {
-	items, revision, err := store.Range(ctx, kv.Range{Prefix: prefix})
+	items, _, err := store.Range(ctx, kv.Range{Prefix: prefix})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	all := make([]Replica, len(items))
 	for i, item := range items {
 		if err := json.Unmarshal(item.Value, &all[i]); err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", item.Key, err)
+			return nil, fmt.Errorf("%s: %w", item.Key, err)
 		}
 		all[i].ID = strings.TrimPrefix(item.Key, prefix)
 	}
-	return all, revision, nil
+	return all, nil
 }
