@@ -129,3 +129,10 @@ export function drainOf(records: Failover[], clusters: string[]): Failover | und
   const drains = latest.filter((r, n) => r?.drained.some((c) => clusterPath(c) === clusters[n]))
   return drains.length === clusters.length ? records.find((r) => drains.includes(r)) : undefined
 }
+
+/** keptWord says how many names lose a cluster and are answered as before; empty for none. */
+export function keptWord(counts: object): string {
+  const kept = 'kept' in counts ? Number(counts.kept) : 0 // not every server counts them
+  if (kept === 0) return ''
+  return `${plural(kept, 'name loses', 'names lose')} a cluster and ${kept === 1 ? 'keeps its answer; it is' : 'keep their answers; they are'} not listed.`
+}

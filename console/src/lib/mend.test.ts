@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Event, NameStatus, Plan } from '../api/types'
 import { answersOf, findingsOf, staying } from './advice'
-import { answered, deskOf, drainOf, emptyChoice, keepDesk, lostOf, movesWord, namesOf, titleOf, type Failover, type Moved } from './failover'
+import { answered, deskOf, drainOf, emptyChoice, keepDesk, keptWord, lostOf, movesWord, namesOf, titleOf, type Failover, type Moved } from './failover'
 import { isLike } from './fleet'
 import { byNeed, messageOf } from './groups'
 import { changedGroups, leaving } from './pending'
@@ -87,6 +87,10 @@ describe('the failover desk', () => {
     expect(movesWord({ counts, names: [moved({}), moved({ name: 'b', left: 'none' }), moved({ name: 'c', left: 'none' })] })).toBe('1 name moves, 2 names lose their last address')
     expect(movesWord({ counts: { ...counts, names: 0 }, names: [] })).toBe('no name moves')
     expect(movesWord({ counts: { ...counts, names: 2000, none: 0 }, names: [], namesLeftOut: 1000 })).toBe('2,000 records move')
+  })
+  test('says how many names keep their answers', () => {
+    const counts = { names: 2, stay: 0, one: 0, none: 0, unhealthy: 0 }
+    expect([keptWord(counts), keptWord({ ...counts, kept: 0 }), keptWord({ ...counts, kept: 1 }), keptWord({ ...counts, kept: 7 })]).toEqual(['', '', '1 name loses a cluster and keeps its answer; it is not listed.', '7 names lose a cluster and keep their answers; they are not listed.'])
   })
   test('has a title that says what was done', () => {
     expect([titleOf({ drained: ['dc+a'], undrained: [] }), titleOf({ drained: ['dc+a'], undrained: ['dc+b', 'dc+c'] }), titleOf({ drained: [], undrained: ['dc+a'], revertOf: 'x' })]).toEqual(['Failover of dc/a', 'Failover of dc/a to dc/b, dc/c', 'Undo: undrain of dc/a'])

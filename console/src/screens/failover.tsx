@@ -4,7 +4,7 @@ import { Refusal, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import { cli, curl } from '../lib/commands'
-import { answered, chosenOf, commandOf, danger, deskOf, emptyChoice, isForced, keepDesk, labelsOf, lostOf, movesWord, namesOf, progress, rulesOf, specOf, titleOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
+import { answered, chosenOf, commandOf, danger, deskOf, emptyChoice, isForced, keepDesk, keptWord, labelsOf, lostOf, movesWord, namesOf, progress, rulesOf, specOf, titleOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
 import { go, link, route } from '../lib/route'
 import { plural, sentence } from '../lib/text'
 import { duration, isPast } from '../lib/time'
@@ -267,6 +267,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
         {counts.one > 0 && <Badge tone="wait">{names('one', counts.one)} left with one address</Badge>}
         {counts.stay > 0 && <Badge tone="wait">{plural(whole ? new Set(preview.names.filter((m) => m.stays).map((m) => m.name)).size : counts.stay, 'name')} cannot move now</Badge>}
       </p>
+      {keptWord(counts) && <p>{keptWord(counts)}</p>}
       {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">No answer changes: each address of these clusters also comes from another cluster, or no public name uses it.</p>}
       {preview.refusals.length > 0 && (
         <div class="fault" role="alert">
