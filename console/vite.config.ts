@@ -52,5 +52,5 @@ export default defineConfig({
   },
   server: { proxy },
   preview: { proxy },
-  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'] },
+  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'], server: { deps: { inline: ['@tanstack/react-query'] } } }, // else it would have React in place of Preact
 })

@@ -36,8 +36,8 @@ export const useProviders = (project: string) =>
 
 const groupsOfEach = '50' // of a project, where several are shown
 
-/** useGroupsOfAll lists the first deployment intent groups of some projects. more are the projects that have others. */
-export function useGroupsOfAll(projects: string[]): { groups: GroupSummary[]; more: string[]; error: unknown; reading: boolean } {
+/** useGroupsOfAll lists the first deployment intent groups of some projects. more are the projects that have others, unread those that could not be read. */
+export function useGroupsOfAll(projects: string[]): { groups: GroupSummary[]; more: string[]; unread: string[]; error: unknown; reading: boolean } {
   const pages = useQueries({
     queries: projects.map((project) => ({
       queryKey: ['groups', project, 'first', groupsOfEach],
@@ -49,6 +49,7 @@ export function useGroupsOfAll(projects: string[]): { groups: GroupSummary[]; mo
   return {
     groups: pages.flatMap((p) => p.data?.items ?? []),
     more: projects.filter((_, n) => pages[n]?.data?.continue),
+    unread: projects.filter((_, n) => pages[n]?.error && !pages[n].data),
     error: pages.find((p) => p.error && !p.data)?.error,
     reading: pages.some((p) => !p.data && !p.error),
   }
@@ -71,10 +72,11 @@ export interface ClusterAt {
   document: Cluster
 }
 
-/** useClusters lists all clusters; only callers who may read them get any. */
-export const useClusters = () =>
+/** useClusters lists all clusters, if enabled; only callers who may read them get any. */
+export const useClusters = (enabled = true) =>
   useQuery({
     queryKey: ['clusters'],
+    enabled,
     staleTime: 30_000,
     retry: false,
     queryFn: async ({ signal }): Promise<ClusterAt[]> => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event, NameTurn } from '../api/types'
-import { beginOf, byDay, documentAt, failoverIn, fits, groupsIn, hostsOf, joined, meets, rowsOf, turnOf, type Span } from './changes'
+import { beginOf, byDay, documentAt, failoverIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, turnOf, type Span } from './changes'
 
 const path = 'projects/shop/names/cake.example'
 const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
@@ -75,4 +75,10 @@ test('changes that nobody asked for stand between requests, by their times', () 
   const any = { about: '', actor: '', action: '' }
   const drain = turn('', { actor: 'olga', action: 'drain' })
   expect([meets(drain, 'a.example', any), meets(drain, 'a.example', { ...any, about: 'b.' }), meets(drain, 'a.example', { ...any, actor: 'olga', action: 'drain' }), meets(drain, 'a.example', { ...any, actor: 'anna' })]).toEqual([true, false, true, false])
+})
+
+test('a time is whole only if what was read reaches back to its begin, or nothing is earlier', () => {
+  const at = '2026-11-02T09:00:00Z'
+  const from = Date.parse(at)
+  expect([isWhole(from - 1, at, true), isWhole(from + 1, at, true), isWhole(from - 1, at, false), isWhole(undefined, at, true), isWhole(undefined, undefined, false)]).toEqual([false, true, true, false, true])
 })

@@ -51,6 +51,9 @@ export function beginOf(span: Span, now: Date): { from?: number; until?: number 
   return span === 'week' ? { from: midnight(now, 6) } : {}
 }
 
+/** isWhole tells whether the events that were read reach back to a time; more says whether there are earlier ones. */
+export const isWhole = (from: number | undefined, oldest: string | undefined, more: boolean) => !more || (from !== undefined && oldest !== undefined && Date.parse(oldest) < from)
+
 /** dayOf names a day. */
 function dayOf(time: string, now: Date): string {
   const at = Date.parse(time)

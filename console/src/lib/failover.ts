@@ -10,6 +10,7 @@ type Selection = S['ClusterSelection']
 export type Moved = S['MovedName'] & Partial<Pick<S['FailoverName'], 'published' | 'answered' | 'cachesUntil' | 'message'>>
 export type Preview = S['FailoverPreview']
 export type Failover = S['FailoverRecord']
+type Refused = S['FailoverRefusal']
 
 /** Choice is what a user has chosen at the desk. */
 export interface Choice {
@@ -123,11 +124,23 @@ export function movesWord({ names, counts, namesLeftOut }: Pick<Preview, 'names'
   return words.filter(Boolean).join(', ') || 'no name moves'
 }
 
-/** drainOf is the latest failover that drained some of the clusters of a name, if all of them are drained since; records come with the newest first. */
-export function drainOf(records: Failover[], clusters: string[]): Failover | undefined {
-  const latest = clusters.map((cluster) => records.find((r) => r.state !== 'Failed' && [...r.drained, ...r.undrained].some((c) => clusterPath(c) === cluster)))
-  const drains = latest.filter((r, n) => r?.drained.some((c) => clusterPath(c) === clusters[n]))
-  return drains.length === clusters.length ? records.find((r) => drains.includes(r)) : undefined
+/** Drain is the latest drain of the clusters of a name, all of which are drained now. */
+export type Drain = S['Drained'] & { one: boolean } // one: it drained all of them
+
+/** drainOf is the latest drain that took a name out; undefined unless all clusters of the name are drained now, by their documents. */
+export function drainOf(known: { path: string; document: Pick<S['Cluster'], 'status'> }[], clusters: string[]): Drain | undefined {
+  const drains = clusters.flatMap((cluster) => known.find((k) => k.path === clusterPath(cluster))?.document.status?.drained ?? [])
+  const latest = [...drains].sort((a, b) => Date.parse(b.since) - Date.parse(a.since))[0]
+  if (!latest || drains.length < clusters.length) return undefined
+  return { ...latest, one: drains.length === 1 || (latest.failover !== undefined && drains.every((d) => d.failover === latest.failover)) }
+}
+
+/** allowOf says how a user may do what is refused, by what the preview offers: a button that leaves rules out, or a box that forces the move. */
+export function allowOf({ rule, force, allow }: Refused, offers: { button: boolean; box: boolean }): string {
+  const role = /^the role \w+/.exec(allow)?.[0]
+  if (role && rule) return offers.button ? `preview without the rule, by the button below; it needs ${role}` : `leave the rule out; it needs ${role}, and that nothing else forbids the move`
+  if (role && force) return offers.box ? `tick the box below; it needs ${role}` : `force it once nothing else forbids the move; it needs ${role}`
+  return allow
 }
 
 /** keptWord says how many names lose a cluster and are answered as before; empty for none. */

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Event, NameStatus, Plan } from '../api/types'
+import type { Event, FoundName, NameStatus, Plan } from '../api/types'
 import { answersOf, findingsOf, staying } from './advice'
-import { answered, deskOf, drainOf, emptyChoice, keepDesk, keptWord, lostOf, movesWord, namesOf, titleOf, type Failover, type Moved } from './failover'
+import { allowOf, answered, deskOf, drainOf, emptyChoice, keepDesk, keptWord, lostOf, movesWord, namesOf, titleOf, type Moved } from './failover'
 import { isLike } from './fleet'
 import { byNeed, messageOf } from './groups'
 import { changedGroups, leaving } from './pending'
 import { goes, hostsOf, lacking, movesOf, ttlMove, ttlTurn } from './plan'
 import { clock, clockOnly, isPast } from './time'
-import { gravest } from './trouble'
+import { gravest, namesOf as troubled } from './trouble'
 import { inWords, withTimes } from './words'
 
 const record = (changes: Partial<NameStatus> = {}): NameStatus => ({ name: 'a.example', type: 'A', record: 'lab', scope: 'public', targets: ['192.0.2.1'], conditions: [], sources: [], rejected: [], ...changes })
@@ -18,8 +18,8 @@ describe('sentences of the server', () => {
     ['the update would remove 6 names; see POST …/plan?for=update, and confirm it by ?confirm=<token>', 'the update would remove 6 names; look at its plan, and confirm that'],
     ['project "p" requires a plan for names: look at the plan here, and repeat the request with ?confirm=6f1c', 'project "p" requires a plan for names: look at the plan here, and confirm it'],
     ['edge+a has the last addresses of x; undrain another cluster that has some, or remove the names with --force (?force=true)', 'edge/a has the last addresses of x; undrain another cluster that has some, or force it at the failover desk, and the names go'],
-    ['the role operator, with --force (?force=true)', 'tick the box below; it needs the role operator'],
-    ['the role admin in all projects, with ?override=window (--override window)', 'preview without the rule, by the button below; it needs the role admin'],
+    ['the role operator, with --force (?force=true)', 'force it at the failover desk; it needs the role operator'],
+    ['the role admin in all projects, with ?override=window (--override window)', 'preview without the rule at the failover desk; it needs the role admin'],
     ['is missing, and project "p" has no provider; create one first: POST /v2/projects/p/dns-update-records', 'is missing, and project "p" has no provider; make one first, in Publish, A provider'],
     ['plain words', 'plain words'],
     ['a.b of projects/shop/names/a.b is published', 'a.b of project shop is published'],
@@ -95,10 +95,26 @@ describe('the failover desk', () => {
   test('has a title that says what was done', () => {
     expect([titleOf({ drained: ['dc+a'], undrained: [] }), titleOf({ drained: ['dc+a'], undrained: ['dc+b', 'dc+c'] }), titleOf({ drained: [], undrained: ['dc+a'], revertOf: 'x' })]).toEqual(['Failover of dc/a', 'Failover of dc/a to dc/b, dc/c', 'Undo: undrain of dc/a'])
   })
-  test('knows which failover took a cluster out', () => {
-    const record = (id: string, drained: string[], undrained: string[] = []) => ({ id, state: 'Done', drained, undrained }) as unknown as Failover
-    const records = [record('other', ['dc+b']), record('it', ['dc+a']), record('back', [], ['dc+a', 'dc+c'])]
-    expect([drainOf(records, ['dc/a'])?.id, drainOf(records, ['dc/a', 'dc/b'])?.id, drainOf(records, ['dc/a', 'dc/c']), drainOf(records, ['dc/z']), drainOf(records, [])]).toEqual(['it', 'other', undefined, undefined, undefined])
+  test('knows which drain took a name out, by what is drained now', () => {
+    const cluster = (path: string, since?: string, failover?: string) => ({ path, document: { status: since ? { drained: { since, actor: 'anna', ...(failover ? { failover } : {}) } } : {} } })
+    const known = [cluster('dc/a', '2026-11-02T09:00:00Z', 'one'), cluster('dc/b', '2026-11-02T10:00:00Z', 'two'), cluster('dc/b2', '2026-11-02T10:00:00Z', 'two'), cluster('dc/c', '2026-11-02T11:00:00Z'), cluster('dc/undrained')]
+    const of = (...clusters: string[]) => drainOf(known, clusters)
+    expect(of('dc/a')).toMatchObject({ failover: 'one', one: true })
+    expect(of('dc+b', 'dc/a')).toMatchObject({ failover: 'two', one: false })
+    expect(of('dc/b', 'dc/b2')).toMatchObject({ failover: 'two', one: true })
+    expect(of('dc/a', 'dc/c')).toMatchObject({ since: '2026-11-02T11:00:00Z', one: false })
+    expect([of('dc/a', 'dc/undrained'), of('dc/undrained'), of('dc/unknown'), of()]).toEqual([undefined, undefined, undefined, undefined])
+  })
+  test('speaks of a button and of a box only if they are there', () => {
+    const rule = { rule: 'window' as const, detail: '', allow: 'the role admin in all projects, with ?override=window (--override window)' }
+    const force = { force: true, detail: '', allow: 'the role operator, with --force (?force=true)' }
+    expect([allowOf(rule, { button: true, box: false }), allowOf(force, { button: false, box: true })]).toEqual(['preview without the rule, by the button below; it needs the role admin', 'tick the box below; it needs the role operator'])
+    for (const refusal of [rule, force]) {
+      const said = allowOf(refusal, { button: false, box: false })
+      expect(said).not.toMatch(/button|box|--|[?]/)
+      expect(said).toContain('it needs the role')
+    }
+    expect(allowOf({ detail: '', allow: 'nobody; leave the cluster out' }, { button: true, box: true })).toBe('nobody; leave the cluster out')
   })
   test('knows the clusters that cannot be reached', () => expect(lostOf(moved({ clustersAfter: ['dc+two'] }), [{ cluster: 'dc+one', since: '' }, { cluster: 'dc+two', since: '' }]).map((l) => l.cluster)).toEqual(['dc+two']))
   test('keeps what was chosen, but for a link that names a cluster', () => {
@@ -123,6 +139,28 @@ test('a time in a sentence is told apart, and one of another day has its date an
 test('a name is listed under its gravest trouble alone', () => {
   const of = (state: 'Failed' | 'Instantiated', published: 'True' | 'False' | 'Unknown', verified: 'True' | 'False' | 'Unknown') => gravest({ state, published, verified })
   expect([of('Failed', 'False', 'False'), of('Instantiated', 'False', 'Unknown'), of('Instantiated', 'Unknown', 'False'), of('Instantiated', 'Unknown', 'Unknown'), of('Instantiated', 'True', 'True')]).toEqual(['failed', 'unpublished', 'foreign', 'unverified', ''])
+})
+
+describe('names of a kind of trouble', () => {
+  const name = (n: number, changes: Partial<FoundName>): FoundName => ({ name: `${n}.example`, project: 'p', owner: `projects/p/names/${n}.example`, provider: 'lab', scope: 'public', externalDNS: [], clusters: [], state: 'Instantiated', published: 'True', verified: 'True', ...changes })
+  const server = (all: FoundName[]) => (q: Record<string, string>) => {
+    const fit = all.filter((n) => (['state', 'published', 'verified'] as const).every((key) => !q[key] || n[key] === q[key]))
+    const from = Number(q['continue'] ?? 0)
+    const until = from + Number(q['limit'])
+    return Promise.resolve({ items: fit.slice(from, until), total: fit.length, asOf: { revision: 1, time: '' }, ...(until < fit.length ? { continue: String(until) } : {}) })
+  }
+  const many = (n: number, changes: Partial<FoundName>) => Array.from({ length: n }, (_, i) => name(i, changes))
+  test('are not those of graver kinds, however many', async () => {
+    const read = server(many(300, { published: 'False', verified: 'Unknown' }))
+    expect(await troubled('unverified', read)).toEqual({ names: [], n: 0 })
+    expect((await troubled('unpublished', read)).n).toBe(300)
+  })
+  test('are all counted without those of failed owners, and shown behind them', async () => {
+    const read = server([...many(70, { state: 'Failed', published: 'Unknown', verified: 'Unknown' }), ...many(90, { published: 'Unknown', verified: 'Unknown' }), ...many(3, { verified: 'Unknown' })])
+    const found = await troubled('unverified', read)
+    expect([found.n, found.names.some((n) => n.state === 'Failed'), found.names.length > 10]).toEqual([93, false, true])
+    expect((await troubled('failed', read)).n).toBe(70)
+  })
 })
 
 test('clusters are found by parts of their names and labels', () => {

@@ -4,15 +4,16 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import { settings } from '../api/session'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, failoverIn, fits, groupsIn, hostsOf, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
+import { beginOf, byDay, failoverIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
 import { done } from '../lib/words'
-import { Badge, Copy, Empty, Fault, Loading, Text, useDelayed, useNow, type Tone } from '../ui/basics'
+import { Badge, Copy, Empty, Fault, Loading, Text, useNow, type Tone } from '../ui/basics'
 import { ClusterLink, Subject, Told } from '../ui/subject'
 import { TurnChanges } from '../ui/turn'
+import { useTyped } from '../ui/typed'
 
 const limit = '100'
 const mostPages = 20 // that are read for a span; who wants more asks for them
@@ -33,11 +34,12 @@ function useEvents(from: number | undefined) {
   })
   const pages = events.data?.pages ?? []
   const oldest = pages.at(-1)?.items.at(-1)?.time
-  const more = from !== undefined && events.hasNextPage && oldest !== undefined && Date.parse(oldest) >= from && pages.length < mostPages
+  const whole = isWhole(from, oldest, events.hasNextPage)
+  const more = from !== undefined && !whole && pages.length < mostPages
   useEffect(() => {
     if (more && !events.isFetching) void events.fetchNextPage()
   }, [more, events.isFetching])
-  return { events, more, oldest, all: joined(pages.flatMap((p) => p.items)) }
+  return { events, more, whole, oldest, all: joined(pages.flatMap((p) => p.items)) }
 }
 
 /** useHistories reads how host names have changed in DNS. */
@@ -77,7 +79,7 @@ export function ChangesScreen() {
   const filter: Filter = { about: q.get('about') ?? '', actor: q.get('actor') ?? '', action: q.get('action') ?? '' }
   const now = useNow(60_000)
   const { from, until } = beginOf(span, new Date(now))
-  const { events, more, oldest, all } = useEvents(from)
+  const { events, more, whole, oldest, all } = useEvents(from)
   const within = all.filter((e) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity))
   const found = within.filter((e) => fits(e, filter))
   const set = (change: Record<string, string>) => go(link(['changes'], { of: span === 'latest' ? '' : span, ...filter, ...change }), true)
@@ -105,9 +107,9 @@ export function ChangesScreen() {
       )}
       {events.data && !more && (
         <p class="muted">
-          {events.hasNextPage && oldest && span === 'latest' ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? 'There are no earlier changes. ' : 'These are all of that time. '}
+          {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? 'There are no earlier changes. ' : 'These are all of that time. '}
           A name without a request in that time is not listed: its timeline tells how its addresses changed.{' '}
-          {span === 'latest' && events.hasNextPage && (
+          {!whole && (
             <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
               Show earlier changes
             </button>
@@ -127,11 +129,7 @@ interface FiltersProps {
 
 /** Filters narrows the changes by time, name, author and action. */
 function Filters({ span, filter, all, set }: FiltersProps) {
-  const [typed, setTyped] = useState(filter.about)
-  const about = useDelayed(typed, 150)
-  useEffect(() => {
-    if (about !== filter.about) set({ about })
-  }, [about])
+  const [typed, setTyped] = useTyped(filter.about, (about) => set({ about }))
   const actors = [...new Set([...all.map((e) => e.actor), filter.actor])].filter(Boolean).sort()
   const actions = [...new Set([...all.map((e) => e.action as string), filter.action])].filter(Boolean).sort()
   return (

@@ -1,10 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { useClusters } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import { cli, curl } from '../lib/commands'
-import { answered, chosenOf, commandOf, danger, deskOf, emptyChoice, isForced, keepDesk, keptWord, labelsOf, lostOf, movesWord, namesOf, progress, rulesOf, specOf, titleOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
+import { allowOf, answered, chosenOf, commandOf, danger, deskOf, emptyChoice, isForced, keepDesk, keptWord, labelsOf, lostOf, movesWord, namesOf, progress, rulesOf, specOf, titleOf, type Choice, type Failover, type Moved, type Preview } from '../lib/failover'
 import { go, link, route } from '../lib/route'
 import { plural, sentence } from '../lib/text'
 import { duration, isPast } from '../lib/time'
@@ -246,6 +247,7 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
   const { counts } = preview
   const rules = rulesOf(preview.refusals)
   const forced = isForced(preview.refusals)
+  const overrides = rules.length > 0 && may(caller.value, 'admin')
   const [sure, setSure] = useState(false)
   const [knows, setKnows] = useState(false)
   const whole = !preview.namesLeftOut // else only the server has counted, and that each type
@@ -277,12 +279,12 @@ function PreviewView({ preview, busy, error, label, override, confirm, look }: P
               <li key={i}>
                 <Told>{r.detail}</Told>.{' '}
                 <span class="muted">
-                  To do it all the same, <Told>{r.allow}</Told>.
+                  To do it all the same, <Told>{allowOf(r, { button: overrides, box: forced })}</Told>.
                 </span>
               </li>
             ))}
           </ul>
-          {rules.length > 0 && may(caller.value, 'admin') && (
+          {overrides && (
             <p>
               <button type="button" onClick={() => look(rules.join(','))}>
                 Preview without {rules.length === 1 ? 'the rule' : 'the rules'} {rules.join(' and ')}
@@ -460,6 +462,21 @@ function RecordScreen({ id }: { id: string }) {
             . Undone by <a href={link(['failover', r.revertedBy])}>another failover</a>
           </>
         )}
+        {r.undone?.map((u) => (
+          <Fragment key={u.cluster + u.since}>
+            . <ClusterLink cluster={u.cluster} /> was changed back by {u.failover && (
+              <>
+                <a href={link(['failover', u.failover])}>a failover</a> of{' '}
+              </>
+            )}
+            <Text>{u.actor}</Text>, <Time at={u.since} />
+            {u.reason && (
+              <>
+                : <Text>{u.reason}</Text>
+              </>
+            )}
+          </Fragment>
+        ))}
         {r.revertOf && (
           <>
             . It undoes <a href={link(['failover', r.revertOf])}>another failover</a>

@@ -243,7 +243,18 @@ export function ClusterScreen({ path }: { path: string }) {
       </div>
       {drained && (
         <p class="notice">
-          Its addresses are kept out of public names since <Time at={drained.since} />, by <Text>{drained.actor}</Text>.
+          Its addresses are kept out of public names since <Time at={drained.since} />, by {drained.failover && (
+            <>
+              <a href={link(['failover', drained.failover])}>a failover</a> of{' '}
+            </>
+          )}
+          <Text>{drained.actor}</Text>
+          {drained.reason && (
+            <>
+              : <Text>{drained.reason}</Text>
+            </>
+          )}
+          .
         </p>
       )}
       {own?.message && own.healthy !== 'False' && (

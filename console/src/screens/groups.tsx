@@ -69,12 +69,17 @@ function OfProject({ project }: { project: string }) {
 
 /** OfAll lists the first groups of the first projects, those that need somebody first. */
 function OfAll({ projects }: { projects: string[] }) {
-  const { groups, more, error, reading } = useGroupsOfAll(projects.slice(0, mostProjects))
+  const { groups, more, unread, error, reading } = useGroupsOfAll(projects.slice(0, mostProjects))
   const left = [...more, ...projects.slice(mostProjects)]
   if (groups.length === 0)
     return error ? <Fault error={error} /> : reading ? <Loading what="the groups" /> : <Empty title="There is no deployment intent group.">A group deploys the DNS intents of a composite app. Names may also be documents of their own.</Empty>
   return (
     <div class="card">
+      {unread.length > 0 && (
+        <Fault error={error}>
+          <p>The groups of {unread.join(', ')} are not listed.</p>
+        </Fault>
+      )}
       <p class="muted small">A group deploys the DNS intents of a composite app. It is written as project/composite app/version/group.</p>
       <Table label="Groups of all projects" head={head}>
         {groups.sort(byNeed).map((group) => (

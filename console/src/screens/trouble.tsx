@@ -1,11 +1,12 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
 import type { ComponentChildren } from 'preact'
 import { request } from '../api/client'
+import { useClusters } from '../api/lists'
 import { settings } from '../api/session'
 import type { Event, FoundNamePage, GroupSummaryPage, Trouble, TroublePage } from '../api/types'
 import { advice } from '../lib/advice'
-import { drainOf, type Failover } from '../lib/failover'
-import { gravest } from '../lib/trouble'
+import { drainOf, type Drain } from '../lib/failover'
+import { namesOf, wide, type Kind as KindKey } from '../lib/trouble'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
 import { builtIn } from '../lib/chain'
 import { changedGroups, leaving } from '../lib/pending'
@@ -21,19 +22,18 @@ const most = 50 // of a kind in one list
 
 /** Kind is a kind of trouble that names have, and what to do about it. */
 interface Kind {
-  key: string
+  key: KindKey
   title: string
-  query: Record<string, string>
   tone: Tone
   means: string
   advice: string
 }
 
 const kinds: Kind[] = [
-  { key: 'failed', title: 'Failed owners', query: { state: 'Failed' }, tone: 'bad', means: 'names and groups whose release could not be stored', advice: advice.failed },
-  { key: 'unpublished', title: 'Not published', query: { published: 'False' }, tone: 'bad', means: 'names that are not at their DNS provider', advice: advice.unpublished },
-  { key: 'foreign', title: 'Answered otherwise', query: { verified: 'False' }, tone: 'bad', means: 'names that servers answer with something else', advice: advice.foreign },
-  { key: 'unverified', title: 'Not verified', query: { verified: 'Unknown' }, tone: 'unknown', means: 'names whose answers are not known', advice: advice.unverified },
+  { key: 'failed', title: 'Failed owners', tone: 'bad', means: 'names and groups whose release could not be stored', advice: advice.failed },
+  { key: 'unpublished', title: 'Not published', tone: 'bad', means: 'names that are not at their DNS provider', advice: advice.unpublished },
+  { key: 'foreign', title: 'Answered otherwise', tone: 'bad', means: 'names that servers answer with something else', advice: advice.foreign },
+  { key: 'unverified', title: 'Not verified', tone: 'unknown', means: 'names whose answers are not known', advice: advice.unverified },
 ]
 
 /** TroubleScreen lists what needs somebody, and what to do about it. */
@@ -90,18 +90,16 @@ function Names({ kind }: { kind: Kind }) {
   const found = useQuery({
     queryKey: ['trouble', kind.key],
     refetchInterval: 10_000,
-    queryFn: ({ signal }) => request<FoundNamePage>('GET', '/v2/names', { query: { ...kind.query, limit: String(most) }, signal }),
+    queryFn: ({ signal }) => namesOf(kind.key, (query) => request<FoundNamePage>('GET', '/v2/names', { query, signal })),
   })
-  const drains = useDrains(found.data?.items.some((n) => n.published !== 'True') ?? false)
+  const clusters = useClusters(found.data?.names.some((n) => n.published === 'False') ?? false)
   if (found.error && !found.data) return <Fault error={found.error} />
   if (!found.data) return <Loading what={kind.title.toLowerCase()} />
-  const { items, total } = found.data
-  const own = items.filter((n) => gravest(n) === kind.key)
-  const n = total > items.length ? total : own.length
+  const { names, n } = found.data
   return (
     <Part title={kind.title} n={n} tone={kind.tone} means={kind.means} advice={kind.advice} id={kind.key}>
       <ul class="plain">
-        {own.slice(0, shown).map((n) => (
+        {names.slice(0, shown).map((n) => (
           <li key={n.owner + n.name + n.provider + n.scope}>
             <a href={link(['names', n.name])}>
               <bdi>{n.name}</bdi>
@@ -112,38 +110,33 @@ function Names({ kind }: { kind: Kind }) {
             {n.reason && (
               <div class="small">
                 <Told>{n.reason}</Told>
-                <DrainedBy failover={n.published === 'True' ? undefined : drainOf(drains, n.clusters)} />
+                <DrainedBy drain={n.published === 'False' ? drainOf(clusters.data ?? [], n.clusters) : undefined} />
               </div>
             )}
           </li>
         ))}
       </ul>
-      <a href={link(['names'], kind.query)}>{n > shown ? `All ${n.toLocaleString('en')} in the list of names` : 'In the list of names'}</a>
+      <a href={link(['names'], wide[kind.key])}>In the list of names</a>
+      {kind.key !== 'failed' && <span class="muted">, which also has those of the kinds above</span>}
     </Part>
   )
 }
 
-/** useDrains reads the latest failovers, if one may have taken a name out. */
-function useDrains(enabled: boolean): Failover[] {
-  const records = useQuery({
-    queryKey: ['failovers', 'trouble'],
-    enabled,
-    retry: false,
-    staleTime: 10_000,
-    queryFn: async ({ signal }) => (await request<{ items: Failover[] }>('GET', '/v2/failovers', { query: { limit: '200' }, signal })).items.reverse(),
-  })
-  return records.data ?? []
-}
-
-/** DrainedBy leads to the failover that took the addresses of a name out. */
-function DrainedBy({ failover }: { failover: Failover | undefined }) {
-  if (!failover) return null
+/** DrainedBy tells who took the addresses of a name out, and leads to the failover if it was one. */
+function DrainedBy({ drain }: { drain: Drain | undefined }) {
+  if (!drain) return null
   return (
     <>
-      . All its clusters are drained, by <a href={link(['failover', failover.id])}>a failover</a> of <Text>{failover.actor}</Text>, <Time at={failover.time} />
-      {failover.reason && (
+      . All its clusters are drained, {drain.one ? 'by' : 'the last one by'}{' '}
+      {drain.failover && (
         <>
-          : <Text>{failover.reason}</Text>
+          <a href={link(['failover', drain.failover])}>a failover</a> of{' '}
+        </>
+      )}
+      <Text>{drain.actor}</Text>, <Time at={drain.since} />
+      {drain.reason && (
+        <>
+          : <Text>{drain.reason}</Text>
         </>
       )}
       .

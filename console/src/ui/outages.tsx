@@ -8,7 +8,7 @@ export function Outages({ all }: { all: NameOutage[] | undefined }) {
   return (
     <>
       {all.map((o) => (
-        <div key={o.cluster} class="fault" role="alert">
+        <div key={o.cluster} class="fault">
           <p>
             <b>
               <ClusterLink cluster={o.cluster} /> cannot be reached

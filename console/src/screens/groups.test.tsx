@@ -1,0 +1,33 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { render } from 'preact'
+import { afterEach, expect, test, vi } from 'vitest'
+import { GroupsScreen } from './groups'
+
+afterEach(() => vi.unstubAllGlobals())
+
+const group = { path: 'projects/one/composite-apps/shop/v1/deployment-intent-groups/prod', state: 'Instantiated', release: 1, names: 1, undeployed: 0 }
+
+test('a project whose groups cannot be read is named beside the groups of others', async () => {
+  vi.stubGlobal('fetch', (asked: string | Request) => {
+    const url = typeof asked === 'string' ? asked : asked.url
+    const answer = (status: number, body: unknown) => Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } }))
+    if (url.includes('/projects/two/')) return answer(500, { detail: 'the store is full' })
+    if (url.includes('/projects/one/')) return answer(200, { items: [group] })
+    return answer(200, { items: [{ metadata: { name: 'one' } }, { metadata: { name: 'two' } }] })
+  })
+  const root = document.createElement('div')
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
+  render(
+    <QueryClientProvider client={client}>
+      <GroupsScreen />
+    </QueryClientProvider>,
+    root,
+  )
+  await vi.waitFor(() => {
+    expect(root.querySelector('table')?.textContent).toContain('one/shop/v1/prod')
+    expect(root.querySelector('[role=alert]')?.textContent).toContain('The groups of two are not listed.')
+    expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full')
+  })
+  render(null, root)
+  client.clear()
+})
