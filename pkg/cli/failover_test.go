@@ -68,7 +68,7 @@ func TestAFailoverThatWasUndoneLaterSaysByWhom(t *testing.T) {
 	f := newFake(t)
 	f.on("GET failovers/f1", 200, "FailoverRecord", strings.Replace(doneRecord(), `"answered":1`, `"answered":1,"undone":[{"cluster":"edge+berlin","since":"2026-11-02T10:00:00Z","actor":"ann","failover":"f2"}]`, 1))
 	got := signpost(t, f.url, "failovers", "f1")
-	require.Contains(t, got.out, "Done, 1 of 1 names answered; edge+berlin was changed back later by ann at 2026-11-02T10:00:00Z (failover f2)")
+	require.Contains(t, got.out, "Done, 1 of 1 names answered; edge+berlin was undrained by ann at 2026-11-02T10:00:00Z (failover f2)")
 }
 
 func TestAFailoverThatEndsOtherwiseIsAnError(t *testing.T) {

@@ -3241,7 +3241,7 @@ type FailoverRecord struct {
 	// Time When it was accepted.
 	Time time.Time `json:"time"`
 
-	// Undone Clusters that others have changed back after the failover had ended; absent if there are none. A revert is told as revertedBy.
+	// Undone Clusters that the failover has drained and others have undrained since, once it has ended; absent if there are none. A revert is told as revertedBy.
 	Undone []FailoverUndone `json:"undone,omitempty,omitzero"`
 
 	// Undrain Clusters: those that are named, and those with all of the labels.
@@ -3289,7 +3289,7 @@ type FailoverSpec struct {
 	// Drain Clusters: those that are named, and those with all of the labels.
 	Drain ClusterSelection `json:"drain,omitempty,omitzero"`
 
-	// Reason Why, for the record.
+	// Reason Why, for the record and the history of the clusters.
 	//
 	// Example: flood in the data center
 	Reason string `json:"reason,omitempty,omitzero"`
@@ -3298,7 +3298,7 @@ type FailoverSpec struct {
 	Undrain ClusterSelection `json:"undrain,omitempty,omitzero"`
 }
 
-// FailoverUndone Somebody undrained a cluster that a failover has drained, or drained one that it has undrained.
+// FailoverUndone Somebody undrained a cluster that a failover has drained.
 type FailoverUndone struct {
 	// Actor The subject that asked for it.
 	//

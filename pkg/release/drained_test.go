@@ -11,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	kept "github.com/signpost-dns/signpost/pkg/storage/history"
 )
 
@@ -177,6 +178,24 @@ func TestADrainHasItsReason(t *testing.T) {
 	}, w.drains(bakery))
 }
 
+// TestTheReasonOfAFailoverIsNotForTenants, who may not read its record: neither events nor histories of names say it.
+func TestTheReasonOfAFailoverIsNotForTenants(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	only := intent.ClusterSelection{Clusters: []string{"edge/berlin"}}
+	for _, spec := range []intent.FailoverSpec{{Drain: only, Reason: "flood"}, {Undrain: only, Reason: "the flood is over"}} {
+		_, err := w.service.FailOver(t.Context(), spec, intent.FailoverOptions{Actor: "olga", Force: true})
+		require.NoError(t, err)
+		w.settle(bakery)
+	}
+	require.Equal(t, []string{
+		"olga drain completed edge+berlin is drained since 2026-11-01T12:00:00Z: public names have none of its addresses",
+		"olga undrain completed edge+berlin is drained no longer: public names may have its addresses again",
+	}, w.drains(bakery))
+}
+
 // TestADrainIsToldAlsoIfItsProcessEndedBeforeTheEvent was written: once, by whichever process is there later.
 func TestADrainIsToldAlsoIfItsProcessEndedBeforeTheEvent(t *testing.T) {
 	t.Parallel()
@@ -214,6 +233,71 @@ func TestADrainIsToldAlsoIfItsProcessEndedBeforeTheEvent(t *testing.T) {
 	again := clusters.Operator{Store: w.service.Store} // another process
 	require.NoError(t, again.TellDrains(t.Context(), time.Minute))
 	require.Equal(t, all, told())
+	w.service.Recorded = func(context.Context, intent.Path, intent.Event) (bool, error) { return false, nil } // asked before the other wrote
+	late := clusters.Operator{Store: w.service.Store}
+	require.NoError(t, late.TellDrains(t.Context(), time.Minute))
+	require.Equal(t, all, told(), "both have written")
+}
+
+// TestAnUndrainIsToldAlsoIfTheClusterWasDrainedAnew before anybody could tell of it.
+func TestAnUndrainIsToldAlsoIfTheClusterWasDrainedAnew(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	var told []string
+	w.service.Recorded = func(context.Context, intent.Path, intent.Event) (bool, error) { return false, nil }
+	for range 2 {
+		require.NoError(t, w.drain(berlin, true))
+		w.clock.pass(time.Second)
+		w.undrain(berlin)
+		w.clock.pass(time.Second)
+	}
+	require.NoError(t, w.drain(berlin, true))
+	w.clock.pass(time.Minute)
+	w.service.Recorder = func(_ context.Context, _ intent.Path, events ...intent.Event) {
+		for _, e := range events {
+			told = append(told, string(e.Action)+" "+e.Time.Format(time.TimeOnly))
+		}
+	}
+	all := []string{"drain 12:00:04", "drain 12:00:02", "undrain 12:00:03", "drain 12:00:00", "undrain 12:00:01"}
+	for range 2 {
+		told = nil
+		require.NoError(t, w.service.TellDrains(t.Context(), time.Minute))
+		require.Equal(t, all, told, "again, until they are kept")
+	}
+	w.clock.pass(25 * time.Hour)
+	w.undrain(berlin)
+	list, err := w.service.DrainedClusters(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, list.Undrained[berlin].Earlier, "after a day that is forgotten")
+}
+
+// TestWhatOlderVersionsHaveDoneIsNotToldAgain: they wrote the events of drains with later times.
+func TestWhatOlderVersionsHaveDoneIsNotToldAgain(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	require.NoError(t, w.drain(berlin, true))
+	require.NoError(t, w.drain(paris, true))
+	w.undrain(paris)
+	doc, err := w.documents.Get(t.Context(), state.DrainedPath)
+	require.NoError(t, err)
+	old := strings.ReplaceAll(string(doc.Body), `,"timed":true`, "")
+	require.NotEqual(t, old, string(doc.Body))
+	_, err = w.documents.Put(t.Context(), intent.Write{Path: state.DrainedPath, Body: []byte(old), Condition: intent.Always()})
+	require.NoError(t, err)
+	w.clock.pass(time.Hour)
+	var told []string
+	w.service.Recorder = func(_ context.Context, cluster intent.Path, events ...intent.Event) {
+		told = append(told, string(events[0].Action)+" "+cluster.Name())
+	}
+	w.service.Recorded = func(context.Context, intent.Path, intent.Event) (bool, error) { return false, nil }
+	require.NoError(t, w.service.TellDrains(t.Context(), time.Minute))
+	require.Empty(t, told)
+	w.clock.pass(24 * time.Hour)
+	w.undrain(berlin)
+	w.clock.pass(time.Hour)
+	told = nil
+	require.NoError(t, w.service.TellDrains(t.Context(), time.Minute))
+	require.Equal(t, []string{"undrain berlin"}, told, "this version has done that")
 }
 
 // drains are the events of an owner that tell of drained clusters, in a line each.

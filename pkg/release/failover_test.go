@@ -435,6 +435,42 @@ func TestARecordThatIsDoneTellsWhoUndidItLater(t *testing.T) {
 	require.Empty(t, is.Undone)
 }
 
+// TestOnlyUndrainsOfOthersAreToldAsUndone: neither a later drain, nor a revert that was noted too early. An undrain is
+// told also if the cluster was drained anew soon.
+func TestOnlyUndrainsOfOthersAreToldAsUndone(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	w.answer(www)
+	done := func(spec intent.FailoverSpec) intent.FailoverRecord {
+		record, err := w.failOver(spec, intent.FailoverOptions{Force: true})
+		require.NoError(t, err)
+		w.settle(www)
+		w.answer(www)
+		require.Equal(t, intent.FailoverDone, w.follow(record.ID).State)
+		w.clock.pass(time.Minute)
+		return record
+	}
+	only := intent.ClusterSelection{Clusters: []string{"edge/berlin"}}
+	drained := done(intent.FailoverSpec{Drain: only})
+	undrained := done(intent.FailoverSpec{Undrain: only})
+	require.NoError(t, w.drain(berlin, true))
+	require.Empty(t, w.follow(undrained.ID).Undone, "a drain of later is none of it")
+	want := []intent.FailoverUndone{{Cluster: berlin, Drained: intent.Drained{Since: undrained.Time, Actor: "olga", Failover: undrained.ID}}}
+	require.Equal(t, want, w.follow(drained.ID).Undone)
+	require.NoError(t, w.service.NoteUndone(t.Context()))
+	w.clock.pass(48 * time.Hour)
+	w.undrain(berlin)
+	require.Equal(t, want, w.follow(drained.ID).Undone)
+
+	third := done(intent.FailoverSpec{Drain: only})
+	w.meanwhile(third.ID, func() { require.NoError(t, w.service.NoteUndone(t.Context())) }) // before the record knows of the revert
+	_, err := w.service.Revert(t.Context(), third.ID, intent.FailoverOptions{Force: true})
+	require.NoError(t, err)
+	require.Empty(t, w.follow(third.ID).Undone)
+}
+
 func TestOfTwoFailoversAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {
 	t.Parallel()
 	w := continents(t)

@@ -69,7 +69,7 @@ type Options struct {
 	TakeBytes              func(ctx context.Context, project intent.Path, bytes int) error                                   // before a release of so many is written; nil: no project is bounded
 	Watch                  func(ctx context.Context, from int64) <-chan intent.Changed                                       // of all documents; nil: the store of documents cannot, and owners are looked at every ten seconds
 	Replicas               controller.Replicas                                                                               // that divide the owners; nil: there is this one alone
-	Recorded               func(ctx context.Context, owner intent.Path, at time.Time) (bool, error)                          // whether Recorder has stored an event of that time; nil: nobody knows
+	Recorded               func(ctx context.Context, owner intent.Path, e intent.Event) (bool, error)                        // whether Recorder has stored that event; nil: nobody knows
 	Names                  state.NameRecorder                                                                                // of the past of host names; nil: nobody
 	Installation           string                                                                                            // generated id
 	ControllerCluster      *intent.ClusterRef                                                                                // the server's default home of external-dns

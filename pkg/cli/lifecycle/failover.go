@@ -183,7 +183,7 @@ func sentence(record client.FailoverRecord) string {
 		text += "; " + record.Message
 	}
 	for _, undone := range record.Undone {
-		text += fmt.Sprintf("; %s was changed back later by %s at %s", undone.Cluster, undone.Actor, terminal.Moment(undone.Since))
+		text += fmt.Sprintf("; %s was undrained by %s at %s", undone.Cluster, undone.Actor, terminal.Moment(undone.Since))
 		if undone.Failover != "" {
 			text += " (failover " + undone.Failover + ")"
 		}

@@ -142,10 +142,10 @@ type FailoverRecord struct {
 	Ended        *time.Time     `json:"ended,omitempty"`
 	CachesUntil  *time.Time     `json:"cachesUntil,omitempty"` // the last of the names
 
-	Undone []FailoverUndone `json:"undone,omitempty"` // what others have undone of it since it ended, by cluster
+	Undone []FailoverUndone `json:"undone,omitempty"` // who undrained what it had drained, by cluster, once it has ended
 }
 
-// FailoverUndone tells who undrained a cluster that a failover has drained, or the other way round, and when.
+// FailoverUndone tells who undrained a cluster that a failover has drained, and when.
 type FailoverUndone struct {
 	Cluster string `json:"cluster"` // "provider+cluster"
 	Drained

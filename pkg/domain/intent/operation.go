@@ -50,9 +50,10 @@ type Drained struct {
 	Reason   string    `json:"reason,omitempty"`
 }
 
-// Because is the reason, as the end of a sentence that tells of a drain or an undrain.
+// Because is the reason, as the end of a sentence that tells of a drain or an undrain. The reason of a failover is
+// for those who may read its record.
 func (d Drained) Because() string {
-	if d.Reason == "" {
+	if d.Reason == "" || d.Failover != "" {
 		return ""
 	}
 	return "; reason: " + d.Reason

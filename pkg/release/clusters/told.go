@@ -16,7 +16,8 @@ const (
 )
 
 // TellDrains tells of drains and undrains that no event tells of, because a process ended before it
-// had written the event. Parameter age is longer than a living process takes.
+// had written the event. Parameter age is longer than a living process takes. Older versions wrote
+// events with later times: of what they did is not told again.
 func (s *Operator) TellDrains(ctx context.Context, age time.Duration) error {
 	if s.Recorded == nil {
 		return nil
@@ -27,14 +28,16 @@ func (s *Operator) TellDrains(ctx context.Context, age time.Duration) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(list.Clusters)) {
 		abandoned, wrong := s.IsAbandoned(ctx, name) // the event of that tells of it
-		if !abandoned && wrong == nil {
-			wrong = s.tellDrain(ctx, name, list.Clusters[name].Drained, intent.Drain, age)
+		if is := list.Clusters[name]; is.Timed && !abandoned && wrong == nil {
+			wrong = s.tellDrain(ctx, name, is.Drained, intent.Drain, age)
 		}
 		err = errors.Join(err, wrong)
 	}
-	for _, name := range slices.Sorted(maps.Keys(list.Undrained)) {
-		err = errors.Join(err, s.tellDrain(ctx, name, list.Undrained[name].Drained, intent.Drain, age),
-			s.tellDrain(ctx, name, *list.Undrained[name].Undrained, intent.Undrain, age))
+	for name, was := range list.Undrains() {
+		if was.Timed {
+			err = errors.Join(err, s.tellDrain(ctx, name, was.Drained, intent.Drain, age),
+				s.tellDrain(ctx, name, *was.Undrained, intent.Undrain, age))
+		}
 	}
 	return err
 }
@@ -46,17 +49,19 @@ func (s *Operator) tellDrain(ctx context.Context, name string, by intent.Drained
 	if _, known := s.told.Get(toldDrain{name, by.Since}); known || since < age || since > toldWithin {
 		return nil
 	}
-	told, err := s.Recorded(ctx, ref.Path(), by.Since)
+	e := by.Event(ctx, action)
+	told, err := s.Recorded(ctx, ref.Path(), e)
 	if intent.CodeOf(err) == intent.NotFound {
 		return nil // the history went with the cluster provider
 	}
 	if err != nil {
 		return err
 	}
-	if !told {
-		s.Tell(ctx, ref.Path(), by.Event(ctx, action))
+	if told {
+		s.told.Keep(toldDrain{name, by.Since}, true, mostTold)
+	} else {
+		s.Tell(ctx, ref.Path(), e) // if that fails, the next time
 	}
-	s.told.Keep(toldDrain{name, by.Since}, true, mostTold)
 	return nil
 }
 

@@ -36,38 +36,30 @@ func (m *Mover) Failover(ctx context.Context, id string) (intent.FailoverRecord,
 	return r, err
 }
 
-// undone is what others have undone of a failover that has ended, ordered by cluster. The list of drained clusters
+// undone tells who undrained clusters that a failover has drained, ordered by cluster. The list of drained clusters
 // remembers that for a day.
 func undone(r intent.FailoverRecord, list state.DrainedList) []intent.FailoverUndone {
 	all := slices.Clone(r.Undone)
-	add := func(cluster string, by intent.Drained) {
+	for cluster, was := range list.Undrains() {
 		known := slices.ContainsFunc(all, func(u intent.FailoverUndone) bool { return u.Cluster == cluster })
-		if !known && (by.Failover == "" || by.Failover != r.RevertedBy) {
-			all = append(all, intent.FailoverUndone{Cluster: cluster, Drained: by})
+		if was.Failover == r.ID && !known {
+			all = append(all, intent.FailoverUndone{Cluster: cluster, Drained: *was.Undrained})
 		}
 	}
-	for _, cluster := range r.Drained {
-		if was := list.Undrained[cluster]; was.Undrained != nil && was.Failover == r.ID {
-			add(cluster, *was.Undrained)
-		}
-	}
-	for _, cluster := range r.Undrained {
-		if by, is := list.Clusters[cluster]; is && by.Since.After(r.Time) {
-			add(cluster, by.Drained)
-		}
-	}
+	// A revert may be noted before the record knows that it is one.
+	all = slices.DeleteFunc(all, func(u intent.FailoverUndone) bool { return u.Failover != "" && u.Failover == r.RevertedBy })
 	slices.SortFunc(all, func(a, b intent.FailoverUndone) int { return cmp.Compare(a.Cluster, b.Cluster) })
 	return all
 }
 
-// NoteUndone notes in the records of failovers what others have undone of them.
+// NoteUndone notes in the records of failovers who undrained their clusters.
 func (m *Mover) NoteUndone(ctx context.Context) error {
 	list, err := m.DrainedClusters(ctx)
 	if err != nil {
 		return err
 	}
 	ids := map[string]bool{}
-	for _, was := range list.Undrained {
+	for _, was := range list.Undrains() {
 		ids[was.Failover] = was.Failover != ""
 	}
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
@@ -75,7 +67,7 @@ func (m *Mover) NoteUndone(ctx context.Context) error {
 			continue
 		}
 		r, _, one := m.read(ctx, id)
-		if one == nil && r.Ended != nil && len(undone(r, list)) > len(r.Undone) {
+		if one == nil && r.Ended != nil && len(undone(r, list)) != len(r.Undone) {
 			one = m.change(ctx, id, func(of *intent.FailoverRecord) { of.Undone = undone(*of, list) })
 		}
 		if intent.CodeOf(one) != intent.NotFound {

@@ -11,18 +11,30 @@ import (
 )
 
 // conditions are the worst of the DNSEndpoints that give the host name. An owner that has no address for a
-// name does no harm to it: if others give the name, what they give decides.
+// name does no harm to it. If others give the name in the same cluster, what they give decides.
 func (t *tables) conditions(r *row) (published, verified string) {
 	published, verified = worst(r.host, r.from)
 	if published == yes && verified == yes || r.of.state != intent.Instantiated || !slices.ContainsFunc(r.from, (*endpoint).idle) {
 		return published, verified
 	}
-	var others []*endpoint
-	for _, same := range t.giving(r) {
-		others = append(others, same.from...)
+	given := t.given(r)
+	var decisive []*endpoint
+	for _, e := range r.from {
+		if !e.idle() {
+			decisive = append(decisive, e)
+			continue
+		}
+		before := len(decisive)
+		for _, other := range given {
+			if other.at == e.at {
+				decisive = append(decisive, other)
+			}
+		}
+		if len(decisive) == before {
+			return published, verified
+		}
 	}
-	others = slices.DeleteFunc(others, (*endpoint).idle)
-	if p, v := worst(r.host, others); len(others) > 0 && p == yes && v == yes {
+	if p, v := worst(r.host, decisive); p == yes && v == yes {
 		return yes, yes
 	}
 	return published, verified
@@ -40,19 +52,20 @@ func worst(host string, of []*endpoint) (published, verified string) {
 // idle tells that a DNSEndpoint is not in its home, and that nothing stands in its way.
 func (e *endpoint) idle() bool { return e.applied == 0 && e.refused == "" }
 
-// giving are the rows that give the host name of a row at the same provider. The rows are in order.
-func (t *tables) giving(r *row) []*row {
+// given are the DNSEndpoints in their homes that give the host name of a row at the same provider. The rows are
+// in order.
+func (t *tables) given(r *row) []*endpoint {
 	begin, _ := slices.BinarySearchFunc(t.rows, r.host, func(o *row, host string) int { return strings.Compare(o.host, host) })
-	var all []*row
+	var all []*endpoint
 	for _, o := range t.rows[begin:] {
 		if o.host != r.host {
 			break
 		}
 		if !o.gone && o.of.project == r.of.project && o.provider == r.provider && o.scope == r.scope {
-			all = append(all, o)
+			all = append(all, o.from...)
 		}
 	}
-	return all
+	return slices.DeleteFunc(all, (*endpoint).idle)
 }
 
 // aliasOf is the fixed host name that a host name is a CNAME of; empty: it is none.
@@ -78,14 +91,21 @@ func (x *Index) Aliases(hosts []string) (map[string]string, error) {
 	for _, host := range hosts {
 		targets[host] = true
 	}
+	var aliases []*row
+	for _, rows := range [][]*row{x.tables.rows, x.tables.added} {
+		for _, r := range rows {
+			if r.alias != "" && !r.gone && r.scope == intent.Public {
+				aliases = append(aliases, r)
+			}
+		}
+	}
 	found := map[string]string{}
 	for more := true; more; {
 		more = false
-		for _, r := range slices.Concat(x.tables.rows, x.tables.added) {
-			if _, known := found[r.host]; r.alias == "" || r.gone || known || r.scope != intent.Public || !targets[r.alias] {
-				continue
+		for _, r := range aliases {
+			if _, known := found[r.host]; !known && targets[r.alias] {
+				found[r.host], more = r.alias, true
 			}
-			found[r.host], more = r.alias, true
 		}
 		for name := range maps.Keys(found) {
 			targets[name] = true

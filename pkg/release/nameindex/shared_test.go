@@ -47,6 +47,31 @@ func TestAnOwnerWithoutAnAddressDoesNoHarmToAName(t *testing.T) {
 	})
 }
 
+// TestANameOfClusterScopeIsJudgedClusterByCluster: what one cluster answers does not stand for another.
+func TestANameOfClusterScopeIsJudgedClusterByCluster(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const test = intent.Path("projects/shop/composite-apps/store/v1/deployment-intent-groups/test")
+		w := newWorld(t, true)
+		w.run()
+		inside := func(owner intent.Path) plan.Group {
+			g := groupOf(owner, "lab", []string{hub}, "db.example")
+			g.Bindings[0].Scope = intent.ClusterScope
+			return g
+		}
+		both := inside(prod)
+		both.Bindings = append(both.Bindings, both.Bindings[0])
+		both.Bindings[1].Cluster = "edge+berlin"
+		w.put(both, deployed())
+		w.apply(both, 1, ledger.Applied)
+		w.sync(both, 1, "Matches")
+		want := "db.example prod lab Instantiated Unknown Unknown"
+		require.Equal(t, []string{want}, w.find(intent.NameQuery{Published: notTrue}), "clients in berlin get nothing")
+		w.put(inside(test), deployed())
+		require.Equal(t, []string{want, "db.example test lab Instantiated True True"}, w.find(intent.NameQuery{}), "it is only for clients of the hub, who get an answer")
+	})
+}
+
 // TestAliasesAreFound, also those of aliases.
 func TestAliasesAreFound(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -29,6 +30,8 @@ type DrainedCluster struct {
 	UID string `json:"uid"` // of the cluster's document: another one of the same name is not drained
 
 	Undrained *intent.Drained `json:"undrained,omitempty"` // since when, and by whom, it is not drained any more; nil: it is drained
+	Earlier   *DrainedCluster `json:"earlier,omitempty"`   // what was undrained lately, before it was drained anew
+	Timed     bool            `json:"timed,omitempty"`     // the events of its drain and undrain have the same times
 }
 
 // DrainedList is the list as it was read.
@@ -84,22 +87,60 @@ func (d DrainedClusters) parted() (drained, undrained DrainedClusters) {
 	return drained, undrained
 }
 
+const (
+	remembered   = 24 * time.Hour // how long the list tells who undrained a cluster
+	mostUndrains = 16             // of one cluster, that the list remembers
+)
+
 // Change is the list with other clusters drained. For a day it remembers who undrained a
-// cluster.
+// cluster, also of one that is drained anew.
 func (l DrainedList) Change(drained DrainedClusters, by intent.Drained) DrainedClusters {
-	const remembered = 24 * time.Hour
 	next := DrainedClusters{}
 	for name, cluster := range l.Undrained {
-		if by.Since.Sub(cluster.Undrained.Since) < remembered {
-			next[name] = cluster
+		if was := cluster.lately(by.Since, mostUndrains); was != nil {
+			next[name] = *was
 		}
 	}
 	for name, cluster := range l.Clusters {
-		cluster.Undrained = &by
+		cluster.Undrained, cluster.Earlier = &by, cluster.Earlier.lately(by.Since, mostUndrains-1)
+		cluster.Timed = cluster.Timed || by.Since.Sub(cluster.Since) >= remembered // nobody tells of that drain any more
 		next[name] = cluster
 	}
-	maps.Copy(next, drained)
+	for name, cluster := range drained {
+		if _, already := l.Clusters[name]; !already {
+			cluster.Timed = true
+			if was, lately := next[name]; lately {
+				cluster.Earlier = &was
+			}
+		}
+		next[name] = cluster
+	}
 	return next
+}
+
+// lately are the last undrains of a cluster, at most so many.
+func (c *DrainedCluster) lately(now time.Time, most int) *DrainedCluster {
+	if c == nil || most == 0 || now.Sub(c.Undrained.Since) >= remembered {
+		return nil
+	}
+	was := *c
+	was.Earlier = c.Earlier.lately(now, most-1)
+	return &was
+}
+
+// Undrains are the undrains that are remembered, by cluster.
+func (l DrainedList) Undrains() iter.Seq2[string, DrainedCluster] {
+	return func(yield func(string, DrainedCluster) bool) {
+		for _, list := range []DrainedClusters{l.Undrained, l.Clusters} {
+			for _, name := range slices.Sorted(maps.Keys(list)) {
+				for c := new(list[name]); c != nil; c = c.Earlier {
+					if c.Undrained != nil && !yield(name, *c) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // Mark says which offers are of drained clusters: they are kept out of public

@@ -27,12 +27,12 @@ type Store struct {
 	Contexts      *appcontext.Store
 	Ledger        *ledger.Ledger
 	Observed      *observed.Store
-	Forget        []func(cluster string) kv.Op                                             // what else goes when an abandoned cluster is forgotten
-	Recorder      func(ctx context.Context, owner intent.Path, events ...intent.Event)     // of stored events; nil: nobody
-	Recorded      func(ctx context.Context, owner intent.Path, at time.Time) (bool, error) // whether Recorder has stored an event of that time; nil: nobody knows
-	Names         NameRecorder                                                             // of the past of host names; nil: nobody
-	Installation  string                                                                   // generated id
-	ImageRegistry string                                                                   // replaces registry.k8s.io in default images
+	Forget        []func(cluster string) kv.Op                                               // what else goes when an abandoned cluster is forgotten
+	Recorder      func(ctx context.Context, owner intent.Path, events ...intent.Event)       // of stored events; nil: nobody
+	Recorded      func(ctx context.Context, owner intent.Path, e intent.Event) (bool, error) // whether Recorder has stored that event; nil: nobody knows
+	Names         NameRecorder                                                               // of the past of host names; nil: nobody
+	Installation  string                                                                     // generated id
+	ImageRegistry string                                                                     // replaces registry.k8s.io in default images
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Tracer        *tracing.Tracer // nil: traces are passed on, and none are recorded

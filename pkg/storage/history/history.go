@@ -6,11 +6,12 @@ package history
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,15 +115,18 @@ func (h *History) Told(ctx context.Context, owner intent.Path, events ...intent.
 	}
 }
 
-// Kept tells whether an event of an owner that happened at a time is kept.
-func (h *History) Kept(ctx context.Context, owner intent.Path, at time.Time) (bool, error) {
+// Kept tells whether an event of a drain or an undrain is kept.
+func (h *History) Kept(ctx context.Context, owner intent.Path, e intent.Event) (bool, error) {
 	top, err := h.Documents.Get(ctx, topOf(owner))
 	if err != nil {
 		return false, err
 	}
-	const most = 100 // of the same nanosecond
-	page, err := h.page(ctx, intent.ListOptions{Collection: intent.HistoryCollection, NamePrefix: moment(top.Path, top.UID, at), Limit: most})
-	return slices.ContainsFunc(page.Items, func(e intent.Event) bool { return e.Path == owner }), err
+	e.Path = owner
+	_, err = h.Documents.Get(ctx, at(top.Path, top.UID, e))
+	if intent.CodeOf(err) == intent.NotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // keep writes an event of the top document with that identity.
@@ -130,7 +134,10 @@ func (h *History) keep(ctx context.Context, uid string, e intent.Event) {
 	raw, err := json.Marshal(e)
 	top := topOf(e.Path)
 	if err == nil {
-		_, err = h.Documents.Put(ctx, intent.Write{Path: at(top, uid, e.Time), Body: raw, Condition: intent.IfAbsent()})
+		_, err = h.Documents.Put(ctx, intent.Write{Path: at(top, uid, e), Body: raw, Condition: intent.IfAbsent()})
+	}
+	if toldOnce(e) && intent.CodeOf(err) == intent.Conflict {
+		return // it is kept already
 	}
 	if err == nil && h.Announce != nil {
 		err = h.Announce(ctx, e)
@@ -152,15 +159,18 @@ func (h *History) lose(ctx context.Context, e intent.Event, err error) {
 func stream(top intent.Path, uid string) string { return string(top) + "/" + uid + "/" }
 
 // at names an event. Names of later events come first.
-func at(top intent.Path, uid string, when time.Time) intent.Path {
+func at(top intent.Path, uid string, e intent.Event) intent.Path {
 	const digits = 8
-	return intent.Join(intent.HistoryCollection, moment(top, uid, when)+rand.Text()[:digits])
+	which := rand.Text()[:digits]
+	if toldOnce(e) {
+		sum := sha256.Sum256([]byte(strings.Join([]string{string(e.Path), string(e.Action), e.Outcome, e.Message}, "\n")))
+		which = hex.EncodeToString(sum[:digits])
+	}
+	return intent.Join(intent.HistoryCollection, fmt.Sprintf("%s%019d-%s", stream(top, uid), math.MaxInt64-e.Time.UnixNano(), which))
 }
 
-// moment begins the names of the events of one time.
-func moment(top intent.Path, uid string, when time.Time) string {
-	return fmt.Sprintf("%s%019d-", stream(top, uid), math.MaxInt64-when.UnixNano())
-}
+// toldOnce tells that an event may be told again, by the same process or another, and is kept once.
+func toldOnce(e intent.Event) bool { return e.Action == intent.Drain || e.Action == intent.Undrain }
 
 // topOf is the document at the top that a path is below, or is: a project, or a
 // cluster provider.

@@ -156,6 +156,30 @@ func TestWhatOwnersTellIsKept(t *testing.T) {
 	}, told(w.all(shop, 10)))
 }
 
+// TestADrainIsKeptOnce: whoever tells of it again, by another request too, adds nothing. The rest of that moment stays apart.
+func TestADrainIsKeptOnce(t *testing.T) {
+	w := newWorld(t)
+	w.write(shop, `{}`)
+	e := intent.Event{Time: w.now, Actor: "olga", Action: intent.Drain, Outcome: "completed", Message: "flood"}
+	kept, err := w.Kept(t.Context(), prod, e)
+	require.NoError(t, err)
+	require.False(t, kept)
+	w.Told(t.Context(), prod, e)
+	again := e
+	again.RequestID = "r2"
+	w.Told(t.Context(), prod, again)
+	kept, err = w.Kept(t.Context(), prod, again)
+	require.NoError(t, err)
+	require.True(t, kept)
+	other := e
+	other.Action = intent.Undrain
+	w.Told(t.Context(), prod, other)
+	w.Told(t.Context(), prod+"2", e)
+	require.Len(t, w.all(shop, 10), 4, "the project, the drain, the undrain and the drain of another")
+	_, err = w.Kept(t.Context(), "projects/gone/x/y", e)
+	require.Equal(t, intent.NotFound, intent.CodeOf(err))
+}
+
 // TestOnesWritesAreThoseBelowIt: of the document and what is below it, oldest
 // first, since it was created last.
 func TestOnesWritesAreThoseBelowIt(t *testing.T) {
