@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // NoteDrains writes down, with each record, which DNSEndpoints are about to
@@ -64,7 +65,7 @@ func (s *Updater) noteDrain(ctx context.Context, use state.Use, going state.Drai
 	if known && drain.Since.IsZero() && slices.Equal(merged, drain.Endpoints) {
 		return nil
 	}
-	revision, err := s.Observed.Revision(ctx)
+	revision, err := s.Observed.Revision(snapshot.Now(ctx)) // an answer that was written since the step began is an old one
 	if err != nil {
 		return err
 	}

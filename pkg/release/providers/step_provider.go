@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // providerStep is one look at an external-dns. Its reconcilers change the copy of the
@@ -43,6 +44,7 @@ func (s *Updater) reconcilers() []state.Reconciler[providerStep] {
 // need. It is there while a current release relies on it, or while names that it
 // published are still to be removed.
 func (s *Updater) StepProvider(ctx context.Context, use state.Use) error {
+	ctx = snapshot.Now(ctx) // users may have come since the step of a name began
 	for {
 		on, err := s.look(ctx, use)
 		if err != nil || on.lifecycle.Seq == 0 {

@@ -19,7 +19,7 @@ import (
 type Store struct {
 	kv.KV
 
-	hints recent.Memory[string, kv.Range] // keys that were read for others of a kind
+	hints recent.Memory[string, []hint] // by kind
 }
 
 // Snapshot is the store at one revision, as far as it was read. It ends with the first
@@ -34,6 +34,7 @@ type Snapshot struct {
 	items    map[string]*kv.Item // nil for keys that do not exist
 	prefixes []string            // of which all keys are in items
 	missed   kv.Range            // what was read and had not been asked for ahead
+	used     kv.Range            // what was read and was there
 }
 
 type snapshotKey struct{}
@@ -62,12 +63,14 @@ func (s *Store) ReadAhead(ctx context.Context, ahead kv.Range) error {
 }
 
 // Now returns a context that reads the store as it is at each read, also if ctx reads a
-// snapshot. Callers need it if they keep the answer for others.
+// snapshot. Callers need it if they keep the answer for others, or remove something that
+// nobody uses. A transaction ends the snapshot of ctx, too.
 func Now(ctx context.Context) context.Context {
-	if ctx.Value(snapshotKey{}) == nil {
+	at, _ := ctx.Value(snapshotKey{}).(*Snapshot)
+	if at == nil {
 		return ctx
 	}
-	return context.WithValue(ctx, snapshotKey{}, (*Snapshot)(nil))
+	return context.WithValue(ctx, snapshotKey{}, &Snapshot{outer: at, ended: true})
 }
 
 // snapshotOf is the snapshot that a context reads, nil for none.
@@ -91,13 +94,17 @@ func (at *Snapshot) End() {
 	at.ended = true
 }
 
-// missedIn is what a context of Begin has missed until its snapshot ended; nothing of another
-// context.
-func missedIn(ctx context.Context) kv.Range {
-	if at, _ := ctx.Value(snapshotKey{}).(*Snapshot); at != nil {
-		return at.Missed()
+// readIn is what a context of Begin has used and missed until its snapshot ended; nothing of
+// another context.
+func readIn(ctx context.Context) (used, missed kv.Range) {
+	at, _ := ctx.Value(snapshotKey{}).(*Snapshot)
+	if at == nil {
+		return kv.Range{}, kv.Range{}
 	}
-	return kv.Range{}
+	at.mu.Lock()
+	used = kv.Range{Keys: slices.Clone(at.used.Keys), Ahead: slices.Clone(at.used.Ahead)}
+	at.mu.Unlock()
+	return used, at.Missed()
 }
 
 // Missed are the keys, and the whole prefixes, that were read one by one because nobody had
@@ -200,6 +207,10 @@ func (at *Snapshot) answer(r kv.Range) (items []kv.Item, revision int64, known b
 	}
 	if (r.Keys == nil || r.Prefix != "") && !at.covers(r.Prefix) {
 		return nil, 0, false
+	}
+	at.used.Keys = append(at.used.Keys, r.Keys...)
+	if r.Keys == nil || r.Prefix != "" {
+		at.used.Ahead = append(at.used.Ahead, r.Prefix)
 	}
 	items = []kv.Item{}
 	for _, key := range r.Keys {

@@ -73,7 +73,7 @@ func TestWhatWasAskedForAheadCostsOneRequest(t *testing.T) {
 // TestASnapshotIsOfOneRevision, also of what is read later, until its context writes.
 func TestASnapshotIsOfOneRevision(t *testing.T) {
 	t.Parallel()
-	store, fake, _ := newSnapshots(t)
+	store, fake, requests := newSnapshots(t)
 	ctx, at, err := store.Begin(t.Context(), kv.Range{Keys: []string{"c"}})
 	require.NoError(t, err)
 	_, _, err = fake.Txn(t.Context(), nil, kv.Put("b/1", []byte("new")), kv.Put("b/2", nil), kv.Put("c", []byte("new")))
@@ -88,7 +88,49 @@ func TestASnapshotIsOfOneRevision(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, done)
 	require.Equal(t, []string{"c=new"}, read(ctx, t, store, kv.Range{Keys: []string{"c"}}), "a write that is refused ends it, too")
+	before := *requests
 	require.NoError(t, store.ReadAhead(ctx, kv.Range{Keys: []string{"c"}}))
+	require.Equal(t, before, *requests, "there is nothing to read ahead for")
+}
+
+// TestAWriteBesideASnapshotEndsIt: its caller reads what was written.
+func TestAWriteBesideASnapshotEndsIt(t *testing.T) {
+	t.Parallel()
+	store, _, _ := newSnapshots(t)
+	ctx, _, err := store.Begin(t.Context(), kv.Range{Keys: []string{"c"}})
+	require.NoError(t, err)
+	_, _, err = store.Txn(snapshot.Now(ctx), nil, kv.Put("c", []byte("new")))
+	require.NoError(t, err)
+	require.Equal(t, []string{"c=new"}, read(ctx, t, store, kv.Range{Keys: []string{"c"}}))
+}
+
+// TestHintsThatAreOfNoUseAreForgotten: the others are asked for ahead, however many
+// others there were.
+func TestHintsThatAreOfNoUseAreForgotten(t *testing.T) {
+	t.Parallel()
+	store, _, requests := newSnapshots(t)
+	kind := snapshot.Kind{Name: "names", Own: "own", Whole: func(prefix string) bool { return prefix == "a/" }}
+	costs := func(reads ...kv.Range) (count int) {
+		ctx, at, err := store.Begin(t.Context(), kv.Range{Keys: []string{"c"}})
+		require.NoError(t, err)
+		defer at.End()
+		learn, err := store.ReadAheadAs(ctx, kind, kv.Range{})
+		require.NoError(t, err)
+		before := *requests
+		for _, r := range reads {
+			read(ctx, t, store, r)
+		}
+		learn()
+		return *requests - before
+	}
+	key := func(name string) kv.Range { return kv.Range{Keys: []string{name}} }
+	require.Equal(t, 4, costs(key("b/1"), kv.Range{Prefix: "a/"}, key("own/1"), key("dead")))
+	require.Equal(t, 2, costs(key("b/1"), kv.Range{Prefix: "a/"}, key("own/1"), key("other")))
+	require.Equal(t, 0, costs(key("b/1"), key("a/1"), key("dead")))
+	for n := range 200 {
+		require.Equal(t, 1, costs(key(fmt.Sprintf("dead/%d", n)), key("b/1")), "b/1 is not pushed out")
+	}
+	require.Equal(t, 1, costs(key("dead")), "it was of no use for long")
 }
 
 // TestALongPrefixIsNotTakenForWhole: beyond what one request answers ahead, the store is asked.

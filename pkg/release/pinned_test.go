@@ -1,0 +1,72 @@
+package release_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+// withinStep does something once, when a step of the name bakery has read for the first time.
+func (w *world) withinStep(do func()) {
+	w.Helper()
+	w.fake.After = func(string, string) error {
+		w.fake.After = nil
+		do()
+		return nil
+	}
+	require.NoError(w, w.step(bakery))
+	require.Nil(w, w.fake.After, "the step has read nothing")
+}
+
+// TestAnAnswerFromBeforeADrainDoesNotEndIt, though it was written after the step of the name had read:
+// the name was asked for when it was to be there.
+func TestAnAnswerFromBeforeADrainDoesNotEndIt(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	snap := w.snapshot(bakery)
+	endpoint := endpoints.Name(snap.Group, snap.Group.Bindings[0])
+	_, err := w.service.UnpublishName(ann(bakery), bakery, intent.NameRequest{Actor: "ann"})
+	require.NoError(t, err)
+	w.withinStep(func() { w.hear(endpoint, "Gone", "192.0.2.53:53 no longer answers the targets", w.clock.Now()) })
+	answers, err := w.observed.Answers(t.Context(), hub, "shop-dns", endpoint)
+	require.NoError(t, err)
+	require.Len(t, answers, 1)
+	l, err := w.service.RecordLifecycle(t.Context(), lab)
+	require.NoError(t, err)
+	noted := l.Draining[state.DrainKey(intent.Public, hub)].Noted
+	require.Contains(t, noted, endpoint)
+	for _, answer := range answers {
+		require.GreaterOrEqual(t, noted[endpoint], answer.Revision)
+	}
+}
+
+// TestTheLastNameLeavesTheExternalDNSToANewOne that was accepted when the last step of the other had begun.
+func TestTheLastNameLeavesTheExternalDNSToANewOne(t *testing.T) {
+	t.Parallel()
+	const cafe = intent.Path("projects/shop/names/cafe.lab.example")
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	_, err := w.service.UnpublishName(ann(bakery), bakery, intent.NameRequest{Actor: "ann"})
+	require.NoError(t, err)
+	require.NoError(t, w.step(bakery))
+	w.applyAll()
+	require.NoError(t, w.step(bakery)) // from now on, the external-dns outlives the name
+	w.clock.pass(70 * time.Second)
+	use := state.Use{Record: lab, Scope: intent.Public, Cluster: hub}
+	before, err := w.contexts.Current(t.Context(), use.Owner())
+	require.NoError(t, err)
+	require.NotEmpty(t, before.ContextID)
+	w.withinStep(func() { require.NoError(t, w.publish(cafe, ofFront)) })
+	after, err := w.contexts.Current(t.Context(), use.Owner())
+	require.NoError(t, err)
+	require.Equal(t, before.Seq, after.Seq, "it was never away")
+	w.settle(cafe)
+}
