@@ -42,12 +42,6 @@ func inReleases() []bugs.Bug {
 			Replacement: "slices.Clone(on.next.Losses.When)",
 		},
 		{
-			Name: "share of a dead replica", File: "pkg/release/controller/share.go",
-			Breaks:      "owners of a replica that dies are not looked at by the one that has them then",
-			Text:        "			c.takeOver(ctx, before)\n",
-			Replacement: "			_ = before\n",
-		},
-		{
 			Name: "another nameserver", File: "pkg/release/offers/offers.go",
 			Breaks:      "pods are left with a nameserver that moves away",
 			Text:        "	case given.LocalIP != o.LocalIP:",

@@ -54,18 +54,6 @@ func inKeys() []bugs.Bug {
 			Replacement: `segment + "\xff"`,
 		},
 		{
-			Name: "read before the write", File: "pkg/storage/snapshot/snapshot.go",
-			Breaks:      "who has claimed a name does not see a rival that came meanwhile",
-			Text:        "	for ; at != nil; at = at.outer {",
-			Replacement: "	for ; at != nil && len(then) == 0; at = at.outer {",
-		},
-		{
-			Name: "mixed times", File: "pkg/storage/snapshot/snapshot.go",
-			Breaks:      "a step decides by documents of two times",
-			Text:        "	r.Revision = at.revision",
-			Replacement: "	r.Revision = 0",
-		},
-		{
 			Name: "lease held too long", File: "pkg/storage/kv/etcd/lease.go",
 			Breaks:      "a worker takes a lease for its own that another one may have by now",
 			Text:        "ttl - ttl/safetyPart",

@@ -66,7 +66,7 @@ func TestCrashesBeforeAndAfterEveryWrite(t *testing.T) {
 // TestEveryWriteHasAName: none is called unnamed, and all that chance meets is
 // in the list of points.
 func TestEveryWriteHasAName(t *testing.T) {
-	met, histories := map[string]bool{}, sample.Cases(2, 20, 80)
+	met, histories := map[string]bool{}, sample.Cases(8, 20, 80)
 	for seed := range uint64(histories) {
 		p := profileOf(seed)
 		p.crashes = .02

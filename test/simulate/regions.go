@@ -88,7 +88,7 @@ func (w *world) install() {
 		}
 		slices.Sort(hosts)
 		one := owner{path: group, service: serviceOf(group), clusters: clusters}
-		if shared != "" {
+		if shared != "" && !slices.Contains(hosts, app+".corp.example") { // one of 1,500 such previews does not come true
 			one.narrow(w.oneOf("", "eu", "us"))
 		}
 		u.put(group, one.group(), cloudOf(group))

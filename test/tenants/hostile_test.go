@@ -20,7 +20,7 @@ import (
 // tokens has mallory do all that an editor of a project may do, and an operator
 // too: who attacks may have got hold of both.
 const tokens = `admin-token,anna,admin
-baker-token,bea,operator,bakery
+baker-token,beryl,operator,bakery
 mallory-token,mallory,operator,evil
 max-token,max,admin,evil
 `
@@ -126,7 +126,7 @@ func TestAHostileEditorGetsNowhere(t *testing.T) {
 		said[one.heading] += strings.ToLower(one.path + one.body)
 		t.Run(fmt.Sprintf("%d_%s", i, one.heading), func(t *testing.T) {
 			answer := s.expect(t, one)
-			for _, theirs := range []string{"bakery", "flour", "oven", "bread", "recipe", "bea", "203.0.113.7"} {
+			for _, theirs := range []string{"bakery", "flour", "oven", "bread", "recipe", "beryl", "203.0.113.7"} {
 				if one.who == "mallory" && !strings.Contains(said[one.heading], theirs) {
 					require.NotContains(t, answer, theirs)
 				}

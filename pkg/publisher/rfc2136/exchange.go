@@ -118,15 +118,16 @@ func isDial(err error) bool {
 // exchange sends a message over a connection of its own and reads the answer. With an error, the
 // reply may tell more.
 func (w *Writer) exchange(ctx context.Context, network, server, zone string, message *dns.Msg) (*dns.Msg, error) {
-	raw, err := w.secure(ctx, network, server, zone)
+	secure, err := w.secure(ctx, network, server, zone)
 	if err != nil {
 		return nil, notDialled{err}
 	}
-	defer func() { _ = raw.Close() }()
-	stop := context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })
+	defer func() { _ = secure.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = secure.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
+	raw := secure
 	if network == "udp" {
-		raw = datagrams{raw}
+		raw = datagrams{secure}
 	}
 	client := &dns.Client{Net: network, TsigSecret: w.key.secrets, Timeout: publisher.WriteDeadline, UDPSize: udpSize}
 	if w.key.name != "" {

@@ -10,7 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
-	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // draining ends the providers that nobody uses, and forgets those that are gone. A
@@ -37,7 +36,6 @@ func (s *Reconciler) draining(ctx context.Context, on *step) (state.Outcome, err
 // endProvider brings a provider that the group has left to its end, and answers the
 // use where its record lives now. The provider counts as gone if others use it.
 func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use state.Use, gone bool, err error) {
-	ctx = snapshot.Now(ctx)
 	record, err := s.RecordLifecycle(ctx, former.Record)
 	if err != nil {
 		return former, false, err
