@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // draining ends the providers that nobody uses, and forgets those that are gone. A
@@ -36,17 +37,18 @@ func (s *Reconciler) draining(ctx context.Context, on *step) (state.Outcome, err
 // endProvider brings a provider that the group has left to its end, and answers the
 // use where its record lives now. The provider counts as gone if others use it.
 func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use state.Use, gone bool, err error) {
-	record, err := s.RecordLifecycle(ctx, former.Record)
+	now := snapshot.Now(ctx) // the other users may have left since the step began
+	record, err := s.RecordLifecycle(now, former.Record)
 	if err != nil {
 		return former, false, err
 	}
 	use = record.Relocated(former)
-	users, _, err := s.FirstUsers(ctx, use)
+	users, _, err := s.FirstUsers(now, use)
 	if err != nil {
 		return use, false, err
 	}
 	if gone = len(users) > 0; !gone && !record.MovingIn(use.Scope) {
-		gone, err = s.OwnerGone(ctx, use.Owner())
+		gone, err = s.OwnerGone(now, use.Owner())
 	}
 	if err != nil {
 		return use, false, err
