@@ -112,7 +112,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	if err != nil {
 		return nil, err
 	}
-	own := names.New(stores.documents)
+	own, counted, places := names.New(stores.documents), open.NewMetrics(metrics), publishers.NewPlaces()
 	documents, values, err := openDocuments(ctx, c, own, sealer, log, metrics)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,6 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 	}
 	self := c.replica(sealer.Key())
 	registry := replicas.NewRegistry(stores.kv, self, log)
-	counted, places := open.NewMetrics(metrics), publishers.NewPlaces()
 	writers := publishers.New(c.publisherLimits(), stores.kv, documents.Values(values), counted, places)
 	pool := connections.New(c.reaching(id, registry, writers), connections.Identities{Ledger: entries, Documents: documents}, documents.Values(values))
 	metrics.MustRegister(registry, connections.NewMemoryMetric(pool))

@@ -187,6 +187,9 @@ func (o oracle) group(l state.Lifecycle) ([]bundle.Object, error) {
 				Rule: rule, Routing: host.Routing, Health: host.Health, Offers: offers,
 				Previous: previous, Now: time.Now().UTC(),
 			})
+			if neverSeen(b, offers) && !choice.Some() {
+				choice.Sets = previous
+			}
 			choices = append(choices, stays(l, b, choice, previous))
 		}
 		object, some, err := endpoints.Render(r.Group, b, choices)
@@ -214,6 +217,14 @@ func (o oracle) offer(name string, b plan.Binding) address.Offer {
 	seen := o.world.sites[name].services[b.Namespace+"/"+b.Service]
 	offer.Observation = &seen
 	return offer
+}
+
+// neverSeen tells whether nobody has ever looked at what a binding leads to, because no
+// cluster of it answers. A name that turned to it keeps what it had.
+func neverSeen(b plan.Binding, offers []address.Offer) bool {
+	return len(offers) > 0 && len(offers) == len(b.Sources) && !slices.ContainsFunc(offers, func(o address.Offer) bool {
+		return o.Observation != nil || o.Standing.UnreachableSince.IsZero()
+	})
 }
 
 // previous is what a host name has now, which stays while nobody is healthy.

@@ -119,7 +119,8 @@ func (r *Registry) Idle() bool {
 	return len(r.live) > 0 && !slices.ContainsFunc(r.live, Replica.Works)
 }
 
-// Working lists the ids of the replicas that serve clusters and step owners, as of the last look. There are none while this one is cut off from the store.
+// Working lists the ids of the replicas that serve clusters and step owners, as of the last look.
+// There are none while this one is cut off from the store.
 func (r *Registry) Working() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
