@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -19,7 +20,7 @@ func readNameAtOnce(ctx context.Context, s *Planner, owner intent.Path, r state.
 	}
 	project := intent.Join("projects", owner.Segment("projects"))
 	ahead := state.Ahead{Documents: []intent.Path{project, state.LifecyclePath(owner), state.DrainedPath}, Keys: appcontext.Keys(state.GroupOwner(owner))}
-	kind := "deletion"
+	kind := "deletion " + string(project)
 	if r.Name != nil {
 		name, err := intent.Of[intent.Name](r.Name.At(owner))
 		if err != nil {
@@ -37,18 +38,23 @@ func readNameAtOnce(ctx context.Context, s *Planner, owner intent.Path, r state.
 	if err != nil {
 		return ctx, ended, err
 	}
-	learn, err := state.ReadAhead(ctx, s.Store, kind, owner, ahead)
+	learn, err := state.ReadAheadAs(ctx, s.Store, kind, owner, ahead)
 	return ctx, func() { learn(); ended() }, err
 }
 
-// readRest reads in one request what the draft of a name leads to.
+// readRest reads in one request what the draft of a name leads to, and what is current of it.
 func readRest(ctx context.Context, s *Planner, p *resolve.Proposal) error {
-	if !intent.IsName(p.Draft.Group.Path) {
+	name := p.Draft.Group.Path
+	if !intent.IsName(name) {
 		return nil
 	}
-	learn, err := s.Renderer.ReadAhead(ctx, "draft", p.Draft.Group, state.Ahead{})
-	learn()
-	return err
+	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(name))
+	if err != nil {
+		return err
+	}
+	ahead := render.Needed(p.Draft.Group)
+	ahead.Prefixes = append(ahead.Prefixes, pointer.Resources()...)
+	return state.ReadAhead(ctx, s.Store, ahead)
 }
 
 // staysAsItIs tells whether a name changes nothing about an external-dns that is there: its

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
@@ -31,7 +32,13 @@ func (s *Reconciler) readAhead(ctx context.Context, on *step) (learn func(), err
 	if on.pointer.ContextID == on.lifecycle.ContextID {
 		kind = "step"
 	}
-	return s.Renderer.ReadAhead(ctx, kind, state.WithFormer(on.lifecycle.Placed(release.Group), on.lifecycle.Former), state.Ahead{Prefixes: on.pointer.Resources()})
+	group := state.WithFormer(on.lifecycle.Placed(release.Group), on.lifecycle.Former)
+	for _, b := range group.Bindings { // names of one provider and home have the rest in common
+		kind += " " + string(state.RecordPath(group, b)) + " " + b.Cluster
+	}
+	ahead := render.Needed(group)
+	ahead.Prefixes = append(ahead.Prefixes, on.pointer.Resources()...)
+	return state.ReadAheadAs(ctx, s.Store, kind, on.group, ahead)
 }
 
 // providersThere tells whether the external-dns that a name relies on are in their homes,

@@ -1,8 +1,6 @@
 package render
 
 import (
-	"context"
-
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -14,19 +12,17 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
-// ReadAhead reads in one request what a name follows from, for a context of
-// [state.ReadAtOnce]. These are its claims, the observations of its Service, its provider and
-// its entry in the ledger. It reads more with them.
-func (s *Renderer) ReadAhead(ctx context.Context, kind string, g plan.Group, more state.Ahead) (learn func(), err error) {
+// Needed is what a name follows from: its claims, the observations of its Service, its provider
+// and its entry in the ledger.
+func Needed(g plan.Group) state.Ahead {
 	claims, below := ownership.KeysOf(g)
 	ahead := state.Ahead{
-		Documents: append(more.Documents, intent.Join("projects", g.Project.Name), state.DrainedPath),
-		Keys:      append(more.Keys, claims...), Prefixes: append(more.Prefixes, below...),
+		Documents: []intent.Path{intent.Join("projects", g.Project.Name), state.DrainedPath},
+		Keys:      claims, Prefixes: below,
 	}
 	for _, b := range g.Bindings {
 		record := state.RecordPath(g, b)
 		use := state.Use{Record: record, Scope: b.Scope, Cluster: b.Cluster}
-		kind += " " + string(record) + " " + b.Cluster
 		ahead.Documents = append(ahead.Documents, state.LifecyclePath(record))
 		ahead.Keys = append(ahead.Keys, ledger.AbandonedPrefix+b.Cluster, ledger.Key(endpoints.ID(g, b)))
 		ahead.Keys = append(ahead.Keys, appcontext.Keys(use.Owner())...)
@@ -36,5 +32,5 @@ func (s *Renderer) ReadAhead(ctx context.Context, kind string, g plan.Group, mor
 			}
 		}
 	}
-	return state.ReadAhead(ctx, s.Store, kind, g.Path, ahead)
+	return ahead
 }

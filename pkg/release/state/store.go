@@ -62,10 +62,19 @@ func ReadAtOnce(ctx context.Context, s *Store, ahead Ahead) (_ context.Context, 
 	return ctx, at.End, err
 }
 
-// ReadAhead reads more, in one request, for a context of ReadAtOnce. The request also reads the
-// keys that the last call for another owner of the kind has missed. The caller calls learn
-// when it has read all that it needs.
-func ReadAhead(ctx context.Context, s *Store, kind string, owner intent.Path, ahead Ahead) (learn func(), err error) {
+// ReadAhead reads more, in one request, for a context of ReadAtOnce. In another context it
+// reads nothing.
+func ReadAhead(ctx context.Context, s *Store, ahead Ahead) error {
+	store, can := s.KV.(*snapshot.Store)
+	if !can || s.DocumentKey == nil {
+		return nil
+	}
+	return store.ReadAhead(ctx, rangeOf(s, ahead))
+}
+
+// ReadAheadAs is ReadAhead, together with keys that other owners of a kind have read lately and
+// not asked for. The caller calls learn when it has read all that it needs.
+func ReadAheadAs(ctx context.Context, s *Store, kind string, owner intent.Path, ahead Ahead) (learn func(), err error) {
 	store, can := s.KV.(*snapshot.Store)
 	if !can || s.DocumentKey == nil {
 		return func() {}, nil
