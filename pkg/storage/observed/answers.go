@@ -103,22 +103,16 @@ func parseAnswers(event kv.Event) (a Answers, ok bool) {
 const largestAnswers = 256 << 10 // bytes
 
 // SetAnswers makes the DNSEndpoints ("namespace/name") of which answers are kept
-// the ones of all. Callers change nothing of it any more.
+// the ones of all.
 func (w *Writer) SetAnswers(ctx context.Context, all map[string]*Answers) error {
-	changed := map[string]*Answers{}
-	for endpoint, now := range all {
-		if w.answers[endpoint] != now {
-			changed[endpoint] = now
-		}
+	changed := maps.Clone(all)
+	if changed == nil {
+		changed = map[string]*Answers{}
 	}
 	for _, endpoint := range w.belowBut(answerPrefix(w.cluster), func(endpoint string) bool { return all[endpoint] != nil }) {
 		changed[endpoint] = nil
 	}
-	err := w.ChangeAnswers(ctx, changed)
-	if err == nil {
-		w.answers = all
-	}
-	return err
+	return w.ChangeAnswers(ctx, changed)
 }
 
 // ChangeAnswers writes the answers of some DNSEndpoints ("namespace/name"), and removes those that are nil.

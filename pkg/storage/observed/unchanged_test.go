@@ -11,18 +11,17 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
-// many are the answers and the publication of as many DNSEndpoints.
+// many are the publications of as many DNSEndpoints.
 type many struct {
 	wanted    map[string]bool
 	published map[string]observed.Published
-	answers   map[string]*observed.Answers
 }
 
 func manyOf(size int) many {
-	m := many{wanted: map[string]bool{}, published: map[string]observed.Published{}, answers: map[string]*observed.Answers{}}
+	m := many{wanted: map[string]bool{}, published: map[string]observed.Published{}}
 	for n := range size {
 		endpoint := fmt.Sprintf("shop/e%d", n)
-		m.wanted[endpoint], m.answers[endpoint] = true, answersOf(1, "")
+		m.wanted[endpoint] = true
 		m.published[endpoint] = observed.Published{UID: "1", Generation: 1, At: time.Unix(1000, 0).UTC()}
 	}
 	return m
@@ -36,7 +35,6 @@ func TestWhatHasNotChangedCostsNoAllocations(t *testing.T) {
 		fake, m := kvtest.NewFake(), manyOf(size)
 		observe := func(w *observed.Writer) {
 			require.NoError(t, w.SetPublished(t.Context(), m.wanted, m.published))
-			require.NoError(t, w.SetAnswers(t.Context(), m.answers))
 		}
 		observe(writer(t, fake, hub))
 		w := writer(t, fake, hub)

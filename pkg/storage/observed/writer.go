@@ -21,7 +21,6 @@ type Writer struct {
 	cluster   string
 	fence     kv.Compare
 	stored    map[string][]byte
-	answers   map[string]*Answers  // those of stored that were written here
 	published map[string]Published // those of stored that were decoded, by DNSEndpoint
 	held      map[string]hold      // by key of the Service
 }
