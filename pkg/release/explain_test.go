@@ -11,6 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/explain"
 	"github.com/signpost-dns/signpost/pkg/release/nameindex"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
@@ -200,5 +202,22 @@ func TestANameSaysWhichOfItsClustersCannotBeReached(t *testing.T) {
 	is = outages()
 	require.Len(t, is, 1)
 	require.Nil(t, is[0].Leaves, "it is the only one")
-	require.Contains(t, is[0].Effect, "203.0.113.11 stays, because no other cluster of the name is known to be healthy")
+	require.Contains(t, is[0].Effect, "203.0.113.11 stays: no other cluster of the name is known to be healthy")
+}
+
+// TestTheTimeOfAnOutageDoesNotCountWhileNobodyLooks, and the name says so.
+func TestTheTimeOfAnOutageDoesNotCountWhileNobodyLooks(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.reachable(hub, paris)
+	w.settle(bakery)
+	w.lost(berlin, 0)
+	_, _, err := w.fake.Txn(t.Context(), nil, kv.Delete(ledger.WorkerPrefix+berlin))
+	require.NoError(t, err)
+	w.clock.pass(time.Hour)
+	is := w.explained("bakery.lab.example").Owners[0].Unreachable
+	require.Len(t, is, 1)
+	require.Nil(t, is[0].Leaves)
+	require.Equal(t, "203.0.113.11 stays: no worker serves the cluster, so that the time does not count until one does", is[0].Effect)
 }

@@ -520,7 +520,7 @@ describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, (
     kubernetes[0].close()
     const page = await open(browser, moving.url + hash(['names', 'api.lab.example']))
     const told = page.getByRole('alert').filter({ hasText: 'edge/munich cannot be reached' })
-    await told.getByText('198.51.100.1 stays, because no other cluster of the name is known to be healthy').waitFor({ timeout: 60_000 })
+    await told.getByText('198.51.100.1 stays: no other cluster of the name is known to be healthy').waitFor({ timeout: 60_000 })
     await told.getByRole('link', { name: 'edge/munich' }).first().click()
     await page.getByText('Signpost cannot reach this cluster.').waitFor()
     await page.getByText('Names that have no other healthy cluster keep its addresses.').waitFor()

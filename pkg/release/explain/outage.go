@@ -23,7 +23,10 @@ func (e *Explainer) outages(ctx context.Context, snap query.Snapshot, host strin
 	if err != nil || len(lost) == 0 {
 		return nil, err
 	}
-	d := disturbed{lost: lost, frozen: frozen, now: e.Reader.Renderer.Now(), homes: map[string]bool{}, all: map[string]bool{}}
+	if snap.Suspended {
+		frozen = "its group is suspended"
+	}
+	d := disturbed{lost: lost, frozen: frozen, homes: map[string]bool{}, all: map[string]bool{}}
 	for n, b := range snap.Group.Bindings {
 		for h, one := range b.Hosts {
 			if one.Name == host {
@@ -64,8 +67,7 @@ type part struct {
 // disturbed is a host name of which some clusters do not answer.
 type disturbed struct {
 	lost   map[string]render.Outage
-	frozen string
-	now    time.Time
+	frozen string // why no address leaves; empty: they may leave
 
 	parts []part          // of public scope: those whose addresses leave
 	homes map[string]bool // lost clusters where external-dns publishes the name
@@ -98,7 +100,7 @@ func (d *disturbed) add(b plan.Binding, host plan.Host, choice address.Choice) {
 func (d *disturbed) of(cluster string, waiting int) intent.NameOutage {
 	out := intent.NameOutage{Cluster: cluster, Since: d.lost[cluster].Since, Targets: []string{}, Waiting: waiting}
 	var gone []string
-	stays := false
+	stays := ""
 	for _, p := range d.parts {
 		own, others := p.targets(cluster, d.lost)
 		out.Targets = append(out.Targets, own...)
@@ -107,22 +109,36 @@ func (d *disturbed) of(cluster string, waiting int) intent.NameOutage {
 				gone = append(gone, r.Target)
 			}
 		}
-		at := d.lost[cluster].Counted.Add(patience(p.host.Health))
 		if len(own) == 0 {
 			continue
 		}
-		if !others || p.choice.Ill || d.frozen != "" || d.lost[cluster].Counted.IsZero() || !at.After(d.now) {
-			stays = true
+		at := d.lost[cluster].Counted.Add(patience(p.host.Health))
+		if why := d.stays(cluster, others && !p.choice.Ill); why != "" {
+			stays = why
 		} else if out.Leaves == nil || at.Before(*out.Leaves) {
 			out.Leaves = &at
 		}
 	}
-	if stays {
+	if stays != "" {
 		out.Leaves = nil
 	}
 	out.Targets = unique(out.Targets)
-	out.Effect = strings.Join(d.effects(out, unique(gone)), "; ")
+	out.Effect = strings.Join(d.effects(out, stays, unique(gone)), "; ")
 	return out
+}
+
+// stays says why the addresses of a lost cluster stay for now. It is empty if they leave after
+// some time. well tells whether another cluster of the name is known to be healthy.
+func (d *disturbed) stays(cluster string, well bool) string {
+	switch {
+	case d.frozen != "":
+		return d.frozen
+	case !well:
+		return "no other cluster of the name is known to be healthy"
+	case d.lost[cluster].Counted.IsZero():
+		return "no worker serves the cluster, so that the time does not count until one does"
+	}
+	return ""
 }
 
 // targets are the published targets that only a cluster gives, and whether a cluster that
@@ -148,17 +164,16 @@ func (p part) targets(cluster string, lost map[string]render.Outage) (own []stri
 	return own, others
 }
 
-// effects are the consequences of an outage, in words. gone are the addresses that have left.
-func (d *disturbed) effects(o intent.NameOutage, gone []string) []string {
+// effects are the consequences of an outage, in words: stays says why addresses stay, and gone
+// are those that have left.
+func (d *disturbed) effects(o intent.NameOutage, stays string, gone []string) []string {
 	var out []string
 	list := strings.Join(o.Targets, ", ")
 	switch {
+	case stays != "":
+		out = append(out, list+" stays: "+stays)
 	case o.Leaves != nil:
 		out = append(out, fmt.Sprintf("%s leaves the name at %s, unless the cluster answers before", list, o.Leaves.Format(time.RFC3339)))
-	case len(o.Targets) > 0 && d.frozen != "":
-		out = append(out, fmt.Sprintf("%s stays: %s", list, d.frozen))
-	case len(o.Targets) > 0:
-		out = append(out, list+" stays, because no other cluster of the name is known to be healthy")
 	}
 	if len(gone) > 0 {
 		out = append(out, strings.Join(gone, ", ")+" has left the name, and comes back when the cluster answers")
