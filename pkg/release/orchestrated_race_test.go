@@ -60,6 +60,7 @@ func TestACallThatDiesAtAnyWriteCanBeRepeated(t *testing.T) {
 // changes what it reads. The call goes by what is there when it ends, and no
 // byte of theirs is lost.
 func TestWhatChangesMeanwhileIsTakenIn(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(w *world){
 		"an intent": func(w *world) {
 			w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["new.lab.example"]}`)
@@ -79,7 +80,11 @@ func TestWhatChangesMeanwhileIsTakenIn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			over := false
+			t.Parallel()
+			changed := newPatched(t)
+			change(changed)
+			changed.called(early)
+			want, over := changed.below("/context/"+early+"/"), false
 			for at := 1; !over; at++ {
 				w := newPatched(t)
 				requests := 0
@@ -100,11 +105,7 @@ func TestWhatChangesMeanwhileIsTakenIn(t *testing.T) {
 				if name == "a workload" || name == "a new cluster" {
 					w.called(early) // the change may have come when all was done
 				}
-				got := w.below("/context/" + early + "/")
-				changed := newPatched(t)
-				change(changed)
-				changed.called(early)
-				require.Equal(t, changed.below("/context/"+early+"/"), got, "request %d", at)
+				require.Equal(t, want, w.below("/context/"+early+"/"), "request %d", at)
 			}
 		})
 	}

@@ -57,8 +57,8 @@ func TestBadContextsAreRefused(t *testing.T) {
 		"two resources with one key": {func(w *world) {
 			w.putKey(order, quoted(w, `{"resorder":["web+Service","web+Deployment","web+Service"]}`))
 		}, intent.Conflict, []string{"two resources web+Service of app \"web\" on " + berlin}},
-		"with a list that is none":     {func(w *world) { w.putKey(order, `{"resorder":[]}`) }, intent.Conflict, []string{order}},
-		"a hundred thousand resources": {func(w *world) { w.flood(100_000) }, intent.TooLarge, []string{"more than 20000 resources"}},
+		"with a list that is none": {func(w *world) { w.putKey(order, `{"resorder":[]}`) }, intent.Conflict, []string{order}},
+		"too many resources":       {func(w *world) { w.flood(21_000) }, intent.TooLarge, []string{"more than 20000 resources"}},
 		"with a cluster of another project": {func(w *world) {
 			w.put("cluster-providers/edge/clusters/berlin", `{"kubeconfigRef":"sealed","projects":["lab"]}`)
 		}, intent.Conflict, []string{`cluster edge+berlin does not allow project "shop"`}},

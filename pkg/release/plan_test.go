@@ -232,9 +232,9 @@ func TestWhatIsMissingIsNotFound(t *testing.T) {
 func TestAnObjectThatNoClusterTakesIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	names := make([]string, 10_000)
+	names := make([]string, 5_000)
 	for n := range names {
-		names[n] = fmt.Sprintf("%q", fmt.Sprintf("n%d.%s.lab.example", n, strings.Repeat("a", 60)))
+		names[n] = fmt.Sprintf("%q", longName(n))
 	}
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":[`+strings.Join(names, ",")+`]}`)
 	errors := w.plan(prod, intent.Instantiate).Errors

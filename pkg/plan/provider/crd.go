@@ -1,11 +1,54 @@
 package provider
 
 import (
+	"encoding/json"
+	"sync"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
+
+// definition is dnsEndpointCRD as an object. Each external-dns needs it, and all but its
+// labels is always the same, so that the schema is written once.
+func definition(cluster, installation string) (bundle.Object, error) {
+	parts, err := definitionParts()
+	if err != nil {
+		return bundle.Object{}, err
+	}
+	parts.Metadata.Labels = plan.Marks(installation)
+	canonical, err := json.Marshal(parts)
+	if err != nil {
+		return bundle.Object{}, err
+	}
+	return bundle.Stored(cluster, App, canonical)
+}
+
+// crd is a definition whose fields stand in canonical order.
+type crd struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Annotations map[string]string `json:"annotations"`
+		Labels      map[string]string `json:"labels"`
+		Name        string            `json:"name"`
+	} `json:"metadata"`
+	Spec json.RawMessage `json:"spec"`
+}
+
+// definitionParts are those of a definition without the installation's labels.
+//
+//nolint:gochecknoglobals // computed once, read-only
+var definitionParts = sync.OnceValues(func() (parts crd, err error) {
+	whole, err := bundle.New("", App, dnsEndpointCRD(""))
+	if err != nil {
+		return crd{}, err
+	}
+	err = json.Unmarshal(whole.JSON, &parts)
+	return parts, err
+})
 
 // dnsEndpointCRD defines the kind of object by which names reach external-dns,
 // as external-dns defines it.

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 )
 
 // TestCRDMeansWhatExternalDNSMeans compares our definition with the file in
@@ -35,6 +37,18 @@ func TestCRDMeansWhatExternalDNSMeans(t *testing.T) {
 // TestCRDIsOneForAllRecords: two records of an installation define it alike.
 func TestCRDIsOneForAllRecords(t *testing.T) {
 	assert.Equal(t, dnsEndpointCRD("a"), dnsEndpointCRD("a"))
+}
+
+// TestTheDefinitionIsWrittenAsTheObjectIs: byte for byte, for each installation.
+func TestTheDefinitionIsWrittenAsTheObjectIs(t *testing.T) {
+	for _, installation := range []string{"k7wq2m9x", "other"} {
+		whole, err := bundle.New("edge+hub", App, dnsEndpointCRD(installation))
+		require.NoError(t, err)
+		written, err := definition("edge+hub", installation)
+		require.NoError(t, err)
+		assert.Equal(t, whole, written)
+		assert.Equal(t, string(whole.JSON), string(written.JSON))
+	}
 }
 
 // undescribed is a definition as plain JSON without its descriptions.

@@ -34,10 +34,11 @@ func Render(p plan.Provider) ([]bundle.Object, []intent.Field, error) {
 		Provider: p, name: DeploymentName(p.Record.Name, p.Scope),
 		arguments: arguments, credentials: credentials,
 	}
-	kinds := []any{
-		r.namespace(), dnsEndpointCRD(p.Record.Installation),
-		r.serviceAccount(), r.role(), r.roleBinding(), r.deployment(),
+	definition, err := definition(p.Cluster, p.Record.Installation)
+	if err != nil {
+		return nil, nil, err
 	}
+	kinds := []any{r.namespace(), r.serviceAccount(), r.role(), r.roleBinding(), r.deployment()}
 	secret, err := r.secret()
 	if err != nil {
 		return nil, nil, err
@@ -45,7 +46,7 @@ func Render(p plan.Provider) ([]bundle.Object, []intent.Field, error) {
 	if secret != nil {
 		kinds = append(kinds, secret)
 	}
-	objects := make([]bundle.Object, 0, len(kinds))
+	objects := append(make([]bundle.Object, 0, len(kinds)+1), definition)
 	for _, kind := range kinds {
 		object, err := bundle.New(p.Cluster, App, kind)
 		if err != nil {
