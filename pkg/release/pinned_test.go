@@ -70,3 +70,26 @@ func TestTheLastNameLeavesTheExternalDNSToANewOne(t *testing.T) {
 	require.Equal(t, before.Seq, after.Seq, "it was never away")
 	w.settle(cafe)
 }
+
+// TestTheLastNameWaitsForTheExternalDNSThatAnotherLeft since the step of the last name began: it
+// is not done while the external-dns may still publish it.
+func TestTheLastNameWaitsForTheExternalDNSThatAnotherLeft(t *testing.T) {
+	t.Parallel()
+	const cafe = intent.Path("projects/shop/names/cafe.lab.example")
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	require.NoError(t, w.publish(cafe, ofFront))
+	w.settle(bakery, cafe)
+	leaves := func(name intent.Path) {
+		_, err := w.service.UnpublishName(ann(name), name, intent.NameRequest{Actor: "ann"})
+		require.NoError(t, err)
+		require.NoError(t, w.step(name))
+		w.applyAll()
+	}
+	leaves(bakery)
+	w.withinStep(func() { leaves(cafe) })
+	require.Equal(t, []state.Use{labOnHub}, w.snapshot(bakery).Lifecycle.Draining)
+	require.NotEqual(t, intent.Terminated, w.state(bakery))
+	w.outlive()
+	require.Empty(t, w.inClusters())
+}

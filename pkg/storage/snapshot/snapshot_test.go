@@ -104,13 +104,12 @@ func TestAWriteBesideASnapshotEndsIt(t *testing.T) {
 	require.Equal(t, []string{"c=new"}, read(ctx, t, store, kv.Range{Keys: []string{"c"}}))
 }
 
-// TestHintsThatAreOfNoUseAreForgotten: the others are asked for ahead, however many
-// others there were.
-func TestHintsThatAreOfNoUseAreForgotten(t *testing.T) {
-	t.Parallel()
+// newCosts is a store whose callers ask ahead for what earlier ones have read: costs is how many
+// requests it takes to read something then.
+func newCosts(t *testing.T) (costs func(reads ...kv.Range) int) {
 	store, _, requests := newSnapshots(t)
 	kind := snapshot.Kind{Name: "names", Own: "own", Whole: func(prefix string) bool { return prefix == "a/" }}
-	costs := func(reads ...kv.Range) (count int) {
+	return func(reads ...kv.Range) int {
 		ctx, at, err := store.Begin(t.Context(), kv.Range{Keys: []string{"c"}})
 		require.NoError(t, err)
 		defer at.End()
@@ -123,7 +122,31 @@ func TestHintsThatAreOfNoUseAreForgotten(t *testing.T) {
 		learn()
 		return *requests - before
 	}
-	key := func(name string) kv.Range { return kv.Range{Keys: []string{name}} }
+}
+
+func key(name string) kv.Range { return kv.Range{Keys: []string{name}} }
+
+// TestAHintIsForgottenAfterIdleCalls, though there is room for it; until then it is kept.
+func TestAHintIsForgottenAfterIdleCalls(t *testing.T) {
+	t.Parallel()
+	costs := newCosts(t)
+	const patience = 16
+	require.Equal(t, 2, costs(key("dead"), key("b/1")))
+	for range patience {
+		require.Equal(t, 0, costs(key("b/1")))
+	}
+	require.Equal(t, 0, costs(key("dead"), key("b/1")), "it is still asked for ahead")
+	for range patience + 1 {
+		require.Equal(t, 0, costs(key("b/1")))
+	}
+	require.Equal(t, 1, costs(key("dead"), key("b/1")), "it was of no use for long")
+}
+
+// TestHintsThatAreOfNoUseAreForgotten: the others are asked for ahead, however many
+// others there were.
+func TestHintsThatAreOfNoUseAreForgotten(t *testing.T) {
+	t.Parallel()
+	costs := newCosts(t)
 	require.Equal(t, 4, costs(key("b/1"), kv.Range{Prefix: "a/"}, key("own/1"), key("dead")))
 	require.Equal(t, 2, costs(key("b/1"), kv.Range{Prefix: "a/"}, key("own/1"), key("other")))
 	require.Equal(t, 0, costs(key("b/1"), key("a/1"), key("dead")))
