@@ -24,6 +24,18 @@ func inReplicas() []bugs.Bug {
 			Replacement: "	_ = snapshot.Now\n",
 		},
 		{
+			Name: "leavers of the past", File: "pkg/release/reconcile/settle.go",
+			Breaks:      "a name is done while an external-dns that others left meanwhile may still publish it",
+			Text:        "	now := snapshot.Now(ctx) // the other users may have left since the step began\n",
+			Replacement: "	now := ctx\n	_ = snapshot.Now\n",
+		},
+		{
+			Name: "idle hints", File: "pkg/storage/snapshot/hints.go",
+			Breaks:      "each step of a name asks for keys that no other name has read for long",
+			Text:        "		if h.idle <= mostIdle {\n",
+			Replacement: "		if h.idle <= mostIdle*mostHints {\n",
+		},
+		{
 			Name: "share of a dead replica", File: "pkg/release/controller/share.go",
 			Breaks:      "owners of a replica that dies are not looked at by the one that has them then",
 			Text:        "			c.takeOver(ctx, before)\n",
