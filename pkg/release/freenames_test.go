@@ -160,7 +160,7 @@ func TestManyUpdatesFreeNoNameBeforeItsTime(t *testing.T) {
 func TestAGroupThatChangesOverAndOverKeepsFewReleases(t *testing.T) {
 	t.Parallel()
 	w := neighbours(t)
-	for n := range 60 {
+	for n := range 30 { // more than 11+10+1
 		w.rename(fmt.Sprintf("n%d.lab.example", n%3))
 	}
 	require.LessOrEqual(t, len(w.snapshot(prod).Lifecycle.PendingRelease), 10)

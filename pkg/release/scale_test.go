@@ -87,11 +87,11 @@ func newCrowdedShop(t *testing.T, others int) *world {
 
 // TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider: to plan, accept, look at,
 // change and terminate one group costs the same requests to the store, and the same items
-// that these answer, beside 30 groups and beside 120: at both, pages are full.
+// that these answer, beside 30 groups and beside 75: at both, pages are full.
 func TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider(t *testing.T) {
 	t.Parallel()
 	costs := map[int]map[string]storeCost{}
-	for _, others := range []int{30, 120} {
+	for _, others := range []int{30, 75} {
 		w := newCrowdedShop(t, others)
 		store := &costing{KV: w.fake}
 		recorder := &kv.Recorder{KV: store}
@@ -121,7 +121,7 @@ func TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider(t *testing.T) {
 		measure("terminate", func() error { _, err := w.try(intent.Terminate, prod, ""); return err })
 		measure("last step", step)
 	}
-	require.Equal(t, costs[30], costs[120])
+	require.Equal(t, costs[30], costs[75])
 }
 
 // watched is a world whose controller hears of documents through watch, with metrics.
@@ -134,12 +134,12 @@ func (w *world) watched(store kv.KV, watch func(context.Context, int64) <-chan i
 }
 
 // TestAnIdleMinuteCostsTheSameBesideManyGroups: a controller that is told of changes
-// writes nothing, and reads as much beside 120 groups as beside 30. Its round over all
+// writes nothing, and reads as much beside 75 groups as beside 30. Its round over all
 // owners takes one in ten seconds of both.
 func TestAnIdleMinuteCostsTheSameBesideManyGroups(t *testing.T) {
 	t.Parallel()
 	costs := map[int]storeCost{}
-	for _, others := range []int{30, 120} {
+	for _, others := range []int{30, 75} {
 		w := newCrowdedShop(t, others)
 		synctest.Test(t, func(t *testing.T) {
 			store := &costing{KV: w.fake}
@@ -154,8 +154,8 @@ func TestAnIdleMinuteCostsTheSameBesideManyGroups(t *testing.T) {
 		})
 	}
 	require.Zero(t, costs[30].Writes)
-	require.Zero(t, costs[120].Writes)
-	require.InEpsilon(t, costs[30].Reads, costs[120].Reads, 0.1, "%+v", costs)
+	require.Zero(t, costs[75].Writes)
+	require.InEpsilon(t, costs[30].Reads, costs[75].Reads, 0.1, "%+v", costs)
 }
 
 // TestAChangedDocumentWakesItsOwner, though nobody looks at it for half an hour: a

@@ -237,6 +237,9 @@ func (w *world) apply(cluster string, pointers []appcontext.Pointer) {
 	}
 	wanted := map[bundle.ID]ledger.Entry{}
 	for _, p := range pointers {
+		if len(p.Clusters[cluster]) == 0 {
+			continue
+		}
 		objects, _, err := w.contexts.ObjectsOn(ctx, p, cluster)
 		if intent.CodeOf(err) == appcontext.ErrStale {
 			return // others are at work: the next round applies it

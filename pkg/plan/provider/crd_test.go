@@ -46,8 +46,8 @@ func TestTheDefinitionIsWrittenAsTheObjectIs(t *testing.T) {
 		require.NoError(t, err)
 		written, err := definition("edge+hub", installation)
 		require.NoError(t, err)
-		assert.Equal(t, whole, written)
-		assert.Equal(t, string(whole.JSON), string(written.JSON))
+		require.Equal(t, string(whole.JSON), string(written.JSON))
+		require.Equal(t, whole, written)
 	}
 }
 
