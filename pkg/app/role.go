@@ -74,7 +74,7 @@ func (c Config) reaching(installation string, registry *replicas.Registry, write
 
 // parts are what runs beside the edge, by name.
 func (s *service) parts() map[string]func(context.Context) error {
-	parts := map[string]func(context.Context) error{"--data-dir": s.stores.run, "replica": s.replicas.Run}
+	parts := map[string]func(context.Context) error{"--data-dir": s.stores.run, "replica": s.replicas.Run, "memory": runRest}
 	if s.config.accepts() {
 		parts["name index"] = s.index.Run
 	}

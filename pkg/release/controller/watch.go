@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -155,7 +156,7 @@ func (c *Controller) readInterest(ctx context.Context) (*interest, int64, error)
 // interest says by the current pointers what matters to which owner. An
 // external-dns is none of them.
 type interest struct {
-	pointers map[appcontext.Owner]appcontext.Pointer
+	pointers map[appcontext.Owner]matter
 	services map[address.Service]owners // to whom it matters
 	sources  map[string]owners          // by cluster: to whom any of its Services matters
 	placed   map[string]owners          // by cluster: to whom its nodes matter
@@ -163,9 +164,15 @@ type interest struct {
 
 type owners map[intent.Path]bool
 
+// matter is what is observed that matters to an owner, as its pointer says.
+type matter struct {
+	services   map[string][]string
+	placements map[string][]placement.Placement
+}
+
 func newInterest() *interest {
 	return &interest{
-		pointers: map[appcontext.Owner]appcontext.Pointer{}, services: map[address.Service]owners{},
+		pointers: map[appcontext.Owner]matter{}, services: map[address.Service]owners{},
 		sources: map[string]owners{}, placed: map[string]owners{},
 	}
 }
@@ -175,26 +182,26 @@ func (i *interest) take(p appcontext.Pointer) {
 	if _, _, _, isProvider := p.Owner.Provider(); isProvider {
 		return
 	}
-	i.note(i.pointers[p.Owner], false)
-	i.note(p, true)
+	owner, now := intent.Path(p.Owner), matter{p.Services, p.Placements}
+	i.note(owner, i.pointers[p.Owner], false)
+	i.note(owner, now, true)
 	if len(p.Services)+len(p.Placements) == 0 {
 		delete(i.pointers, p.Owner) // nothing that is observed matters to it
 		return
 	}
-	i.pointers[p.Owner] = appcontext.Pointer{Owner: p.Owner, Services: p.Services, Placements: p.Placements}
+	i.pointers[p.Owner] = now
 }
 
-// note writes down what matters to a pointer's owner, or that it no longer does.
-func (i *interest) note(p appcontext.Pointer, matters bool) {
-	owner := intent.Path(p.Owner)
-	for cluster, names := range p.Services {
+// note writes down what matters to an owner, or that it no longer does.
+func (i *interest) note(owner intent.Path, of matter, matters bool) {
+	for cluster, names := range of.services {
 		mark(i.sources, cluster, owner, matters)
 		for _, service := range names {
 			namespace, name, _ := strings.Cut(service, "/")
 			mark(i.services, address.Service{Cluster: cluster, Namespace: namespace, Name: name}, owner, matters)
 		}
 	}
-	for cluster, placements := range p.Placements {
+	for cluster, placements := range of.placements {
 		mark(i.placed, cluster, owner, matters && len(placements) > 0)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -23,7 +24,7 @@ type Inputs struct {
 	Drained state.DrainedList
 
 	pointer  appcontext.Pointer // of the context that was made of it
-	bindings map[string][]int   // of the group, by their Service ("namespace/name")
+	bindings map[string][]int   // of the group, by their Service ("namespace/name"); nil: there are few
 }
 
 // RenderInputs reads what a deployed group's names follow from. The documents are
@@ -110,7 +111,8 @@ func (s *Renderer) holds(ctx context.Context, on *Inputs) (bool, error) {
 // There may be very many groups and names: those whose last step was longest ago are
 // forgotten. A changed address then takes a whole step.
 type InputCache struct {
-	of recent.Memory[intent.Path, *Inputs]
+	of    recent.Memory[intent.Path, *Inputs]
+	texts recent.Texts
 }
 
 // mostInputs is of how many groups and names inputs are remembered.
@@ -125,17 +127,77 @@ func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer
 		return
 	}
 	on.pointer = is
-	on.pointer.Services, on.pointer.Placements = nil, nil // large, and not asked for
+	on.pointer.Services, on.pointer.Placements, on.pointer.Clusters = nil, nil, nil // large, and not asked for
 	on.Group.DNS = nil
 	if !slices.ContainsFunc(on.Group.Clusters, func(c plan.Cluster) bool { return c.Directory != "" }) {
 		on.Group.Apps = nil // nobody reads addresses out of their manifests
+	}
+	all.share(on)
+	on.sort()
+	all.of.Keep(group, on, mostInputs)
+}
+
+// fewBindings are searched, which takes less memory than a map.
+const fewBindings = 8
+
+// sort orders the bindings by their Service.
+func (on *Inputs) sort() {
+	on.bindings = nil
+	if len(on.Group.Bindings) <= fewBindings {
+		return
 	}
 	on.bindings = map[string][]int{}
 	for n, b := range on.Group.Bindings {
 		service := b.Namespace + "/" + b.Service
 		on.bindings[service] = append(on.bindings[service], n)
 	}
-	all.of.Keep(group, on, mostInputs)
+}
+
+// follow are the bindings that follow a Service, by their places.
+func (on *Inputs) follow(service string) []int {
+	if on.bindings != nil {
+		return on.bindings[service]
+	}
+	var found []int
+	for n, b := range on.Group.Bindings {
+		if namespace, name, _ := strings.Cut(service, "/"); b.Namespace == namespace && b.Service == name {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// share makes inputs share the texts that are those of many. It changes no slice, because others may read them.
+func (all *InputCache) share(on *Inputs) {
+	one, own := all.texts.Shared, string(on.Group.Path)
+	on.inputs, on.asked = slices.Clone(on.inputs), slices.Clone(on.asked)
+	for n, input := range on.inputs {
+		if !strings.HasSuffix(string(input.Path), own) { // it is another one's, too
+			on.inputs[n].Path, on.inputs[n].UID = intent.Path(one(string(input.Path))), one(input.UID)
+		}
+	}
+	for n, path := range on.asked {
+		if at := slices.IndexFunc(on.inputs, func(i state.Input) bool { return i.Path == path }); at >= 0 {
+			on.asked[n] = on.inputs[at].Path
+		} else {
+			on.asked[n] = intent.Path(one(string(path)))
+		}
+	}
+	g := &on.Group
+	for _, text := range []*string{&g.Installation, &g.Project.Name, &g.Project.Namespace, &g.CompositeApp, &g.Version, &g.LogicalCloud, &g.LogicalCloudNamespace} {
+		*text = one(*text)
+	}
+	g.Clusters, g.Bindings = slices.Clone(g.Clusters), slices.Clone(g.Bindings)
+	for n := range g.Clusters {
+		g.Clusters[n].Name, g.Clusters[n].Directory = one(g.Clusters[n].Name), one(g.Clusters[n].Directory)
+	}
+	for n := range g.Bindings {
+		b := &g.Bindings[n]
+		for _, text := range []*string{&b.App, &b.Service, &b.Namespace, &b.Record, &b.Cluster, &b.View, &b.Prefix, &b.Former} {
+			*text = one(*text)
+		}
+		b.Scope, b.Sources = intent.Scope(one(string(b.Scope))), all.texts.All(b.Sources)
+	}
 }
 
 // followsServices tells whether any name has the addresses of a Service.

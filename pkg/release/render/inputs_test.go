@@ -1,7 +1,9 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,5 +35,45 @@ func TestInputsAreRememberedOfSoManyNamesOnly(t *testing.T) {
 	require.Nil(t, cache.get(name(0)))
 	require.NotNil(t, cache.get(name(2*mostInputs-1)))
 	keep(0)
-	require.Equal(t, map[string][]int{"shop/web": {0}}, cache.get(name(0)).bindings, "it is remembered again after its next step")
+	require.Equal(t, []int{0}, cache.get(name(0)).follow("shop/web"), "it is remembered again after its next step")
+	require.Empty(t, cache.get(name(0)).follow("shop/other"))
+}
+
+// TestTheInputsOfANameTakeLittle: there are those of very many names, which have nearly all texts in common.
+func TestTheInputsOfANameTakeLittle(t *testing.T) {
+	const most = 2000 // bytes of each
+	cache := &InputCache{}
+	keep := func(n int) {
+		group := intent.Path(fmt.Sprintf("projects/shop/names/n%06d.lab.example", n))
+		on := &Inputs{
+			inputs: []state.Input{{Path: group, UID: fmt.Sprint("uid-of-a-name-", n), Revision: 1}, {Path: "lifecycle/projects/shop/dns-update-records/" + intent.Path(text("lab")), UID: text("uid-of-a-provider")}},
+			asked:  []intent.Path{group, intent.Path(text(string(state.DrainedPath))), "lifecycle/projects/shop/dns-update-records/" + intent.Path(text("lab"))},
+		}
+		require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{"installation":"01234567-89ab-cdef-0123-456789abcdef","path":%q,"uid":"uid-of-a-name-%d",
+			"project":{"name":"shop","namespace":"shop-dns"},"name":"n%06d.lab.example","clusters":[{"name":"edge+hub","directory":"hub"},{"name":"edge+paris"}],
+			"bindings":[{"app":"names","service":"web","namespace":"shop","record":"lab","scope":"public","cluster":"edge+hub","sources":["edge+paris"],
+			"hosts":[{"name":"n%06d.lab.example","ttl":30}]}]}`, group, n, n, n), &on.Group))
+		cache.Keep(group, on, appcontext.Pointer{Owner: appcontext.Owner(group), ContextID: fmt.Sprint(n)})
+	}
+	keep(mostInputs)
+	before := heap()
+	for n := range mostInputs {
+		keep(n)
+	}
+	each := (heap() - before) / mostInputs
+	t.Logf("%d bytes", each)
+	require.Less(t, each, most)
+	require.Equal(t, []int{0}, cache.get("projects/shop/names/n000007.lab.example").follow("shop/web"))
+}
+
+// text is a text in memory of its own.
+func text(of string) string { return string([]byte(of)) }
+
+// heap is what is in use.
+func heap() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }

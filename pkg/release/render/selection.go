@@ -42,7 +42,7 @@ func (s *Renderer) ReconcileService(ctx context.Context, group intent.Path, serv
 
 func (s *Renderer) trySelect(ctx context.Context, group intent.Path, service string) (Selection, error) {
 	on := s.Inputs.get(group)
-	if on == nil || len(on.bindings[service]) == 0 { // another replica may know more
+	if on == nil || len(on.follow(service)) == 0 { // another replica may know more
 		return Selection{Whole: true}, nil
 	}
 	if same, err := s.holds(ctx, on); err != nil || !same {
@@ -81,7 +81,7 @@ const mostCompared = kv.MaxOps / 2
 // places are where the DNSEndpoints of a Service are.
 func (on *Inputs) places(service string) []appcontext.Place {
 	var out []appcontext.Place
-	for _, n := range on.bindings[service] {
+	for _, n := range on.follow(service) {
 		b := on.Group.Bindings[n]
 		out = append(out, appcontext.Place{App: b.App, ID: endpoints.ID(on.Group, b)})
 	}
@@ -91,7 +91,7 @@ func (on *Inputs) places(service string) []appcontext.Place {
 // refill renders the bindings of one Service, as fill does those of the group.
 func (on *Inputs) refill(ctx context.Context, service string, before bundle.Bundle, look Sources) (Contents, error) {
 	c, now := Contents{services: map[string][]string{}}, &past{objects: before, group: on.Group}
-	for _, n := range on.bindings[service] {
+	for _, n := range on.follow(service) {
 		b := on.Group.Bindings[n]
 		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], on.Drained.Clusters, now, look); err != nil {
 			return c, err

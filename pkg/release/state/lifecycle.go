@@ -327,9 +327,44 @@ func (l *Lifecycle) Leaves(record intent.Path) bool {
 	return slices.ContainsFunc(l.Leaving, of) && !slices.ContainsFunc(l.Uses, of)
 }
 
+// pinnedAt is the lifecycle of a provider as it was read.
+type pinnedAt struct {
+	path     intent.Path
+	uid      string
+	revision int64
+}
+
+// mostPinned is of how many providers the records are remembered.
+const mostPinned = 64
+
 // Pinned answers the records of a group's bindings as they are deployed. It does not read
-// again what was read already.
+// again what was read already. The groups of one provider share the map, which nobody may change.
 func (s *Store) Pinned(ctx context.Context, g plan.Group, read ...intent.Document) (map[string]plan.Record, error) {
+	at, alone := onlyPinned(g, read)
+	if known, is := s.pinned.Get(at); alone && is {
+		return known, nil
+	}
+	records, err := readPinned(ctx, s, g, read)
+	if err == nil && alone {
+		s.pinned.Keep(at, records, mostPinned)
+	}
+	return records, err
+}
+
+// onlyPinned is the lifecycle of a group's only provider, if it was read.
+func onlyPinned(g plan.Group, read []intent.Document) (pinnedAt, bool) {
+	if len(g.Bindings) == 0 || slices.ContainsFunc(g.Bindings, func(b plan.Binding) bool { return b.Record != g.Bindings[0].Record }) {
+		return pinnedAt{}, false
+	}
+	path := LifecyclePath(RecordPath(g, g.Bindings[0]))
+	n := slices.IndexFunc(read, func(doc intent.Document) bool { return doc.Path == path })
+	if n < 0 {
+		return pinnedAt{}, false
+	}
+	return pinnedAt{path, read[n].UID, read[n].Revision}, true
+}
+
+func readPinned(ctx context.Context, s *Store, g plan.Group, read []intent.Document) (map[string]plan.Record, error) {
 	records := map[string]plan.Record{}
 	for _, b := range g.Bindings {
 		if _, known := records[b.Record]; known {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -41,6 +42,7 @@ type Store struct {
 	DocumentKey func(path intent.Path) string // where KV has a document; nil: it has not all of them
 
 	releases recent.Memory[string, []byte] // packed, by their context ids: they never change
+	pinned   recent.Memory[pinnedAt, map[string]plan.Record]
 }
 
 // Ahead is a list of keys that a request or a step is about to read.

@@ -8,7 +8,6 @@ package appcontext
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -89,10 +88,10 @@ type Pointer struct {
 	Schema     int                              `json:"schema"`               // the schema version that it needs
 	Trace      string                           `json:"trace,omitempty"`      // in which the context was made current, as traceparent; empty: in none
 
-	revision int64         // that wrote it, 0 for none
-	touched  int64         // that wrote the touch beside it, 0 for none or not known
-	stages   intent.Stages // of the touch
-	trail    string        // the touch's Trace
+	revision int64          // that wrote it, 0 for none
+	touched  int64          // that wrote the touch beside it, 0 for none or not known
+	stages   *intent.Stages // of the touch; nil: not known; not changed any more
+	trail    string         // the touch's Trace
 }
 
 // Revision is the store's revision that wrote the pointer, or last changed an
@@ -101,10 +100,13 @@ func (p Pointer) Revision() int64 { return max(p.revision, p.touched) }
 
 // Stages are when the last change of single objects came to be decided, else when the context was made current.
 func (p Pointer) Stages() intent.Stages {
-	if p.touched > p.revision {
-		return p.stages
+	switch {
+	case p.touched <= p.revision:
+		return intent.Stages{Decided: p.Since}
+	case p.stages == nil:
+		return intent.Stages{}
 	}
-	return intent.Stages{Decided: p.Since}
+	return *p.stages
 }
 
 // Trail is the trace, as traceparent, in which the context was made current, or
@@ -139,6 +141,7 @@ type Store struct {
 	kv     kv.KV
 	now    func() time.Time
 	parsed parsed
+	alike  alike
 }
 
 // NewStore makes a Store over kv that tells the time by now.
@@ -178,7 +181,7 @@ func (s *Store) Current(ctx context.Context, owner Owner) (Pointer, error) {
 	if err != nil {
 		return Pointer{Owner: owner}, err
 	}
-	pointers, err := decode(items)
+	pointers, err := s.decode(items)
 	if err != nil || len(pointers) == 0 {
 		return Pointer{Owner: owner}, err
 	}
@@ -192,7 +195,7 @@ func (s *Store) Pointers(ctx context.Context) ([]Pointer, int64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	pointers, err := decode(items)
+	pointers, err := s.decode(items)
 	return pointers, revision, err
 }
 
@@ -206,7 +209,7 @@ func (s *Store) Below(ctx context.Context, owners string) ([]Pointer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(append(items, touches...))
+	return s.decode(append(items, touches...))
 }
 
 // Change is a batch of pointers that changed, and of contexts of which single
@@ -221,10 +224,10 @@ type Change struct {
 // Watch delivers what changes from a revision on (inclusive) until ctx ends,
 // when the channel closes.
 func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
-	return kv.Map(ctx, s.kv.Watch(ctx, pointerPrefix, from), changeOf)
+	return kv.Map(ctx, s.kv.Watch(ctx, pointerPrefix, from), s.changeOf)
 }
 
-func changeOf(batch kv.Batch) Change {
+func (s *Store) changeOf(batch kv.Batch) Change {
 	change := Change{Lost: batch.Compacted}
 	for _, event := range batch.Events {
 		if event.Deleted {
@@ -232,7 +235,7 @@ func changeOf(batch kv.Batch) Change {
 		}
 		if owner, is := touchedOwner(event.Key); is {
 			change.Touches = append(change.Touches, decodeTouch(owner, event.Item))
-		} else if p, err := decodePointer(event.Item); err == nil {
+		} else if p, err := s.alike.pointer(event.Item); err == nil {
 			change.Pointers = append(change.Pointers, p)
 		}
 	}
@@ -240,7 +243,7 @@ func changeOf(batch kv.Batch) Change {
 }
 
 // decode reads pointers, and the touches behind them.
-func decode(items []kv.Item) ([]Pointer, error) {
+func (s *Store) decode(items []kv.Item) ([]Pointer, error) {
 	var pointers []Pointer
 	at := map[Owner]int{}
 	for _, item := range items {
@@ -250,7 +253,7 @@ func decode(items []kv.Item) ([]Pointer, error) {
 			}
 			continue
 		}
-		p, err := decodePointer(item)
+		p, err := s.alike.pointer(item)
 		if err != nil {
 			return nil, err
 		}
@@ -258,10 +261,4 @@ func decode(items []kv.Item) ([]Pointer, error) {
 		pointers = append(pointers, p)
 	}
 	return pointers, nil
-}
-
-func decodePointer(item kv.Item) (Pointer, error) {
-	p := Pointer{revision: item.ModRevision}
-	err := json.Unmarshal(item.Value, &p)
-	return p, err
 }

@@ -198,8 +198,8 @@ func Named(item kv.Item) ([]string, error) {
 	if _, touch := touchedOwner(item.Key); touch || !strings.HasPrefix(item.Key, pointerPrefix) {
 		return nil, nil
 	}
-	p, err := decodePointer(item)
-	if err != nil {
+	var p Pointer
+	if err := json.Unmarshal(item.Value, &p); err != nil {
 		return nil, fmt.Errorf("%s: %w", item.Key, err)
 	}
 	return slices.DeleteFunc([]string{p.ContextID, p.Previous}, func(id string) bool { return id == "" }), nil

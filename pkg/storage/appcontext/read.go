@@ -148,7 +148,7 @@ func (s *Store) folderOf(p Pointer, app, cluster string, items []kv.Item) (folde
 		if !isResource(prefix, item.Key) {
 			continue
 		}
-		o, err := s.parsed.resource(cluster, app, item)
+		o, err := s.parsed.resource(cluster, app, item, len(items) > 1)
 		if err != nil {
 			return f, err
 		}

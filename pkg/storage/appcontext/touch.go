@@ -48,7 +48,7 @@ func (t Touch) Clusters() []string {
 // After is the pointer as it is since a touch that came behind it.
 func (p Pointer) After(t Touch) Pointer {
 	if t.revision > p.touched {
-		p.touched, p.stages, p.trail = t.revision, intent.Stages{Observed: t.Cause, Seen: t.Seen, Decided: t.Since}, t.Trace
+		p.touched, p.stages, p.trail = t.revision, &intent.Stages{Observed: t.Cause, Seen: t.Seen, Decided: t.Since}, t.Trace
 	}
 	return p
 }
@@ -102,7 +102,7 @@ func (s *Store) Held(ctx context.Context, contextID string, places []Place) (Hel
 	revisions := map[string]int64{}
 	for _, item := range items {
 		at := places[slices.Index(keys, item.Key)]
-		o, err := s.parsed.resource(at.Cluster, at.App, item)
+		o, err := s.parsed.resource(at.Cluster, at.App, item, len(items) > 1)
 		if err != nil {
 			return h, err
 		}

@@ -211,7 +211,7 @@ func (t *Applier) note(ctx context.Context, outcomes []outcome) bool {
 			continue
 		}
 		if want := o.action.want; want != nil && o.entry.Status == ledger.Applied && t.Ledger.Entries()[id].Digest != want.Digest {
-			t.Metrics.Applied(want.Stages.Decided, t.Clock.Now())
+			t.Metrics.Applied(want.Stages.Times().Decided, t.Clock.Now())
 			if id.IsEndpoint() {
 				o.entry.Stages = t.written(id, want)
 			}
@@ -223,7 +223,7 @@ func (t *Applier) note(ctx context.Context, outcomes []outcome) bool {
 
 // written is when a DNSEndpoint that has just been written came how far.
 func (t *Applier) written(id bundle.ID, want *state.Wanted) *intent.Stages {
-	s, of := want.Stages, state.MarkOf(id, want).Metric()
+	s, of := want.Stages.Times(), state.MarkOf(id, want).Metric()
 	s.Written = t.Clock.Now().UTC()
 	t.Metrics.Reached(metrics.Seen, of, s.Observed, s.Seen)
 	t.Metrics.Reached(metrics.Decided, of, s.Observed, s.Decided)

@@ -26,8 +26,8 @@ func (w waiting) after(actions []action, now time.Time) (next waiting, oldest ti
 		since, known := w[key]
 		switch {
 		case known:
-		case a.want != nil && !a.drift && !a.want.Stages.Decided.IsZero():
-			since = a.want.Stages.Decided
+		case a.want != nil && !a.drift && !a.want.Stages.Times().Decided.IsZero():
+			since = a.want.Stages.Times().Decided
 		default:
 			since = now
 		}

@@ -19,7 +19,7 @@ func TestSinceWhenTheOldestActionWaits(t *testing.T) {
 		return action{operation: create, id: bundle.ID{Kind: "ConfigMap", Name: name}}
 	}
 	wants := func(a action, digest string, since time.Time) action {
-		a.want = &state.Wanted{Digest: digest, Stages: intent.Stages{Decided: since}}
+		a.want = &state.Wanted{Digest: digest, Stages: state.StagesOf(intent.Stages{Decided: since})}
 		return a
 	}
 	w, oldest := waiting(nil).after(nil, now)

@@ -20,8 +20,9 @@ func KindOf(id bundle.ID) Kind { return Kind{Group: id.Group, Kind: id.Kind} }
 
 // Marks are the labels and annotations that an object wants to carry.
 type Marks struct {
-	Labels      map[string]string
+	Labels      map[string]string // but for LabelName, so that the objects of very many names may share them
 	Annotations map[string]string
+	Name        string // the value of LabelName, empty for none
 }
 
 // MarksOf reads the marks out of an object and adds those of the
@@ -33,6 +34,8 @@ func MarksOf(o bundle.Object, installation string) (Marks, error) {
 	}
 	m := Marks{Labels: map[string]string{}, Annotations: head.Annotations}
 	maps.Copy(m.Labels, head.Labels)
+	m.Name = m.Labels[bundle.LabelName]
+	delete(m.Labels, bundle.LabelName)
 	m.Labels[bundle.LabelManagedBy] = bundle.ManagedBy
 	m.Labels[bundle.LabelInstallation] = installation
 	return m, nil
@@ -40,12 +43,22 @@ func MarksOf(o bundle.Object, installation string) (Marks, error) {
 
 // Equal tells whether the marks are the same.
 func (m Marks) Equal(other Marks) bool {
-	return maps.Equal(m.Labels, other.Labels) && maps.Equal(m.Annotations, other.Annotations)
+	return m.Name == other.Name && maps.Equal(m.Labels, other.Labels) && maps.Equal(m.Annotations, other.Annotations)
+}
+
+// All are all labels, in a map of their own.
+func (m Marks) All() map[string]string {
+	all := maps.Clone(m.Labels)
+	if m.Name != "" {
+		all[bundle.LabelName] = m.Name
+	}
+	return all
 }
 
 // Intact tells whether the live object still carries the marks.
 func (m Marks) Intact(live Live) bool {
-	return intent.HasLabels(live.Labels, m.Labels) && intent.HasLabels(live.Annotations, m.Annotations)
+	named := m.Name == "" || live.Labels[bundle.LabelName] == m.Name
+	return named && intent.HasLabels(live.Labels, m.Labels) && intent.HasLabels(live.Annotations, m.Annotations)
 }
 
 // Ours tells whether the live object belongs to the installation.

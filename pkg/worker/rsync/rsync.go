@@ -137,7 +137,7 @@ func (t *Handovers) shares() (map[appcontext.Owner]handover.Wanted, error) {
 		share := shares[owner]
 		share.Objects = append(share.Objects, want.HandedOver())
 		share.Applied = t.everApplied
-		share.ContextID = t.Desired.Pointer(string(owner)).ContextID
+		share.ContextID = t.Desired.Context(string(owner))
 		shares[owner] = share
 	}
 	return shares, nil

@@ -26,8 +26,8 @@ type Contexts interface {
 type Wanted struct {
 	Object bundle.Object
 	Digest string
-	Stages intent.Stages // when its content came to be decided; zero: it is not known
-	Trace  string        // the trace, as traceparent, in which it got its content; empty for none
+	Stages Stages // when its content came to be decided; zero: it is not known
+	Trace  string // the trace, as traceparent, in which it got its content; empty for none
 
 	Labelled *bundle.Object // as it is handed over to rsync; nil: it was not yet
 	Shared   bool           // it is somebody else's, in which keys are ours
@@ -39,9 +39,11 @@ type Wanted struct {
 
 // share is what one owner wants in the cluster, as of a revision of the store.
 type share struct {
-	pointer  appcontext.Pointer
-	revision int64
-	objects  held
+	contextID string
+	seq       int64              // of the pointer
+	verify    *appcontext.Verify // how its names are verified
+	revision  int64
+	objects   held
 }
 
 // held are the objects of one owner, ordered by ID. There are very many owners with one object, for which a map would take
@@ -59,7 +61,7 @@ func (h held) get(id bundle.ID) *Wanted {
 
 // isOf tells whether a share holds what a pointer says.
 func (s *share) isOf(p appcontext.Pointer) bool {
-	return s != nil && s.pointer.ContextID == p.ContextID && s.pointer.Seq == p.Seq && p.Revision() <= s.revision
+	return s != nil && s.contextID == p.ContextID && s.seq == p.Seq && p.Revision() <= s.revision
 }
 
 // Desired is the union of what all owners want in one cluster. Shares of which
@@ -72,6 +74,7 @@ type Desired struct {
 	few      map[bundle.ID]bool // those of objects that are no DNSEndpoints, of which there may be very many
 	moved    int64              // how often the cluster had moved when the shares were read
 	changes  int64              // how often shares have changed
+	alike    alike
 }
 
 // staleAttempts is how often a pointer may move while its context is read.
@@ -99,12 +102,20 @@ func (d *Desired) objectOf(owner appcontext.Owner, id bundle.ID) *Wanted {
 	return nil
 }
 
-// Pointer answers the pointer that an owner's objects were read by.
-func (d *Desired) Pointer(owner string) appcontext.Pointer {
+// Context answers the id of the context that an owner's objects were read from, empty for none.
+func (d *Desired) Context(owner string) string {
 	if of := d.shares[appcontext.Owner(owner)]; of != nil {
-		return of.pointer
+		return of.contextID
 	}
-	return appcontext.Pointer{}
+	return ""
+}
+
+// verify answers how the names of an owner are verified, nil if they are not.
+func (d *Desired) verify(owner string) *appcontext.Verify {
+	if of := d.shares[appcontext.Owner(owner)]; of != nil {
+		return of.verify
+	}
+	return nil
 }
 
 // Load brings the union up to the current pointers. It fails, and changes nothing,
@@ -156,7 +167,7 @@ func (d *Desired) merge(changed map[appcontext.Owner]*share, entries map[bundle.
 	}
 	owners := d.concerned(changed)
 	for owner, next := range changed {
-		if next.pointer.ContextID == "" {
+		if next.contextID == "" {
 			delete(d.shares, owner)
 		} else {
 			d.shares[owner] = next
@@ -235,17 +246,14 @@ func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[
 
 // shareOf is what a pointer's objects are for its owner.
 func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision int64) (*share, error) {
-	s := &share{pointer: p, revision: revision, objects: make(held, 0, len(objects))}
-	alone, alike := []string{string(p.Owner)}, map[string]cluster.Marks{}
+	s := &share{contextID: p.ContextID, seq: p.Seq, verify: p.Verify, revision: revision, objects: make(held, 0, len(objects))}
+	alone := []string{string(p.Owner)}
 	for _, o := range objects {
 		marks, err := cluster.MarksOf(o, d.cluster.Installation)
 		if err != nil {
 			return nil, err
 		}
-		if known, ok := alike[o.App]; ok && known.Equal(marks) {
-			marks = known // the objects of an app mostly have the same
-		}
-		alike[o.App] = marks
+		marks = d.alike.share(marks)
 		want := &Wanted{Object: o, Digest: o.Digest(), Shared: o.Shared(), Marks: marks, Owners: alone}
 		want.follow(d.objectOf(p.Owner, o.ID), p)
 		s.objects = append(s.objects, want)
@@ -259,11 +267,11 @@ func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision 
 func (w *Wanted) follow(before *Wanted, p appcontext.Pointer) {
 	switch {
 	case before == nil:
-		w.Stages, w.Trace = intent.Stages{Decided: p.Stages().Decided}, p.Trail()
+		w.Stages, w.Trace = StagesOf(intent.Stages{Decided: p.Stages().Decided}), p.Trail()
 	case before.Digest == w.Digest:
 		w.Trace = before.Trace
 	default:
-		w.Stages, w.Trace = p.Stages(), p.Trail()
+		w.Stages, w.Trace = StagesOf(p.Stages()), p.Trail()
 	}
 }
 
@@ -332,7 +340,7 @@ func (w *Wanted) Label() error {
 		return err
 	}
 	metadata, _ := content["metadata"].(map[string]any)
-	metadata["labels"] = w.Marks.Labels
+	metadata["labels"] = w.Marks.All()
 	raw, err := json.Marshal(content)
 	if err == nil {
 		var labelled bundle.Object

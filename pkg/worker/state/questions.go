@@ -58,7 +58,7 @@ func (p *Picture) ways() how {
 	ways := how{}
 	for id := range p.Desired.few {
 		if want := p.Desired.Object(id); isExternalDNS(id, want) {
-			ways[MarkOf(id, want)] = p.Desired.Pointer(want.Owners[0]).Verify
+			ways[MarkOf(id, want)] = p.Desired.verify(want.Owners[0])
 		}
 	}
 	return ways

@@ -72,7 +72,7 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 	if want := asked.Want; want != nil {
 		p.sharers.remove(one)
 		if one.digest != want.Digest {
-			one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Stages.Observed
+			one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Stages.Times().Observed
 		}
 		one.mark = asked.Mark()
 		p.sharers.add(one)

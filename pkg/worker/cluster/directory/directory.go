@@ -243,8 +243,16 @@ func identifyFile(raw []byte) (bundle.ID, error) {
 }
 
 func hash(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:16])
+	of := sum(raw)
+	return hex.EncodeToString(of[:])
+}
+
+// hashed is how many bytes a hash has.
+const hashed = 16
+
+func sum(raw []byte) [hashed]byte {
+	of := sha256.Sum256(raw)
+	return [hashed]byte(of[:hashed])
 }
 
 // render writes the object as a file has it. A Secret whose value only

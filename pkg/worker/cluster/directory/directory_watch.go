@@ -3,6 +3,7 @@ package directory
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"path"
@@ -13,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
 
@@ -29,15 +31,54 @@ type directoryWatches struct {
 
 	mu      sync.Mutex
 	files   map[string]*scanned // not changed any more
+	texts   recent.Texts
 	synced  bool
 	trouble error
 }
 
+// scanned is a file as it was looked at. There may be very many, so that it has what it says in short.
 type scanned struct {
-	size    int64
-	changed time.Time
-	live    cluster.Live
-	id      bundle.ID
+	size        int64
+	changed     time.Time
+	hash        [hashed]byte // of what it holds
+	group, kind string
+	ours        bool
+	labels      []mark // none, unless it is ours
+	annotations []mark
+}
+
+// mark is a label or an annotation.
+type mark struct{ key, value string }
+
+// live is the object as the file has it.
+func (s *scanned) live(at string) *cluster.Live {
+	return &cluster.Live{
+		Version: cluster.Version{UID: hash([]byte(at)), ResourceVersion: hex.EncodeToString(s.hash[:])},
+		Labels:  unmarked(s.labels), Annotations: unmarked(s.annotations),
+	}
+}
+
+// marked are labels or annotations in short, with the texts that many files have in common.
+func (w *directoryWatches) marked(all map[string]string) []mark {
+	out := make([]mark, 0, len(all))
+	for key, value := range all {
+		if key != bundle.LabelName {
+			value = w.texts.Shared(value)
+		}
+		out = append(out, mark{w.texts.Shared(key), value})
+	}
+	return out
+}
+
+func unmarked(all []mark) map[string]string {
+	if len(all) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(all))
+	for _, one := range all {
+		out[one.key] = one.value
+	}
+	return out
 }
 
 // Watch implements Target.
@@ -83,14 +124,14 @@ func (w *directoryWatches) scan() bool {
 		return changed
 	}
 	for at, file := range w.files {
-		if _, still := found[at]; !still && file.live.Ours(w.directory.options.Installation) {
+		if _, still := found[at]; !still && file.ours {
 			w.directory.vacated(path.Dir(at))
 		}
 	}
 	changed := !w.synced || len(found) != len(w.files)
 	for at, file := range found {
 		before := w.files[at]
-		changed = changed || before == nil || before.live.Version != file.live.Version
+		changed = changed || before == nil || before.hash != file.hash
 	}
 	w.files, w.synced, w.trouble = found, true, nil
 	return changed
@@ -157,7 +198,11 @@ func (w *directoryWatches) look(at string) (*scanned, error) {
 	if err != nil {
 		id = bundle.ID{} // broken by hand, perhaps: nobody's, hence not in sight
 	}
-	return &scanned{size: info.Size(), changed: info.ModTime(), live: liveFile(at, raw), id: id}, nil
+	file := &scanned{size: info.Size(), changed: info.ModTime(), hash: sum(raw), group: w.texts.Shared(id.Group), kind: w.texts.Shared(id.Kind)}
+	if live := liveFile(at, raw); live.Ours(w.directory.options.Installation) {
+		file.ours, file.labels, file.annotations = true, w.marked(live.Labels), w.marked(live.Annotations)
+	}
+	return file, nil
 }
 
 // refresh takes up one write of our own. The directory is locked.
@@ -187,10 +232,10 @@ func (w *directoryWatches) Object(id bundle.ID, _ string) cluster.Sight {
 		return cluster.Sight{}
 	}
 	file, ok := w.files[at]
-	if !ok || !file.live.Ours(w.directory.options.Installation) || file.id.Kind != id.Kind || file.id.Group != id.Group {
+	if !ok || !file.ours || file.kind != id.Kind || file.group != id.Group {
 		return cluster.Sight{Known: true}
 	}
-	return cluster.Sight{Known: true, Live: &file.live}
+	return cluster.Sight{Known: true, Live: file.live(at)}
 }
 
 func (w *directoryWatches) Service(string, string) (address.Observation, bool) {

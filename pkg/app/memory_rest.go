@@ -1,0 +1,65 @@
+package app
+
+import (
+	"context"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// When memory is given back to the machine.
+const (
+	restEvery  = 20 * time.Second
+	leastSpare = 16 << 20 // bytes that nobody uses; fewer are not worth a collection of garbage
+	restShare  = 2        // and at least this part of what lives
+)
+
+// rest gives memory that nobody uses any more back to the machine when the process has little to do, until ctx ends. By
+// itself, Go keeps as much as a burst has taken, which may be several times what lives.
+type rest struct {
+	allocated uint64 // since the process began, when it was looked last
+	release   func()
+}
+
+// runRest looks at times, until ctx ends.
+func runRest(ctx context.Context) error {
+	r, ticker := rest{release: debug.FreeOSMemory}, time.NewTicker(restEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			r.look(heapNow())
+		}
+	}
+}
+
+// heapUse is how the heap is used, in bytes.
+type heapUse struct {
+	allocated uint64 // since the process began
+	live      uint64 // as the last collection of garbage found it
+	spare     uint64 // what the process has of the machine besides
+}
+
+func heapNow() heapUse {
+	read := []metrics.Sample{
+		{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(read)
+	live, held := read[1].Value.Uint64(), uint64(0)
+	for _, part := range read[2:] {
+		held += part.Value.Uint64()
+	}
+	return heapUse{read[0].Value.Uint64(), live, held - min(held, live)}
+}
+
+// look gives memory back if little was allocated since the last look, and much is spare.
+func (r *rest) look(now heapUse) {
+	enough := max(leastSpare, now.live/restShare)
+	if atRest := now.allocated-r.allocated < enough; atRest && now.spare > enough {
+		r.release()
+	}
+	r.allocated = now.allocated
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestMemoryIsGivenBackAtRest: not while the process is at work, and not if little is spare.
+func TestMemoryIsGivenBackAtRest(t *testing.T) {
+	t.Parallel()
+	released := 0
+	r := rest{release: func() { released++ }}
+	const live, much = 100 << 20, 80 << 20
+	for _, c := range []struct {
+		reason string
+		now    heapUse
+		want   int
+	}{
+		{"a burst", heapUse{allocated: 1 << 30, live: live, spare: much}, 0},
+		{"it goes on", heapUse{allocated: 2 << 30, live: live, spare: much}, 0},
+		{"it is over", heapUse{allocated: 2<<30 + 1<<20, live: live, spare: much}, 1},
+		{"little is spare", heapUse{allocated: 2<<30 + 2<<20, live: live, spare: 20 << 20}, 1},
+		{"a small process", heapUse{allocated: 2<<30 + 3<<20, live: 1 << 20, spare: 20 << 20}, 2},
+	} {
+		r.look(c.now)
+		require.Equal(t, c.want, released, c.reason)
+	}
+}
+
+// TestTheHeapIsMeasured: garbage that nothing has collected yet is spare, and goes.
+func TestTheHeapIsMeasured(t *testing.T) {
+	const size = 64 << 20
+	burst := make([]byte, size)
+	runtime.KeepAlive(burst)
+	before := heapNow()
+	require.Greater(t, before.spare, uint64(size/2))
+	r := rest{allocated: before.allocated, release: debug.FreeOSMemory}
+	r.look(before)
+	require.Less(t, heapNow().spare, before.spare-size/2)
+}
