@@ -1,7 +1,6 @@
 package release_test
 
 import (
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -165,8 +164,8 @@ func (w *world) stored(owner intent.Path) state.Lifecycle {
 	w.Helper()
 	doc, err := w.documents.Get(context.Background(), intent.Join(intent.LifecycleCollection, string(owner)))
 	require.NoError(w, err)
-	var l state.Lifecycle
-	require.NoError(w, json.Unmarshal(doc.Body, &l))
+	l, err := state.ReadLifecycle(doc)
+	require.NoError(w, err)
 	return l
 }
 
@@ -215,9 +214,7 @@ func (w *world) frozen(contextID string) state.Release {
 	for _, key := range slices.Sorted(maps.Keys(parts)) {
 		packed.WriteString(parts[key])
 	}
-	text, err := gzip.NewReader(strings.NewReader(packed.String()))
+	r, err := state.Unpack(strings.NewReader(packed.String()))
 	require.NoError(w, err)
-	var r state.Release
-	require.NoError(w, json.NewDecoder(text).Decode(&r))
 	return r
 }

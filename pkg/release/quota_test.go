@@ -237,7 +237,7 @@ func TestAProjectsCountIsNeverBelowWhatItHas(t *testing.T) {
 		return string(item.Value)
 	}
 	sweep := func() { require.NoError(t, w.service.Sweep(t.Context(), time.Hour)) }
-	one := `{"names":1,"objects":1,"uses":[{"record":"projects/shop/dns-update-records/lab","scope":"public","cluster":"edge+hub"}]}`
+	one := `{"names":1,"objects":1,"uses":["projects/shop/dns-update-records/lab public edge+hub"]}`
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	require.Empty(t, count(), "the project has no quota")

@@ -39,7 +39,7 @@ func TestAnOwnerIDIsOnesOwnHoweverItIsWritten(t *testing.T) {
 		w.settle(prod)
 		w.put(www(bankProd), `{"app":"web","serviceName":"web","hostnames":["bank.lab.example"]}`)
 		w.put(bankLab, with("txt-owner-id", strings.ReplaceAll(written, "baker", w.own())))
-		w.refuses(intent.Instantiate, bankProd, "the owner id \"sp-k7wq2m9x-56eb4433\" has the form of Signpost's generated owner ids")
+		w.refuses(intent.Instantiate, bankProd, "the owner id \""+w.own()+"\" has the form of Signpost's generated owner ids")
 	}
 }
 

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -155,10 +154,9 @@ func (o outlook) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error
 // layRelease stores a release as it is frozen.
 func layRelease(t testing.TB, store kv.KV, contextID string, frozen plan.Group) {
 	t.Helper()
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	require.NoError(t, json.NewEncoder(zip).Encode(state.Release{Group: frozen}))
-	require.NoError(t, zip.Close())
+	raw, err := state.Release{Group: frozen}.Pack()
+	require.NoError(t, err)
+	packed := bytes.NewBuffer(raw)
 	const chunk = 512 << 10
 	for n := 0; packed.Len() > 0; n++ {
 		_, _, err := store.Txn(t.Context(), nil, kv.Put(fmt.Sprintf("/signpost/release/%s/%06d", contextID, n), packed.Next(chunk)))

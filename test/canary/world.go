@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/access/accesstest"
+	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/test/e2e/fixture"
 	"github.com/signpost-dns/signpost/test/e2e/otlp"
 )
@@ -83,10 +84,13 @@ func (w *world) file(name, content string) string {
 // see has secrets searched for in a text.
 func (w *world) see(where string, text []byte) {
 	w.out = append(w.out, find{where, text})
-	if packed, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
-		if plain, err := io.ReadAll(packed); err == nil {
+	if zipped, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
+		if plain, err := io.ReadAll(zipped); err == nil {
 			w.out = append(w.out, find{where + ", unpacked", plain})
 		}
+	}
+	if plain, err := packed.Unpack(bytes.NewReader(text)); err == nil {
+		w.out = append(w.out, find{where + ", unpacked", plain})
 	}
 }
 

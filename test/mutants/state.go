@@ -41,6 +41,18 @@ func inStores() []bugs.Bug {
 			Text:        "union(found.Live.Refs, r.Pending.Refs)",
 			Replacement: "union(found.Live.Refs, found.Live.Refs)",
 		},
+		{
+			Name: "releases of another dictionary", File: "pkg/release/state/packed/packed.go",
+			Breaks:      "releases are packed with a dictionary that no reader has",
+			Text:        "zlib.NewWriterLevelDict(&out, zlib.DefaultCompression, []byte(dictionary))",
+			Replacement: "zlib.NewWriterLevelDict(&out, zlib.DefaultCompression, []byte(dictionary)[1:])",
+		},
+		{
+			Name: "events of another release", File: "pkg/release/state/stored.go",
+			Breaks:      "earlier events of a name are told of its present release",
+			Text:        "	if e.Revision != l.Seq {",
+			Replacement: "	if e.Revision > l.Seq {",
+		},
 	}
 }
 

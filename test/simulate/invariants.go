@@ -73,11 +73,11 @@ func (w *world) checkOwner(by *process, key string) {
 func (w *world) checkReferences(op kv.Op) {
 	path := pathOf(op.Key)
 	if !op.Delete {
-		var doc struct{ Refs []intent.Path }
-		if err := json.Unmarshal(op.Value, &doc); err != nil {
+		refs, err := refsIn(op.Value)
+		if err != nil {
 			w.breaks("I1", "%s is damaged: %v", path, err)
 		}
-		for _, to := range doc.Refs {
+		for _, to := range refs {
 			if !w.read(to, nil) {
 				w.breaks("I10", "%s refers to %s, which does not exist", path, to)
 			}
@@ -86,11 +86,22 @@ func (w *world) checkReferences(op kv.Op) {
 	}
 	items, _, _ := w.kv.Range(context.Background(), kv.Range{Prefix: "/signpost/doc/"}) // the fake's own
 	for _, item := range items {
-		var doc struct{ Refs []intent.Path }
-		if json.Unmarshal(item.Value, &doc) == nil && slices.Contains(doc.Refs, path) {
+		if refs, err := refsIn(item.Value); err == nil && slices.Contains(refs, path) {
 			w.breaks("I10", "%s was deleted, and %s refers to it", path, pathOf(item.Key))
 		}
 	}
+}
+
+// refsIn are the documents that a stored document refers to.
+func refsIn(value []byte) (refs []intent.Path, err error) {
+	var doc struct{ Refs map[string][]string }
+	err = json.Unmarshal(value, &doc)
+	for collection, names := range doc.Refs {
+		for _, name := range names {
+			refs = append(refs, intent.Join(collection, name))
+		}
+	}
+	return refs, err
 }
 
 func pathOf(key string) intent.Path {
@@ -254,8 +265,7 @@ type publication struct {
 }
 
 func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r state.Release, objects []bundle.Object) {
-	var l state.Lifecycle
-	w.read(intent.Join(intent.LifecycleCollection, string(owner)), &l)
+	l, _ := w.lifecycle(intent.Path(owner))
 	before := w.published[owner]
 	now := publication{context: p.ContextID, targets: map[string]time.Time{}}
 	for _, b := range unyielded(r.Group, l).Bindings {

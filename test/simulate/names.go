@@ -131,9 +131,9 @@ func (u *users) checkDocument(l state.Lifecycle) {
 	}
 	for _, r := range u.requests[front] {
 		overruled := slices.ContainsFunc(u.requests[front], func(q *request) bool { return q.acked && r.ended > 0 && q.began >= r.ended })
-		if r.body == string(l.Name.Body) && !overruled {
+		if r.body == string(l.Name.At(front).Body) && !overruled {
 			return
 		}
 	}
-	u.world.breaks("I1", "%s is %s, which nobody asked for last", front, l.Name.Body)
+	u.world.breaks("I1", "%s is %s, which nobody asked for last", front, l.Name.At(front).Body)
 }

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,8 +42,7 @@ type oracle struct {
 func (o oracle) lifecycles() map[intent.Path]state.Lifecycle {
 	out := map[intent.Path]state.Lifecycle{}
 	for _, group := range o.world.owners() {
-		var l state.Lifecycle
-		if o.world.read(intent.Join(intent.LifecycleCollection, string(group)), &l) {
+		if l, there := o.world.lifecycle(group); there {
 			out[group] = l
 		}
 	}
@@ -79,12 +77,7 @@ func (o oracle) release(contextID string) (r state.Release, err error) {
 	for _, item := range items {
 		raw.Write(item.Value)
 	}
-	text, err := gzip.NewReader(&raw)
-	if err != nil {
-		return r, err
-	}
-	err = json.NewDecoder(text).Decode(&r)
-	return r, err
+	return state.Unpack(&raw)
 }
 
 // wanted are the objects that the clusters should hold. Where owners differ,

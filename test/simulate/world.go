@@ -20,6 +20,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
@@ -213,6 +214,16 @@ func (w *world) read(path intent.Path, into any) bool {
 		return false
 	}
 	return into == nil || json.Unmarshal(doc.Body, into) == nil
+}
+
+// lifecycle is the stored lifecycle of a group or a name, and whether there is one.
+func (w *world) lifecycle(owner intent.Path) (state.Lifecycle, bool) {
+	doc, err := etcd.New(w.kv).Get(context.Background(), state.LifecyclePath(owner))
+	if err != nil {
+		return state.Lifecycle{}, false
+	}
+	l, err := state.ReadLifecycle(doc)
+	return l, err == nil
 }
 
 // body is a stored document's, empty when it does not exist.

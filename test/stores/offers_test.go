@@ -2,7 +2,6 @@ package stores
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"slices"
 	"strings"
@@ -161,6 +160,7 @@ func (s *shop) lifecycle(owner intent.Path) (l state.Lifecycle) {
 		return l
 	}
 	require.NoError(s, err)
-	require.NoError(s, json.Unmarshal(doc.Body, &l))
+	l, err = state.ReadLifecycle(doc)
+	require.NoError(s, err)
 	return l
 }

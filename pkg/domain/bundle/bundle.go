@@ -162,11 +162,12 @@ func dropNullCreation(v any) {
 	}
 }
 
-// Digest is the hex SHA-256 of the object's canonical JSON. A secret value is
-// in it by its reference alone, which changes with the value.
+// Digest is the first half of the SHA-256 of the object's canonical JSON, in hex. A secret
+// value is in it by its reference alone, which changes with the value.
 func (o Object) Digest() string {
+	const enough = 16
 	sum := sha256.Sum256(o.JSON)
-	return hex.EncodeToString(sum[:])
+	return hex.EncodeToString(sum[:enough])
 }
 
 // Shared tells whether the object belongs to somebody else, and Signpost manages only

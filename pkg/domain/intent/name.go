@@ -1,7 +1,9 @@
 package intent
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -95,13 +97,33 @@ type NameDocument struct {
 	UID       string          `json:"uid"`
 	Revision  int64           `json:"revision"` // of the document, 1 at creation
 	CreatedAt time.Time       `json:"createdAt"`
-	UpdatedAt time.Time       `json:"updatedAt"`
-	Body      json.RawMessage `json:"body"`               // metadata and spec
+	UpdatedAt time.Time       `json:"updatedAt,omitzero"` // zero: as CreatedAt
+	Body      json.RawMessage `json:"body"`               // metadata and spec; as stored, without metadata that are the name alone
 	Clusters  []string        `json:"clusters,omitempty"` // "provider+cluster" that its selector chose for the release; none without a selector
+}
+
+// bareName begins the body of a document whose metadata are its name alone.
+func bareName(path Path) []byte { return []byte(`{"metadata":{"name":"` + path.Name() + `"},`) }
+
+// Stored is the document as its lifecycle holds it: without what At knows.
+func (d NameDocument) Stored(path Path) NameDocument {
+	if d.UpdatedAt.Equal(d.CreatedAt) {
+		d.UpdatedAt = time.Time{}
+	}
+	if spec, bare := bytes.CutPrefix(d.Body, bareName(path)); bare {
+		d.Body = slices.Concat([]byte("{"), spec)
+	}
+	return d
 }
 
 // At is the document under its path.
 func (d NameDocument) At(path Path) Document {
+	if d.UpdatedAt.IsZero() {
+		d.UpdatedAt = d.CreatedAt
+	}
+	if spec, bare := bytes.CutPrefix(d.Body, []byte(`{"spec":`)); bare {
+		d.Body = slices.Concat(bareName(path), []byte(`"spec":`), spec)
+	}
 	return Document{Path: path, UID: d.UID, Revision: d.Revision, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, Body: d.Body, Schema: 1}
 }
 

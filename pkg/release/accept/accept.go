@@ -233,6 +233,8 @@ func (s *Planner) next(ctx context.Context, p *resolve.Proposal, actor string) (
 		uses = p.Draft.Uses
 	} else if err := s.Ownership.PendingReleases(ctx, &l, l.ContextID); err != nil {
 		return l, err
+	} else if intent.IsName(p.Draft.In.Owner.Path) {
+		l.Refs = append(slices.Clone(l.Refs), p.Draft.In.ProjectPath()) // its provider may go before it is gone
 	}
 	for _, cluster := range l.RemovedClusters {
 		ref, _ := intent.ParseCluster(cluster)
@@ -316,9 +318,9 @@ func (s *Planner) claim(ctx context.Context, p *resolve.Proposal, before plan.Gr
 
 // refs are the documents that must stay while the release is in a cluster.
 func refs(d *resolve.Draft) []intent.Path {
-	out := []intent.Path{d.In.CloudPath}
-	if !intent.IsName(d.Group.Path) { // the document of a name is in the lifecycle that refers
-		out = append(out, d.Group.Path)
+	var out []intent.Path
+	if !intent.IsName(d.Group.Path) { // the document of a name is in the lifecycle that refers, and its provider refers to the project
+		out = append(out, d.In.CloudPath, d.Group.Path)
 	}
 	follows := d.In.FollowsClusters()
 	for _, c := range d.Group.Clusters {

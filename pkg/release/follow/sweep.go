@@ -33,7 +33,7 @@ func (s *Follower) dropGone(ctx context.Context, group intent.Path, l state.Life
 		switch code := intent.CodeOf(err); {
 		case code == intent.NotFound && (!l.Orchestrated() || l.AppContext != p.AppContext):
 			s.Logger.InfoContext(ctx, "an app context of EMCO is gone", "group", group, "appContext", p.AppContext)
-			s.Note(&l, state.OutcomeDropped, p.AppContext, "EMCO has deleted it, so its prepared release is dropped")
+			Note(s.Now(), &l, state.OutcomeDropped, p.AppContext, "EMCO has deleted it, so its prepared release is dropped")
 			continue
 		case err != nil && code != intent.NotFound && code != intent.Conflict:
 			return err

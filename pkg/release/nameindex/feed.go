@@ -2,7 +2,6 @@ package nameindex
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -284,8 +283,8 @@ func (f *Feed) read(ctx context.Context, docs []intent.Document) ([]reading, err
 		if state.IsRecord(owner) || state.IsCloud(owner) {
 			continue
 		}
-		r := reading{path: owner}
-		if err := json.Unmarshal(doc.Body, &r.lifecycle); err != nil {
+		r, err := reading{path: owner}, error(nil)
+		if r.lifecycle, err = state.ReadLifecycle(doc); err != nil {
 			f.Logger.WarnContext(ctx, "a lifecycle is damaged", "owner", owner, "error", err)
 			continue
 		}

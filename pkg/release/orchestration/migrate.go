@@ -4,6 +4,7 @@ package orchestration
 
 import (
 	"context"
+	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
@@ -57,7 +58,7 @@ func (s *Sync) migrates(ctx context.Context, group intent.Path, from string) (st
 func (s *Sync) migrated(ctx context.Context, group intent.Path, appContext string) (bool, error) {
 	found := false
 	err := s.EachLifecycle(ctx, "projects/"+state.ProjectName(group)+"/", func(other intent.Path, l state.Lifecycle) error {
-		if found || other == group || !l.CameFrom(appContext) {
+		if found || other == group || !cameFrom(&l, appContext) {
 			return nil
 		}
 		pointer, err := s.Contexts.Current(ctx, state.GroupOwner(other))
@@ -65,4 +66,12 @@ func (s *Sync) migrated(ctx context.Context, group intent.Path, appContext strin
 		return err
 	})
 	return found, err
+}
+
+// cameFrom tells whether a group's app context, or one before it, took the
+// place of one of another group.
+func cameFrom(l *state.Lifecycle, appContext string) bool {
+	return l.Orchestrated() && slices.ContainsFunc(l.Prepared, func(p state.Prepared) bool {
+		return p.From == appContext && !l.Older(l.AppContext, p.AppContext)
+	})
 }

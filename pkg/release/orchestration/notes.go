@@ -22,7 +22,7 @@ func (s *Sync) notePrepared(ctx context.Context, l *state.Lifecycle, p *resolve.
 	if len(p.Draft.Warnings) > 0 {
 		what, level = what+"; warnings: "+strings.Join(p.Draft.Warnings, "; "), slog.LevelWarn
 	}
-	s.Note(l, state.OutcomePrepared, by.ID, what)
+	follow.Note(s.Now(), l, state.OutcomePrepared, by.ID, what)
 	s.Logger.Log(ctx, level, "a release is prepared for an app context of EMCO", "group", p.Draft.Group.Path, "appContext", by.ID, "warnings", p.Draft.Warnings)
 }
 
@@ -58,7 +58,7 @@ func (s *Sync) noteRefused(ctx context.Context, id string, cause error) {
 	reason := (&intent.Error{Detail: known.Detail, Fields: known.Fields}).Error() // causes are none of the group's business
 	_, err = state.RetryOnConflict(group, func() (struct{}, error) {
 		l, err := s.Lifecycle(ctx, group, doc.UID)
-		if err == nil && s.Note(&l, "refused", id, reason) {
+		if err == nil && follow.Note(s.Now(), &l, "refused", id, reason) {
 			_, err = s.Swap(ctx, group, l)
 		}
 		return struct{}{}, err
@@ -89,7 +89,7 @@ func (s *Sync) noteUnaccepted(l *state.Lifecycle, id string, cause error) bool {
 	}
 	l.Prepared = slices.Clone(l.Prepared)
 	l.Prepared[at].Failure = cause.Error()
-	s.Note(l, "failed", id, cause.Error())
+	follow.Note(s.Now(), l, "failed", id, cause.Error())
 	return true
 }
 
@@ -104,7 +104,7 @@ func (s *Sync) noteUnkept(ctx context.Context, group intent.Path, l *state.Lifec
 		return false
 	}
 	l.Unkept = is.ID
-	s.Note(l, "failed", is.ID, l.Unaccepted())
+	follow.Note(s.Now(), l, "failed", is.ID, l.Unaccepted())
 	s.Logger.WarnContext(ctx, "no release is kept for EMCO's current app context", "group", group, "appContext", is.ID, "follows", l.AppContext)
 	return true
 }

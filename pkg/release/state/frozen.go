@@ -2,7 +2,6 @@ package state
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
@@ -86,9 +86,9 @@ const (
 )
 
 // remember keeps a packed release for who reads it next.
-func remember(releases *recent.Memory[string, []byte], contextID string, packed []byte) {
-	if len(packed) <= largeRelease {
-		releases.Keep(contextID, packed, mostReleases)
+func remember(releases *recent.Memory[string, []byte], contextID string, raw []byte) {
+	if len(raw) <= largeRelease {
+		releases.Keep(contextID, raw, mostReleases)
 	}
 }
 
@@ -132,8 +132,8 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 	ids := make(map[string]string, len(contextIDs))
 	out := make(map[string]Release, len(contextIDs))
 	for _, id := range contextIDs {
-		if packed, known := s.releases.Get(id); known {
-			if r, err := unpack(id, bytes.NewReader(packed)); err == nil {
+		if raw, known := s.releases.Get(id); known {
+			if r, err := unpack(id, raw); err == nil {
 				out[id] = r
 				continue
 			}
@@ -154,7 +154,7 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 		if len(item.Value) == chunkSize { // there may be more of it
 			r, err = s.LoadRelease(ctx, id)
 		} else {
-			r, err = unpack(id, bytes.NewReader(item.Value))
+			r, err = unpack(id, item.Value)
 		}
 		switch {
 		case err == nil:
@@ -168,19 +168,9 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 	return out, nil
 }
 
-// unpack is the release of Pack.
-func unpack(contextID string, raw io.Reader) (Release, error) {
-	var r Release
-	text, err := unzipped(contextID, raw)
-	if err == nil {
-		err = json.Unmarshal(text, &r)
-	}
-	return r, err
-}
-
 func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, error) {
-	if packed, known := s.releases.Get(contextID); known {
-		return unzipped(contextID, bytes.NewReader(packed))
+	if raw, known := s.releases.Get(contextID); known {
+		return unzipped(contextID, bytes.NewReader(raw))
 	}
 	return storedText(ctx, s, contextID)
 }
@@ -202,11 +192,7 @@ func storedText(ctx context.Context, s *Store, contextID string) ([]byte, error)
 }
 
 func unzipped(contextID string, raw io.Reader) ([]byte, error) {
-	unzip, err := gzip.NewReader(raw)
-	if err != nil {
-		return nil, fmt.Errorf("release %s: %w", contextID, err)
-	}
-	text, err := io.ReadAll(unzip)
+	text, err := packed.Unpack(raw)
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", contextID, err)
 	}
@@ -226,11 +212,23 @@ func (r Release) Pack() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	if _, err := zip.Write(raw); err != nil {
-		return nil, err
+	return packed.Pack(raw)
+}
+
+// Unpack is the release of Pack.
+func Unpack(from io.Reader) (r Release, err error) {
+	text, err := packed.Unpack(from)
+	if err == nil {
+		err = json.Unmarshal(text, &r)
 	}
-	err = zip.Close()
-	return out.Bytes(), err
+	return r, err
+}
+
+// unpack is the release that is stored under a context id.
+func unpack(contextID string, from []byte) (Release, error) {
+	r, err := Unpack(bytes.NewReader(from))
+	if err != nil {
+		err = fmt.Errorf("release %s: %w", contextID, err)
+	}
+	return r, err
 }

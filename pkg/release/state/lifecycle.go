@@ -24,13 +24,13 @@ type Lifecycle struct {
 	ContextID       string            `json:"contextID"` // of the release
 	Settled         bool              `json:"settled"`   // every object was applied, or is gone, once
 	Failure         string            `json:"failure,omitempty"`
-	Since           time.Time         `json:"since"`              // when it was accepted
-	Done            time.Time         `json:"done"`               // when it settled
+	Since           time.Time         `json:"since,omitzero"`     // when it was accepted
+	Done            time.Time         `json:"done,omitzero"`      // when it settled
 	Trace           string            `json:"trace,omitempty"`    // of the request that was accepted, as traceparent
 	History         []Past            `json:"history,omitempty"`  // earlier releases, oldest first
 	Names           int               `json:"names,omitempty"`    // how many the release publishes; 0 for one of before there were quotas
 	Objects         int               `json:"objects,omitempty"`  // how many the release has on its clusters; 0 likewise
-	Uses            []Use             `json:"uses"`               // the providers that the release relies on
+	Uses            []Use             `json:"uses,omitempty"`     // the providers that the release relies on
 	Leaving         []Use             `json:"leaving,omitempty"`  // those of earlier releases that the context may still rely on
 	Draining        []Use             `json:"draining,omitempty"` // those that it no longer does, until they are settled
 	Former          []Use             `json:"former,omitempty"`   // of homes that records have left, while their names are in both
@@ -41,7 +41,7 @@ type Lifecycle struct {
 	Taking          intent.Path       `json:"taking,omitempty"`   // the group whose names are taken over, until it has handed them over
 	Transferred     []Transfer        `json:"yielded,omitempty"`  // names of the release that others have taken over
 	Retained        []RetainedNames   `json:"held,omitempty"`     // names that stay although nothing offers them an address, by record
-	Refs            []intent.Path     `json:"refs,omitempty"`
+	Refs            []intent.Path     `json:"-"`                  // of the document; in order, and none twice, after it was read
 	Drained         []string          `json:"drained,omitempty"`  // clusters of its public names that were drained when it was last looked at
 	FailSafe        bool              `json:"failSafe,omitempty"` // some of its addresses stay because most clusters fail at once
 	Leftovers       []intent.Leftover `json:"leftovers,omitempty"`
@@ -60,9 +60,9 @@ type Lifecycle struct {
 
 // Use is one external-dns that a group's release relies on.
 type Use struct {
-	Record  intent.Path  `json:"record"`
-	Scope   intent.Scope `json:"scope"`
-	Cluster string       `json:"cluster"`
+	Record  intent.Path
+	Scope   intent.Scope
+	Cluster string
 }
 
 // Past is an earlier release of a group.
@@ -155,21 +155,26 @@ func Owned(ctx context.Context, s *Store, owner intent.Path) (intent.Document, L
 
 // StoredLifecycle reads a lifecycle, whichever document of the name it belongs to.
 func (s *Store) StoredLifecycle(ctx context.Context, owner intent.Path) (Lifecycle, error) {
-	var l Lifecycle
-	doc, err := readDocument(ctx, s.Documents, LifecyclePath(owner), &l)
-	l.Revision, l.Schema = doc.Revision, doc.Schema
-	return l, err
+	doc, err := s.Documents.Get(ctx, LifecyclePath(owner))
+	if intent.CodeOf(err) == intent.NotFound {
+		return Lifecycle{}, nil
+	}
+	if err != nil {
+		return Lifecycle{}, err
+	}
+	return ReadLifecycle(doc)
 }
 
 // EachLifecycle visits the lifecycles of groups and logical clouds whose paths begin
 // with a prefix, in order.
 func (s *Store) EachLifecycle(ctx context.Context, prefix string, visit func(owner intent.Path, l Lifecycle) error) error {
 	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: prefix}, func(doc intent.Document) error {
-		owner, l := OwnerOf(doc.Path), Lifecycle{Revision: doc.Revision, Schema: doc.Schema}
+		owner := OwnerOf(doc.Path)
 		if IsRecord(owner) {
 			return nil
 		}
-		if err := json.Unmarshal(doc.Body, &l); err != nil {
+		l, err := ReadLifecycle(doc)
+		if err != nil {
 			return err
 		}
 		return visit(owner, l)
@@ -197,7 +202,7 @@ func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifec
 	for n := range untold {
 		untold[n].RequestID = intent.By(ctx).RequestID
 	}
-	doc, err := SwapDocument(ctx, s.Documents, l, intent.Write{Path: LifecyclePath(owner), Refs: l.Refs, Schema: l.Schema}, l.Revision)
+	doc, err := SwapDocument(ctx, s.Documents, stored(owner, l), intent.Write{Path: LifecyclePath(owner), Refs: l.Refs, Schema: l.Schema}, l.Revision)
 	l.Revision = doc.Revision
 	if err == nil {
 		s.Tell(ctx, owner, untold...)
@@ -207,12 +212,12 @@ func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifec
 }
 
 // Differ tells whether Save would store a lifecycle.
-func Differ(was, is Lifecycle) bool { return !same(was, is) }
+func Differ(was, is Lifecycle) bool { return !same(was, is) || !sameRefs(was.Refs, is.Refs) }
 
 // Save stores a lifecycle as it was changed, unless it says what was read, and drops
 // the releases that it does not name any more.
 func (s *Store) Save(ctx context.Context, owner intent.Path, was, is Lifecycle) error {
-	if same(was, is) {
+	if !Differ(was, is) {
 		return nil
 	}
 	if _, err := s.Swap(ctx, owner, is); err != nil {
@@ -299,7 +304,7 @@ func (l *Lifecycle) Complete(now time.Time) {
 	if l.Wanted == intent.Terminate {
 		l.Refs, l.Name = nil, nil
 	}
-	l.Record(intent.Event{Time: now, Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: "completed"})
+	l.Record(l.completion())
 }
 
 // Fail notes why the release cannot be brought to its app context.

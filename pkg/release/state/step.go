@@ -1,9 +1,7 @@
 package state
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
@@ -41,11 +39,4 @@ func Reconcile[Step any](ctx context.Context, on *Step, all []Reconciler[Step]) 
 		}
 	}
 	return outcome, last, nil
-}
-
-// same says whether two lifecycles are stored as the same document.
-func same[Document any](a, b Document) bool {
-	was, errWas := json.Marshal(a)
-	is, errIs := json.Marshal(b)
-	return errWas == nil && errIs == nil && bytes.Equal(was, is)
 }

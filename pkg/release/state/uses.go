@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -192,8 +191,8 @@ func eachAfter(ctx context.Context, s *Store, to, after intent.Path, page int, v
 			return false, err
 		}
 		for _, doc := range docs {
-			l := Lifecycle{Revision: doc.Revision, Schema: doc.Schema}
-			if err := json.Unmarshal(doc.Body, &l); err != nil {
+			l, err := ReadLifecycle(doc)
+			if err != nil {
 				return false, err
 			}
 			if !visit(OwnerOf(doc.Path), l) {

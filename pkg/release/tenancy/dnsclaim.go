@@ -43,7 +43,7 @@ func (s *Keeper) ClaimDNS(ctx context.Context, p *resolve.Proposal) error {
 func (s *Keeper) claimPlace(ctx context.Context, p *resolve.Proposal, dns plan.ClusterDNS, place resolve.DNSPlace) error {
 	d, now := p.Draft, s.Now().UTC()
 	key := dnsClaims + url.PathEscape(place.Cluster) + "/" + url.PathEscape(place.Name)
-	held, err := state.Claim(ctx, s.KV, key, dnsClaim{d.Group.Path, dns.Intent, p.Lifecycle.Revision, now}, func(held dnsClaim) (bool, error) {
+	held, err := claimKey(ctx, s.KV, key, dnsClaim{d.Group.Path, dns.Intent, p.Lifecycle.Revision, now}, func(held dnsClaim) (bool, error) {
 		return s.anothersDNS(ctx, held, d.Group.Path, place, now)
 	})
 	if err != nil || held.Cloud == d.Group.Path {
@@ -60,7 +60,7 @@ func (s *Keeper) anothersDNS(ctx context.Context, held dnsClaim, cloud intent.Pa
 		return false, nil
 	}
 	l, err := s.StoredLifecycle(ctx, held.Cloud)
-	if err != nil || l.Revision == held.Over && now.Sub(held.Since) < state.ClaimHolds {
+	if err != nil || l.Revision == held.Over && now.Sub(held.Since) < claimHolds {
 		return err == nil, err
 	}
 	kept, err := s.keptDNS(ctx, l)

@@ -44,7 +44,7 @@ func (s *Keeper) ClaimOwnerIDs(ctx context.Context, d *resolve.Draft) error {
 // claimOwnerID answers who has an owner id from now on.
 func (s *Keeper) claimOwnerID(ctx context.Context, id string, use state.Use) (state.Use, error) {
 	now := s.Now().UTC()
-	held, err := state.Claim(ctx, s.KV, ownerClaims+url.PathEscape(id), ownerClaim{use, now}, func(held ownerClaim) (bool, error) {
+	held, err := claimKey(ctx, s.KV, ownerClaims+url.PathEscape(id), ownerClaim{use, now}, func(held ownerClaim) (bool, error) {
 		return s.carries(ctx, held, use, now)
 	})
 	return held.Use, err
@@ -54,7 +54,7 @@ func (s *Keeper) claimOwnerID(ctx context.Context, id string, use state.Use) (st
 // about to. A use that moves keeps it.
 func (s *Keeper) carries(ctx context.Context, held ownerClaim, use state.Use, now time.Time) (bool, error) {
 	same := held.Use.Record == use.Record && held.Use.Scope == use.Scope && (use.Scope == intent.Public || held.Use.Cluster == use.Cluster)
-	if same || now.Sub(held.Since) < state.ClaimHolds {
+	if same || now.Sub(held.Since) < claimHolds {
 		return !same, nil
 	}
 	users, _, err := s.FirstUsers(ctx, held.Use)

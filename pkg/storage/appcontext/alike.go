@@ -2,6 +2,7 @@ package appcontext
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/recent"
@@ -32,7 +33,7 @@ func (a *alike) pointer(item kv.Item) (Pointer, error) {
 		return Pointer{revision: item.ModRevision}, err
 	}
 	p := Pointer(stored.fields)
-	p.revision = item.ModRevision
+	p.Owner, p.revision = Owner(strings.TrimPrefix(item.Key, pointerPrefix)), item.ModRevision
 	var err error
 	if p.Clusters, err = a.list(stored.Clusters); err != nil {
 		return p, err

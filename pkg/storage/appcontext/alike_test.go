@@ -16,8 +16,8 @@ func TestAPointerOfOneNameTakesLittle(t *testing.T) {
 	const many, most = 5000, 700 // bytes of each
 	var a alike
 	read := func(n int) Pointer {
-		p, err := a.pointer(kv.Item{ModRevision: int64(n), Value: fmt.Appendf(nil, `{"owner":"projects/shop/names/n%06d.lab.example",
-			"contextID":"%019d","seq":1,"since":"2026-11-28T08:00:00Z","clusters":{"edge+hub":["names"]},"services":{"edge+paris":["shop/shared-%d"]},"schema":1}`, n, n, n/100)})
+		p, err := a.pointer(kv.Item{ModRevision: int64(n), Key: fmt.Sprintf("/signpost/current/projects/shop/names/n%06d.lab.example", n), Value: fmt.Appendf(nil,
+			`{"contextID":"%019d","seq":1,"since":"2026-11-28T08:00:00Z","clusters":{"edge+hub":["names"]},"services":{"edge+paris":["shop/shared-%d"]}}`, n, n/100)})
 		require.NoError(t, err)
 		return p
 	}
@@ -39,7 +39,7 @@ func TestAPointerOfOneNameTakesLittle(t *testing.T) {
 func TestPointersAreReadAsBefore(t *testing.T) {
 	t.Parallel()
 	var a alike
-	p, err := a.pointer(kv.Item{Value: []byte(`{"owner":"o","contextID":"","seq":3,"clusters":null,"withdrawn":{"edge+hub":["web"]}}`)})
+	p, err := a.pointer(kv.Item{Key: "/signpost/current/o", Value: []byte(`{"contextID":"","seq":3,"clusters":null,"withdrawn":{"edge+hub":["web"]}}`)})
 	require.NoError(t, err)
 	require.Equal(t, Pointer{Owner: "o", Seq: 3, Withdrawn: map[string][]string{"edge+hub": {"web"}}}, p)
 	for _, text := range []string{`{`, `{"clusters":[]}`, `{"services":{"a":1}}`} {

@@ -74,7 +74,7 @@ type Verify struct {
 
 // Pointer says which context of an owner is current.
 type Pointer struct {
-	Owner      Owner                            `json:"owner"`
+	Owner      Owner                            `json:"-"`                    // the key has it
 	ContextID  string                           `json:"contextID"`            // empty: the owner has nothing any more
 	Seq        int64                            `json:"seq"`                  // rises with each context made current
 	Since      time.Time                        `json:"since,omitzero"`       // UTC, when the context was made current, or the last one taken away
@@ -85,7 +85,7 @@ type Pointer struct {
 	Withdrawn  map[string][]string              `json:"withdrawn,omitempty"`  // without a context: Clusters of the Previous one
 	Suspended  bool                             `json:"suspended,omitempty"`  // the clusters are to be left as they are for now
 	Verify     *Verify                          `json:"verify,omitempty"`     // as in Context
-	Schema     int                              `json:"schema"`               // the schema version that it needs
+	Schema     int                              `json:"schema,omitempty"`     // the schema version that it needs; 0: 1
 	Trace      string                           `json:"trace,omitempty"`      // in which the context was made current, as traceparent; empty: in none
 
 	revision int64          // that wrote it, 0 for none

@@ -51,8 +51,7 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 		return Pointer{}, err
 	}
 	next := Pointer{
-		Schema: 1,
-		Owner:  was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, touched: was.touched,
+		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, touched: was.touched,
 		Clusters: clustersOf(c.Objects), Services: c.Services, Placements: c.Placements, Verify: c.Verify, Trace: tracing.Parent(ctx),
 	}
 	if c.ID == "" {

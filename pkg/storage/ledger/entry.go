@@ -36,21 +36,21 @@ const (
 type Entry struct {
 	ID              bundle.ID `json:"-"`
 	UID             string    `json:"uid,omitempty"`
-	ResourceVersion string    `json:"resourceVersion,omitempty"`
+	ResourceVersion string    `json:"version,omitempty"`
 	Generation      int64     `json:"generation,omitempty"`
-	Digest          string    `json:"digest,omitempty"`      // of the content that was last applied, empty before the first time
-	Owners          []string  `json:"owners,omitempty"`      // whose current contexts hold the object, who held it first in front; whose did last, when it is Going
-	Losing          []string  `json:"losing,omitempty"`      // those of Owners who want another content than the one applied
-	CreatedByUs     bool      `json:"createdByUs,omitempty"` // false: somebody else's, used as it is or in the way
-	Shared          bool      `json:"shared,omitempty"`      // somebody else's, in which keys are ours
-	Going           bool      `json:"going,omitempty"`       // no current context holds it any more: it is to go
-	Kept            bool      `json:"kept,omitempty"`        // it is to go but others still use it (a namespace)
+	Digest          string    `json:"digest,omitempty"` // of the content that was last applied, empty before the first time
+	Owners          []string  `json:"owners,omitempty"` // whose current contexts hold the object, who held it first in front; whose did last, when it is Going
+	Losing          []string  `json:"losing,omitempty"` // those of Owners who want another content than the one applied
+	CreatedByUs     bool      `json:"ours,omitempty"`   // false: somebody else's, used as it is or in the way
+	Shared          bool      `json:"shared,omitempty"` // somebody else's, in which keys are ours
+	Going           bool      `json:"going,omitempty"`  // no current context holds it any more: it is to go
+	Kept            bool      `json:"kept,omitempty"`   // it is to go but others still use it (a namespace)
 	Status          Status    `json:"status"`
 	Message         string    `json:"message,omitempty"`
 	Drift           string    `json:"drift,omitempty"` // what others have added to it, where that stays
 	Since           time.Time `json:"since,omitzero"`  // UTC, of the last change of Status or Digest
 
-	Stages *intent.Stages `json:"stages,omitempty"` // of a DNSEndpoint, of its last change, up to Written; not changed any more
+	Stages *intent.Stages `json:"stages,omitempty"` // of a DNSEndpoint, of its last change, up to Written, which is stored if it is not Since; not changed any more
 }
 
 // Progress is the entry's state as an owner sees it who wants the content of
@@ -139,5 +139,18 @@ func decode(item kv.Item) (Entry, error) {
 		return Entry{}, fmt.Errorf("%s: %w", item.Key, err)
 	}
 	e.ID = id
+	if e.Stages != nil && e.Stages.Written.IsZero() {
+		e.Stages.Written = e.Since
+	}
 	return e, nil
+}
+
+// short is the entry as it is stored: without a time of writing that is Since.
+func (e Entry) short() Entry {
+	if e.Stages != nil && e.Stages.Written.Equal(e.Since) {
+		stages := *e.Stages
+		stages.Written = time.Time{}
+		e.Stages = &stages
+	}
+	return e
 }

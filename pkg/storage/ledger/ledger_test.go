@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,6 +68,25 @@ func TestEntriesAreReadAsTheyWereWritten(t *testing.T) {
 	clusters, err = l.Clusters(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"edge+hub2"}, clusters)
+}
+
+// TestATimeOfWritingIsStoredUnlessItIsThatOfTheStatus, and is read either way.
+func TestATimeOfWritingIsStoredUnlessItIsThatOfTheStatus(t *testing.T) {
+	store := kvtest.NewFake()
+	l, id := ledger.New(store), bundle.ID{Cluster: hub, Kind: "ConfigMap", Namespace: "shop", Name: "a"}
+	fence := own(t, store, hub)
+	since := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for _, written := range []time.Time{since, since.Add(-time.Second)} {
+		e := entry(id)
+		e.Since, e.Stages = since, &intent.Stages{Decided: since.Add(-time.Minute), Written: written}
+		require.NoError(t, l.Write(t.Context(), fence, []ledger.Entry{e}, nil))
+		got, _, err := l.Get(t.Context(), id)
+		require.NoError(t, err)
+		require.Equal(t, e, got)
+		item, _, err := store.Get(t.Context(), ledger.Key(id))
+		require.NoError(t, err)
+		require.Equal(t, written != since, strings.Contains(string(item.Value), "written"))
+	}
 }
 
 func TestKeysAreAsDocumented(t *testing.T) {

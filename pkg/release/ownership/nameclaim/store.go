@@ -48,20 +48,21 @@ func (s Store) Read(ctx context.Context, keys []Key) (map[Key]Claim, error) {
 		return nil, err
 	}
 	for n := range items {
-		if claims[of[items[n].Key]], err = claimOf(&items[n]); err != nil {
+		key := of[items[n].Key]
+		if claims[key], err = claimOf(key, &items[n]); err != nil {
 			return nil, err
 		}
 	}
 	return claims, nil
 }
 
-func claimOf(item *kv.Item) (Claim, error) {
+func claimOf(key Key, item *kv.Item) (Claim, error) {
 	claim := Claim{item: item}
 	if err := json.Unmarshal(item.Value, &claim); err != nil {
 		return claim, fmt.Errorf("%s: %w", item.Key, err)
 	}
 	item.Value = nil // what is compared is its revision
-	return claim, nil
+	return claim.whole(key), nil
 }
 
 // Watch tells which names are claimed or given up, from a revision of the store on
@@ -100,7 +101,7 @@ func (s Store) Page(ctx context.Context, after Key, limit int64) ([]Change, erro
 		if claims[n].Key, err = keyAt(items[n].Key); err != nil {
 			return nil, err
 		}
-		if claims[n].Claim, err = claimOf(&items[n]); err != nil {
+		if claims[n].Claim, err = claimOf(claims[n].Key, &items[n]); err != nil {
 			return nil, err
 		}
 	}
@@ -208,7 +209,7 @@ func (c Change) write() (kv.Compare, []kv.Op, error) {
 	if len(c.Claim.Entries) == 0 {
 		return when, []kv.Op{kv.Delete(path), kv.Delete(c.Key.leaf())}, nil
 	}
-	raw, err := json.Marshal(c.Claim)
+	raw, err := json.Marshal(c.Claim.short(c.Key))
 	ops := []kv.Op{kv.Put(path, raw)}
 	if slices.ContainsFunc(c.Claim.Entries, func(e Entry) bool { return len(e.Trees) > 0 }) {
 		ops = append(ops, kv.Put(c.Key.leaf(), nil))

@@ -110,6 +110,19 @@ func NewID(random io.Reader) (string, error) {
 	return hex.EncodeToString(b[:]), nil
 }
 
+// NewMark is a random identity of a write, which is compared with that of the write before or
+// behind it: 12 letters, digits, - and _.
+func NewMark(random io.Reader) (string, error) {
+	if random == nil {
+		random = rand.Reader
+	}
+	var b [9]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("draw the mark of a write: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:]), nil
+}
+
 // Diff is what is in next and not in previous, and the other way round. Both
 // are in order.
 func Diff(previous, next []intent.Path) (added, removed []intent.Path) {

@@ -16,23 +16,22 @@ type envelope struct {
 	UID       string          `json:"uid"`
 	Revision  int64           `json:"revision"`
 	CreatedAt time.Time       `json:"createdAt"`
-	UpdatedAt time.Time       `json:"updatedAt"`
-	Write     string          `json:"write"` // identity of the write, to recognise one whose answer was lost
-	Refs      []intent.Path   `json:"refs,omitempty"`
-	Schema    int             `json:"schema"`
+	Updated   int64           `json:"updatedAfter,omitempty"` // milliseconds behind CreatedAt
+	Write     string          `json:"write"`                  // identity of the write, to recognise one whose answer was lost
+	Refs      refs            `json:"refs,omitempty"`
+	Schema    int             `json:"schema,omitempty"` // none: 1
 	Body      json.RawMessage `json:"body,omitempty"`
 }
 
 func encode(doc intent.Document, write string) ([]byte, error) {
-	head, err := json.Marshal(envelope{
-		UID:       doc.UID,
-		Revision:  doc.Revision,
-		CreatedAt: doc.CreatedAt,
-		UpdatedAt: doc.UpdatedAt,
-		Write:     write,
-		Refs:      doc.Refs,
-		Schema:    doc.Schema,
-	})
+	e := envelope{
+		UID: doc.UID, Revision: doc.Revision, CreatedAt: doc.CreatedAt, Updated: doc.UpdatedAt.Sub(doc.CreatedAt).Milliseconds(),
+		Write: write, Refs: refsOf(doc.Refs),
+	}
+	if doc.Schema > 1 {
+		e.Schema = doc.Schema
+	}
+	head, err := json.Marshal(e)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", doc.Path, err)
 	}
@@ -51,9 +50,36 @@ func decode(item kv.Item) (intent.Document, string, error) {
 		UID:       e.UID,
 		Revision:  e.Revision,
 		CreatedAt: e.CreatedAt,
-		UpdatedAt: e.UpdatedAt,
-		Refs:      e.Refs,
+		UpdatedAt: e.CreatedAt.Add(time.Duration(e.Updated) * time.Millisecond),
+		Refs:      e.Refs.paths(),
 		Body:      e.Body,
-		Schema:    e.Schema,
+		Schema:    max(e.Schema, 1),
 	}, e.Write, nil
+}
+
+// refs are the documents that a document refers to: names by their collections.
+type refs map[string][]string
+
+func refsOf(paths []intent.Path) refs {
+	if len(paths) == 0 {
+		return nil
+	}
+	all := refs{}
+	for _, path := range paths {
+		collection, name := path.Split()
+		all[collection] = append(all[collection], name)
+	}
+	return all
+}
+
+// paths are the references in order.
+func (r refs) paths() []intent.Path {
+	var all []intent.Path
+	for collection, names := range r {
+		for _, name := range names {
+			all = append(all, intent.Join(collection, name))
+		}
+	}
+	slices.Sort(all)
+	return all
 }

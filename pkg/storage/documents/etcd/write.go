@@ -98,7 +98,7 @@ func (s *Store) tryPut(ctx context.Context, d draft.Draft) (intent.Document, boo
 // replace writes a document in place of what was found. It is not done when that has
 // changed.
 func (s *Store) replace(ctx context.Context, d draft.Draft, found reading, next intent.Document) (bool, error) {
-	write, err := draft.NewID(s.random)
+	write, err := draft.NewMark(s.random)
 	if err != nil {
 		return false, err
 	}

@@ -1,4 +1,4 @@
-package state
+package tenancy
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// ClaimHolds is how long a claim counts whose release cannot be found: accepting
+// claimHolds is how long a claim counts whose release cannot be found: accepting
 // one takes less.
-const ClaimHolds = time.Minute
+const claimHolds = time.Minute
 
-// Claim answers whose a key is from now on: another's who holds it, or mine.
+// claimKey answers whose a key is from now on: another's who holds it, or mine.
 // Lost races are those of their caller, who repeats them.
-func Claim[Claim any](ctx context.Context, store kv.KV, key string, mine Claim, anothers func(held Claim) (bool, error)) (Claim, error) {
+func claimKey[Claim any](ctx context.Context, store kv.KV, key string, mine Claim, anothers func(held Claim) (bool, error)) (Claim, error) {
 	item, _, err := store.Get(ctx, key)
 	if err != nil {
 		return mine, err

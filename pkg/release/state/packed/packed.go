@@ -1,0 +1,50 @@
+// Package packed compresses releases as they are stored: as zlib, with a dictionary of the names
+// of their fields. The stored form begins with the checksum of the dictionary and ends with
+// that of the content.
+package packed
+
+import (
+	"bytes"
+	"compress/zlib"
+	"io"
+)
+
+// dictionary is what values are compressed with. It has the names of the fields and
+// common values, the most common last, as they follow each other. Stored releases need it
+// as it is: a better one is to be added beside it (ADR 0087).
+const dictionary = `"orchestrated":{"appContext":"","level":"0"},"formerDNS":[{"dns":[{"intent":"","cluster":"","domain":"cluster.local","spec":{"mode":"primary","namespace":"signpost-dns"` +
+	`},"image":"registry.k8s.io/coredns/coredns:v","resolverImage":""}],"podDNS":{"intent":"","spec":{"app":"","dnsPolicy":"None","dnsConfig":{"nameservers":[""],"searches":[""]}},` +
+	`"autopath":[{"cluster":"","nameserver":"","search":""}]},"manifests":[{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"labels":{"app":""},"name":"","namespace":""},` +
+	`"spec":{"replicas":1,"selector":{"matchLabels":{"app":""}},"template":{"metadata":{"labels":{"app":""}},"spec":{"containers":[{"image":"","name":"","ports":[{"containerPort":80}]}]}}}},` +
+	`{"apiVersion":"v1","kind":"Service","metadata":{"name":"","namespace":""},"spec":{"ports":[{"port":80,"protocol":"TCP"}],"selector":{"app":""},"type":"LoadBalancer"}}],` +
+	`"directory":"","inventory":true,"records":[{"type":"TXT","values":[""]}],"types":["A","AAAA","CNAME","SRV"],"routing":{"policy":"failover","weights":{"":1}},"view":"",` +
+	`"targets":["203.0.113."],"scope":"cluster","ttl":300,"ttl":60,"path":"projects//composite-apps//v1/deployment-intent-groups//logical-clouds//traffic-group-intents//dns-intents/","schema":2},` +
+	`{"schema":1,"group":{"installation":"","path":"projects//names/.example","uid":"","project":{"name":"","namespace":"-dns"},"compositeApp":"","version":"","name":"",` +
+	`"logicalCloud":"","logicalCloudNamespace":"","apps":null,"clusters":[{"name":"edge+"},{"name":"edge+"}],"bindings":[{"app":"name","service":"","namespace":"","record":"",` +
+	`"scope":"public","cluster":"edge+","sources":["edge+"],"hosts":[{"name":"","health":{"readyEndpoints":true,"unreachableAfter":"5m","whenAllUnhealthy":"keep"}}],"prefix":"/skydns/"}]},` +
+	`"inputs":[{"path":"cluster-providers//clusters/","uid":"","revision":1},{"path":"projects/","uid":"","revision":1},{"path":"projects//dns-update-records/","uid":"","revision":1},` +
+	`{"path":"lifecycle/projects//dns-update-records/","uid":"","revision":2},{"path":"projects//names/","uid":"","revision":1}]}`
+
+// Pack is a text as it is stored.
+func Pack(text []byte) ([]byte, error) {
+	var out bytes.Buffer
+	zip, err := zlib.NewWriterLevelDict(&out, zlib.DefaultCompression, []byte(dictionary))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := zip.Write(text); err != nil {
+		return nil, err
+	}
+	err = zip.Close()
+	return out.Bytes(), err
+}
+
+// Unpack is the text of Pack. It fails for what is damaged, or was not packed with the
+// dictionary.
+func Unpack(from io.Reader) ([]byte, error) {
+	unzip, err := zlib.NewReaderDict(from, []byte(dictionary))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(unzip)
+}
