@@ -283,11 +283,12 @@ func (f *Feed) read(ctx context.Context, docs []intent.Document) ([]reading, err
 		if state.IsRecord(owner) || state.IsCloud(owner) {
 			continue
 		}
-		r, err := reading{path: owner}, error(nil)
-		if r.lifecycle, err = state.ReadLifecycle(doc); err != nil {
+		lifecycle, err := state.ReadLifecycle(doc)
+		if err != nil {
 			f.Logger.WarnContext(ctx, "a lifecycle is damaged", "owner", owner, "error", err)
 			continue
 		}
+		r := reading{path: owner, lifecycle: lifecycle}
 		owners = append(owners, r)
 		if r.named() {
 			ids = append(ids, r.lifecycle.ContextID)
