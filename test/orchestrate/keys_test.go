@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/test/emco"
 )
 
@@ -106,8 +108,25 @@ func (s *stage) lifecycleIn(all map[string]string) (now lifecycle, err error) {
 	if !exists {
 		return now, nil
 	}
-	document := struct{ Body *lifecycle }{&now}
-	return now, json.Unmarshal([]byte(text), &document)
+	var document struct{ Body json.RawMessage }
+	if err := json.Unmarshal([]byte(text), &document); err != nil {
+		return now, err
+	}
+	if err := json.Unmarshal(document.Body, &now); err != nil {
+		return now, err
+	}
+	read, err := state.ReadLifecycle(intent.Document{Path: state.LifecyclePath(groupPath), Body: document.Body})
+	now.Wanted, now.Settled = string(read.Wanted), read.Settled
+	now.Uses, now.Leaving, now.Draining = usesIn(read.Uses), usesIn(read.Leaving), usesIn(read.Draining)
+	return now, err
+}
+
+// usesIn are the external-dns of a lifecycle as dumps show them.
+func usesIn(uses []state.Use) (shown []any) {
+	for _, use := range uses {
+		shown = append(shown, map[string]any{"record": use.Record, "scope": use.Scope, "cluster": use.Cluster})
+	}
+	return shown
 }
 
 // installation is the id that all objects of a Signpost carry.
