@@ -21,7 +21,7 @@ import (
 // How often jobs run.
 const (
 	tidyEvery  = time.Minute
-	sweepEvery = 10 * time.Minute // for a job that looks at many owners, and that nobody waits for
+	sweepEvery = 10 * time.Minute // for a job that reads what all owners have, and that nobody waits for
 	pruneEvery = time.Hour
 	secretAge  = 10 * time.Minute // longer than any write takes from sealing a value to referring to it
 	tellWithin = time.Minute      // longer than any request takes from a drain to its event
@@ -41,11 +41,12 @@ func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.V
 		{"the document store", tidyEvery, documents.Sweep},
 		{"the keys of sealed values", tidyEvery, resealing(values, registry, metrics)},
 		{"sealed values", tidyEvery, func(ctx context.Context) error { return values.Sweep(ctx, secretAge) }},
-		{"releases", tidyEvery, func(ctx context.Context) error { return releases.Sweep(ctx, unclaimed) }},
+		{"releases", sweepEvery, func(ctx context.Context) error { return releases.Sweep(ctx, unclaimed) }},
+		{"patches of app contexts", tidyEvery, func(ctx context.Context) error { return releases.FinishPatches(ctx, unclaimed) }},
 		{"claims of names", sweepEvery, sweepingClaims(releases, metrics)},
 		{"identities of clusters", tidyEvery, known.Sweep},
 		{"drains that no event tells of", tidyEvery, func(ctx context.Context) error { return releases.TellDrains(ctx, tellWithin) }},
-		{"failovers that were undone", tidyEvery, releases.NoteUndone},
+		{"failovers that were undone", tidyEvery, func(ctx context.Context) error { return releases.NoteUndone(ctx) }},
 		{"what projects have", pruneEvery, stored.Recount},
 		{"the history", pruneEvery, func(ctx context.Context) error { return past.Prune(ctx, c.HistoryAge, c.HistoryCount) }},
 		{"the history of names", pruneEvery, names.Prune},

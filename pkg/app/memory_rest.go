@@ -12,6 +12,7 @@ const (
 	restEvery  = 20 * time.Second
 	leastSpare = 16 << 20 // bytes that nobody uses; fewer are not worth a collection of garbage
 	restShare  = 2        // and at least this part of what lives
+	leastWork  = 32 << 20 // bytes that are allocated between two looks; a process that allocates more, and more than what lives, is at work
 )
 
 // rest gives memory that nobody uses any more back to the machine when the process has little to do, until ctx ends. By
@@ -57,8 +58,8 @@ func heapNow() heapUse {
 
 // look gives memory back if little was allocated since the last look, and much is spare.
 func (r *rest) look(now heapUse) {
-	enough := max(leastSpare, now.live/restShare)
-	if atRest := now.allocated-r.allocated < enough; atRest && now.spare > enough {
+	atRest := now.allocated-r.allocated < max(leastWork, now.live)
+	if atRest && now.spare > max(leastSpare, now.live/restShare) {
 		r.release()
 	}
 	r.allocated = now.allocated

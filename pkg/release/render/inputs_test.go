@@ -41,7 +41,7 @@ func TestInputsAreRememberedOfSoManyNamesOnly(t *testing.T) {
 
 // TestTheInputsOfANameTakeLittle: there are those of very many names, which have nearly all texts in common.
 func TestTheInputsOfANameTakeLittle(t *testing.T) {
-	const most = 2000 // bytes of each
+	const most = 1650 // bytes of each
 	cache := &InputCache{}
 	keep := func(n int) {
 		group := intent.Path(fmt.Sprintf("projects/shop/names/n%06d.lab.example", n))
