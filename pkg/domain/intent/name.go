@@ -95,7 +95,7 @@ func (c *ClusterChoice) UnmarshalJSON(raw []byte) error {
 // NameDocument is the document of a name as its lifecycle keeps it.
 type NameDocument struct {
 	UID       string          `json:"uid"`
-	Revision  int64           `json:"revision"` // of the document, 1 at creation
+	Revision  int64           `json:"revision,omitempty"` // of the document, 1 at creation, which is not stored
 	CreatedAt time.Time       `json:"createdAt"`
 	UpdatedAt time.Time       `json:"updatedAt,omitzero"` // zero: as CreatedAt
 	Body      json.RawMessage `json:"body"`               // metadata and spec; as stored, without metadata that are the name alone
@@ -110,6 +110,9 @@ func (d NameDocument) Stored(path Path) NameDocument {
 	if d.UpdatedAt.Equal(d.CreatedAt) {
 		d.UpdatedAt = time.Time{}
 	}
+	if d.Revision == 1 {
+		d.Revision = 0
+	}
 	if spec, bare := bytes.CutPrefix(d.Body, bareName(path)); bare {
 		d.Body = slices.Concat([]byte("{"), spec)
 	}
@@ -121,6 +124,7 @@ func (d NameDocument) At(path Path) Document {
 	if d.UpdatedAt.IsZero() {
 		d.UpdatedAt = d.CreatedAt
 	}
+	d.Revision = max(d.Revision, 1)
 	if spec, bare := bytes.CutPrefix(d.Body, []byte(`{"spec":`)); bare {
 		d.Body = slices.Concat(bareName(path), []byte(`"spec":`), spec)
 	}

@@ -17,6 +17,7 @@ import (
 type storedLifecycle struct {
 	*Lifecycle
 	OwnerUID  string        `json:"ownerUID,omitempty"`  // none: that of the name
+	Wanted    intent.Action `json:"wanted,omitempty"`    // none: to instantiate a name
 	Settled   bool          `json:"settled,omitempty"`   // or Completed
 	Completed bool          `json:"completed,omitempty"` // it is settled, and has the event that says so behind Events
 	Names     *int          `json:"names,omitempty"`     // nil: 1 of a name, else 0
@@ -37,7 +38,7 @@ type storedEvent struct {
 
 // stored is a lifecycle as the document of its owner holds it.
 func stored(owner intent.Path, l Lifecycle) storedLifecycle {
-	out := storedLifecycle{Lifecycle: &l, OwnerUID: l.OwnerUID, Settled: l.Settled}
+	out := storedLifecycle{Lifecycle: &l, OwnerUID: l.OwnerUID, Wanted: l.Wanted, Settled: l.Settled}
 	events := l.Events
 	if last := len(events) - 1; l.Settled && last >= 0 && sameEvent(events[last], l.completion()) {
 		out.Settled, out.Completed, events = false, true, events[:last]
@@ -58,6 +59,9 @@ func stored(owner intent.Path, l Lifecycle) storedLifecycle {
 	if l.Name.UID == l.OwnerUID {
 		out.OwnerUID = ""
 	}
+	if l.Wanted == intent.Instantiate {
+		out.Wanted = ""
+	}
 	name := l.Name.Stored(owner)
 	l.Name = &name
 	return out
@@ -72,9 +76,10 @@ func ReadLifecycle(doc intent.Document) (Lifecycle, error) {
 	}
 	usual := usual(&l)
 	l.Names, l.Objects = *cmp.Or(from.Names, &usual), *cmp.Or(from.Objects, &usual)
-	l.OwnerUID, l.Settled = from.OwnerUID, from.Settled || from.Completed
-	if l.OwnerUID == "" && l.Name != nil {
-		l.OwnerUID = l.Name.UID
+	l.OwnerUID, l.Wanted, l.Settled = from.OwnerUID, from.Wanted, from.Settled || from.Completed
+	if l.Name != nil {
+		l.OwnerUID, l.Wanted = cmp.Or(l.OwnerUID, l.Name.UID), cmp.Or(l.Wanted, intent.Instantiate)
+		l.Name.Revision = max(l.Name.Revision, 1)
 	}
 	for _, e := range from.Events {
 		l.Events = append(l.Events, l.event(e))
