@@ -48,6 +48,8 @@ func (w *world) written(by *process, ops []kv.Op) {
 			w.checkEntry(op)
 		case strings.Contains(op.Key, "/service/") && !op.Delete:
 			w.checkObservation(op)
+		case strings.Contains(op.Key, "/service/"):
+			w.forgotten[observedService(op.Key)] = time.Now()
 		case strings.HasPrefix(op.Key, "/signpost/observed/") && strings.HasSuffix(op.Key, "/reachability") && !op.Delete:
 			w.noteReach(op)
 		}
@@ -131,6 +133,12 @@ func (w *world) checkEntry(op kv.Op) {
 // long as a process may stand still, and some.
 const stale = 90 * time.Second
 
+// observedService is the cluster and the Service of a key, as "cluster namespace/name".
+func observedService(key string) string {
+	cluster, service, _ := strings.Cut(strings.TrimPrefix(key, "/signpost/observed/"), "/service/")
+	return cluster + " " + service
+}
+
 // checkObservation: what is written down of a Service was true a short time
 // ago (I11: unknown is not empty).
 func (w *world) checkObservation(op kv.Op) {
@@ -143,6 +151,7 @@ func (w *world) checkObservation(op kv.Op) {
 	if !w.sites[segments[0]].was(service, o, time.Now().Add(-stale)) {
 		w.breaks("I11", "%s on %s was never seen to offer %s", service, segments[0], op.Value)
 	}
+	delete(w.forgotten, segments[0]+" "+service)
 	w.noteReadiness(segments[0], service, o)
 	for _, c := range o.Candidates {
 		key := segments[0] + " " + service + " " + c.Target
@@ -280,7 +289,7 @@ func (w *world) checkTargets(owner appcontext.Owner, p appcontext.Pointer, r sta
 		for key, since := range before.targets {
 			target, mine := strings.CutPrefix(key, name+" ")
 			if _, still := now.targets[key]; mine && !still && before.context == p.ContextID {
-				w.checkShrink(owner, b, target, since, some)
+				w.checkShrink(owner, b, target, since, l.Since, some)
 			}
 		}
 	}
@@ -315,13 +324,16 @@ func (w *world) targets(g plan.Group, b plan.Binding, objects []bundle.Object) [
 }
 
 // checkShrink: a target goes only if a cluster was seen not to offer it, or is
-// drained, or was seen not to be healthy while there is some other target.
-func (w *world) checkShrink(owner appcontext.Owner, b plan.Binding, target string, since time.Time, some bool) {
+// drained, or was seen not to be healthy while there is some other target. What was
+// forgotten before the release was accepted is not known any more: nobody wanted it then.
+func (w *world) checkShrink(owner appcontext.Owner, b plan.Binding, target string, since, accepted time.Time, some bool) {
 	for _, source := range b.Sources {
-		if w.withholds(source) || w.excused(source, b, some) {
+		service := source + " " + b.Namespace + "/" + b.Service
+		forgotten, is := w.forgotten[service]
+		if w.withholds(source) || w.excused(source, b, some) || is && forgotten.Before(accepted) {
 			continue
 		}
-		known, is := w.known[source+" "+b.Namespace+"/"+b.Service+" "+target]
+		known, is := w.known[service+" "+target]
 		if is && !known.After(since) {
 			w.breaks("I11", "%s no longer publishes %s, which %s was seen to offer all the time", owner, target, source)
 		}

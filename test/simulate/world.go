@@ -79,6 +79,7 @@ type world struct {
 
 	published map[appcontext.Owner]publication
 	known     map[string]time.Time // "cluster service target" to since when the store says so
+	forgotten map[string]time.Time // "cluster service" to when the store was told to forget it
 	withheld  map[string]time.Time // clusters that were ever drained, to until when; zero: they are
 	health    health
 	crowd     crowd
@@ -100,7 +101,7 @@ func newWorld(seed uint64, p profile, all func(string)) *world {
 		seed: seed, random: rand.New(rand.NewPCG(seed, 1)), profile: p, kv: kvtest.NewFake(),
 		sites: map[string]*site{}, replicas: make([]*process, p.replicas), lives: map[int]int{}, registered: map[string]time.Time{},
 		trace: newTrace(all), points: map[string]int{}, faults: map[fault]int{},
-		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{}, withheld: map[string]time.Time{},
+		published: map[appcontext.Owner]publication{}, known: map[string]time.Time{}, forgotten: map[string]time.Time{}, withheld: map[string]time.Time{},
 		arrived: make(chan struct{}, 1), bundles: map[string][]whole{}, health: newHealth(), crowd: newCrowd(), turns: map[string]int{},
 	}
 	for _, name := range w.siteNames() {
