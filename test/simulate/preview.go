@@ -19,9 +19,7 @@ const failovers = 4
 
 // foretold runs an installation whose names move, and compares each preview with what comes.
 func (w *world) foretold() History {
-	for slot := range w.replicas {
-		w.begin(slot)
-	}
+	w.beginAll()
 	w.deploy()
 	for range failovers {
 		w.change()

@@ -52,11 +52,25 @@ type process struct {
 	parked bool              // the worker's main loop waits for something to happen
 }
 
+// beginAll starts all replicas. Each knows the others from the start: which of them began
+// first is not to matter.
+func (w *world) beginAll() {
+	for slot := range w.replicas {
+		w.registered[nameOf(slot, 1)] = time.Time{}
+	}
+	for slot := range w.replicas {
+		w.begin(slot)
+	}
+}
+
+// nameOf is the name of a replica in one of its lives.
+func nameOf(slot, life int) string { return fmt.Sprintf("%c.%d", 'a'+slot, life) }
+
 // begin starts a replica's next life.
 func (w *world) begin(slot int) {
 	w.lives[slot]++
 	p := &process{
-		world: w, slot: slot, name: fmt.Sprintf("%c.%d", 'a'+slot, w.lives[slot]),
+		world: w, slot: slot, name: nameOf(slot, w.lives[slot]),
 		serves: map[string]string{},
 		random: rand.New(rand.NewPCG(w.seed, uint64(w.lives[slot]*8+slot))),
 	}
@@ -81,7 +95,9 @@ func (w *world) begin(slot int) {
 		Connections: p, MayUse: p.service.NamespaceRefused, Installation: installation, Member: p.name, Clock: clock{p}, Random: p.jitter,
 	})
 	w.replicas[slot] = p
+	w.mu.Lock()
 	w.registered[p.name] = time.Time{}
+	w.mu.Unlock()
 	w.running.Go(func() { _ = release.NewController(p.service).Run(ctx) }) // ends with ctx, and says nothing
 	w.running.Go(func() { _ = worker.Run(ctx) })
 }

@@ -257,9 +257,7 @@ const (
 
 // live runs a world from its beginning to its rest.
 func (w *world) live() History {
-	for slot := range w.replicas {
-		w.begin(slot)
-	}
+	w.beginAll()
 	w.users.plan()
 	w.run(w.users.done, chaosAtMost)
 	w.settle()
