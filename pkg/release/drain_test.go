@@ -74,6 +74,22 @@ func TestWhatWasHeardBeforeDoesNotCount(t *testing.T) {
 	require.Equal(t, intent.Terminated, w.state(prod))
 }
 
+// TestAFastClockDoesNotLengthenADrain: the replica that began it may be ahead of the others.
+func TestAFastClockDoesNotLengthenADrain(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	const ahead = 4 * time.Minute
+	w.clock.pass(ahead)
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.rest())
+	require.Equal(t, intent.Terminating, w.state(prod))
+	w.clock.pass(-ahead)
+	require.NoError(t, w.rest())
+	w.outlive()
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
+}
+
 // TestLeftoversAreWhatIsStillAnsweredAtTheDeadline, with the server and its
 // answer; nothing is claimed of what could not be asked (I6).
 func TestLeftoversAreWhatIsStillAnsweredAtTheDeadline(t *testing.T) {

@@ -113,7 +113,7 @@ func (s *Updater) drain(ctx context.Context, on *providerStep) (state.Outcome, e
 	now := s.Now().UTC()
 	switch {
 	case len(there) > 0:
-	case drain.Since.IsZero():
+	case drain.Since.IsZero() || drain.Since.After(now): // by another clock, for whose difference nobody waits
 		l.Draining = maps.Clone(l.Draining)
 		drain.Since = now
 		l.Draining[key] = drain
