@@ -167,7 +167,7 @@ func TestAHostHasOneOwner(t *testing.T) {
 	w.settle(prod)
 	err := w.publish(www, ofFront)
 	require.ErrorContains(t, err, `"www.lab.example" is given by `+string(prod))
-	require.ErrorContains(t, err, "?takeover="+string(prod))
+	require.ErrorContains(t, err, "?takeover=store/v1/prod")
 
 	r := w.request(www, ofFront)
 	r.Takeover = "store/v1/prod"

@@ -61,6 +61,8 @@ func TestAPlanNamesTheGroupsThatGiveOneName(t *testing.T) {
 	require.Equal(t, []sharing.Publisher{
 		{Group: test, App: "api", Service: "api"}, {Group: prod, App: "web", Service: "web"},
 	}, oneName(t, w.snapshot(test)), "so does the status of each")
+	require.Contains(t, w.plan(test, intent.Terminate).Warnings,
+		fmt.Sprintf(`www.lab.example stays in DNS, with other addresses: service "web" of app "web" of %s gives it, too`, prod))
 	w.do(intent.Terminate, test)
 	require.Empty(t, shares(w.plan(prod, intent.Update)))
 }

@@ -178,7 +178,7 @@ func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Ch
 		}
 	}
 	changes := render.Planned(state.Union(before, providersBefore), after)
-	if err := s.Sharing.KeepShared(ctx, p, changes); err != nil {
+	if err := cmp.Or(s.Sharing.KeepShared(ctx, p, changes), s.Sharing.WarnOfStaying(ctx, p)); err != nil {
 		return nil, err
 	}
 	s.checkExistingDNS(ctx, p, changes, after)

@@ -128,10 +128,10 @@ func (t *tables) take(c ledger.Changed) {
 }
 
 // await notes whether a cluster has an object as it is wanted. An object that others
-// still use is not waited for.
+// still use is not waited for, nor the end of one that never came to be.
 func (t *tables) await(c ledger.Changed) {
 	at := t.cluster(c.ID.Cluster)
-	if c.Entry == nil || c.Entry.Kept || c.Entry.Status == ledger.Applied && !c.Entry.Going {
+	if c.Entry == nil || c.Entry.Kept || c.Entry.Status == ledger.Applied && !c.Entry.Going || c.Entry.Going && !c.Entry.Held() {
 		delete(at.pending, c.ID)
 		return
 	}

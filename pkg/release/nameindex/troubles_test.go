@@ -57,5 +57,20 @@ func TestTroublesAreListedForWhomeverMayReadThem(t *testing.T) {
 		page, err = w.index.Troubles(intent.TroubleQuery{Limit: 9, Sees: all.Sees})
 		require.NoError(t, err)
 		require.Empty(t, page.Items)
+
+		require.NoError(t, w.store.Ledger.Write(t.Context(), fence(), []ledger.Entry{
+			{ID: endpointID(bread), Owners: []string{string(bread.Path)}, Status: ledger.Retrying, Message: "no answer", Since: since},
+		}, nil))
+		synctest.Wait()
+		page, err = w.index.Troubles(all)
+		require.NoError(t, err)
+		require.Equal(t, map[string]int{intent.TroublePending: 1}, page.Counts)
+		require.NoError(t, w.store.Ledger.Write(t.Context(), fence(), []ledger.Entry{
+			{ID: endpointID(bread), Owners: []string{string(bread.Path)}, Going: true, Status: ledger.Retrying, Message: "no answer", Since: since},
+		}, nil))
+		synctest.Wait()
+		page, err = w.index.Troubles(all)
+		require.NoError(t, err)
+		require.Empty(t, page.Counts, "it never came to be, and nobody wants it any more")
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -166,12 +167,22 @@ func entryOf(p *resolve.Proposal, b resolve.ClaimRequest) nameclaim.Entry {
 	}
 }
 
+// inProject is a group or a name as requests of its project may call it: app/version/group,
+// or names/host.
+func inProject(owner intent.Path) string {
+	if intent.IsName(owner) {
+		return intent.NamesCollection + "/" + owner.Name()
+	}
+	_, app, _ := strings.Cut(string(owner), "/composite-apps/")
+	return strings.Replace(app, "/deployment-intent-groups/", "/", 1)
+}
+
 // refusal says why a name cannot be had, and of other projects only what who asks
 // may know.
 func refusal(ctx context.Context, b resolve.ClaimRequest, project string, verdict nameclaim.Verdict, by nameclaim.Entry) string {
 	switch {
 	case verdict == nameclaim.Alone:
-		return fmt.Sprintf("%s is given by %s; a name has one owner: take it over with ?takeover=%s, or remove it there", b.Seen(), by.Group, by.Group)
+		return fmt.Sprintf("%s is given by %s; take it over with ?takeover=%s, or remove it there", b.Seen(), by.Group, inProject(by.Group))
 	case verdict == nameclaim.Clash:
 		return fmt.Sprintf("%s is published by %s with other types: DNS allows no CNAME beside other types; give it the same recordTypes, or another name", b.Seen(), by.Group)
 	case !intent.By(ctx).Sees(project):

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
@@ -36,6 +37,30 @@ func (s *Judge) KeepShared(ctx context.Context, p *resolve.Proposal, changes []b
 	for i, c := range changes {
 		if c.Action == bundle.Delete && shared[c.ID] {
 			changes[i].Action, changes[i].New = bundle.Unchanged, c.Old
+		}
+	}
+	return nil
+}
+
+// WarnOfStaying tells which names stay in DNS when a group ends, because other groups give them, too.
+func (s *Judge) WarnOfStaying(ctx context.Context, p *resolve.Proposal) error {
+	d := p.Draft
+	if p.Action != intent.Terminate || intent.IsName(d.Group.Path) { // which shares its host name with nobody
+		return nil
+	}
+	all, err := s.Publishers(ctx, d.Group)
+	if err != nil {
+		return err
+	}
+	told := map[GivenName]bool{}
+	for _, b := range d.Group.Bindings {
+		for _, host := range b.Hosts {
+			at := Given(d.Group, b, host.Name)
+			others := slices.DeleteFunc(slices.Clone(all[at]), func(o Publisher) bool { return o.Group == d.Group.Path })
+			if len(others) > 0 && !told[at] {
+				told[at] = true
+				d.Warn("%s stays in DNS, with other addresses: %s gives it, too", host.Name, Describe(d.Group.Path, others...))
+			}
 		}
 	}
 	return nil
