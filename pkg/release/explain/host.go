@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,12 +59,22 @@ func summarize(host string, owners []intent.NameOwner, others bool) intent.NameE
 	worst := slices.MinFunc(owners, func(a, b intent.NameOwner) int { return sound(a) - sound(b) })
 	out.Summary = sentence(host, worst)
 	if len(owners) > 1 {
-		out.Summary += fmt.Sprintf(" %d owners give it.", len(owners))
+		out.Summary += fmt.Sprintf(" %d owners give it, together %s.", len(owners), cmp.Or(strings.Join(together(owners), ", "), "no address"))
 	}
 	if others {
 		out.Summary += " Another project has it, too."
 	}
 	return out
+}
+
+// together are the targets that all owners give, in order.
+func together(owners []intent.NameOwner) []string {
+	var all []string
+	for _, o := range owners {
+		all = append(all, targets(o)...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // sound is how well a host name does at an owner: the more, the better.

@@ -23,3 +23,15 @@ func TestAnswersCountMoreThanAnExternalDNSThatCannotBeSeen(t *testing.T) {
 	require.Equal(t, `www.example of projects/shop/names/www.example is not published by provider "lab": external-dns is away.`, of("False", "True"))
 	require.Equal(t, `It is not known whether www.example of projects/shop/names/www.example is published by provider "lab": external-dns is away.`, of("Unknown", "Unknown"))
 }
+
+// TestASummaryHasTheAddressesOfAllOwners: the servers answer those of all.
+func TestASummaryHasTheAddressesOfAllOwners(t *testing.T) {
+	t.Parallel()
+	of := func(owner intent.Path, targets ...string) intent.NameOwner {
+		return intent.NameOwner{Owner: owner, Records: []intent.NameStatus{{Record: "lab", Targets: targets}}}
+	}
+	a, b := of("projects/shop/composite-apps/a/v1/deployment-intent-groups/x", "192.0.2.2", "192.0.2.1"), of("projects/shop/composite-apps/b/v1/deployment-intent-groups/x", "192.0.2.3")
+	require.Contains(t, summarize("www.example", []intent.NameOwner{a, b}, false).Summary, " 2 owners give it, together 192.0.2.1, 192.0.2.2, 192.0.2.3.")
+	a.Records[0].Targets, b.Records[0].Targets = nil, nil
+	require.Contains(t, summarize("www.example", []intent.NameOwner{a, b}, false).Summary, " 2 owners give it, together no address.")
+}
