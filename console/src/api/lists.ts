@@ -91,8 +91,8 @@ export const useClusters = (enabled = true) =>
 
 const mostAsked = 8 // clusters that are asked for their Services
 
-/** useServices lists the Services of some clusters, in a namespace or all. It tells whether there may be more. */
-export function useServices(clusters: string[], namespace: string): { offered: Offered[]; more: boolean; silent: string[] } {
+/** useServices lists the Services of the first clusters, in a namespace or all. It tells how many clusters were asked, and whether there may be more. */
+export function useServices(clusters: string[], namespace: string): { offered: Offered[]; asked: number; more: boolean; silent: string[] } {
   const asked = clusters.slice(0, mostAsked)
   const pages = useQueries({
     queries: asked.map((cluster) => ({
@@ -108,6 +108,7 @@ export function useServices(clusters: string[], namespace: string): { offered: O
   })
   return {
     offered: offeredBy(asked.map((cluster, n) => ({ cluster, items: pages[n]?.data?.items ?? [] }))),
+    asked: asked.length,
     more: clusters.length > mostAsked || pages.some((p) => p.data?.continue),
     silent: asked.filter((_, n) => pages[n]?.error || pages[n]?.data?.message),
   }

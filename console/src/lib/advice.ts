@@ -4,7 +4,7 @@ import type { Answer, NameOwner, NameStatus } from '../api/types'
 export const advice = {
   failed: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.',
   unpublished: 'The publisher has not put the name through. The message says why. If it names no cause, look at the log of external-dns, or of Signpost for the built-in publisher.',
-  empty: 'Look at the Service: its namespace and name, and whether it has an external address in one of the clusters of the name. "Left out" below lists addresses that may not be published.',
+  empty: 'Look at the Service: its namespace and name, and whether it has an external address in one of the clusters of the name. If addresses may not be published, "Left out" below lists them.',
   drained: 'All clusters that give the name an address are drained. Undrain one at the failover desk, or give the name another cluster.',
   unseen: 'Signpost cannot see whether external-dns has put the name through. See whether its cluster can be reached, and whether Signpost may read its Deployment and its metrics: the preflight of the cluster says so.',
   foreign: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.',

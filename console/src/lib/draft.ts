@@ -70,7 +70,7 @@ export function providerDraft(input: ProviderInput): Draft {
 /** uses are what a cluster may be for. */
 export const uses = [
   ['addresses', 'its Services give names their addresses; Signpost only reads'],
-  ['home', 'external-dns runs there'],
+  ['home', 'external-dns may run there'],
   ['apps', 'apps are deployed there'],
   ['dns', 'its cluster DNS is configured'],
 ] as const

@@ -107,7 +107,7 @@ export function ChangesScreen() {
       )}
       {events.data && !more && (
         <p class="muted">
-          {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? 'There are no earlier changes. ' : 'These are all of that time. '}
+          {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? 'There are no earlier changes. ' : 'These are all requests of that time. '}
           A name without a request in that time is not listed: its timeline tells how its addresses changed.{' '}
           {!whole && (
             <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>

@@ -30,6 +30,10 @@ function Desk() {
   useEffect(() => keepDesk(choice), [choice])
   const [override, setOverride] = useState('')
   const set = (change: Partial<Choice>) => {
+    if (Object.keys(change).join() === 'reason') { // the preview stays as it is
+      setChoice((old) => ({ ...old, ...change }))
+      return
+    }
     preview.reset()
     setOverride('')
     setChoice((old) => ({ ...old, ...change, seen: false }))

@@ -274,7 +274,7 @@ export function ClusterScreen({ path }: { path: string }) {
             <li>If most clusters are lost at once, Signpost assumes a fault of its own network, and keeps all addresses.</li>
           </ul>
           <p>
-            The names that it is about are below; the page of each says when its address leaves. To take its addresses out now, drain it.
+            The names that it is about are below. The page of a name that has an address from it says when that leaves. To take its addresses out now, drain it.
           </p>
         </div>
       )}
@@ -317,7 +317,7 @@ export function ClusterScreen({ path }: { path: string }) {
             items.filter((i) => i.kind === 'externalDNS').map((i) => <External key={`${i.project}/${i.provider}/${i.scope}`} item={i} />)
           )}
         </Section>
-        <Section title="Names with its addresses or its external-dns, the worst first" id="its-names">
+        <Section title="Names that may have its addresses, or whose external-dns is there: the worst first" id="its-names">
           {names.data ? (
             names.data.total === 0 ? (
               <p class="muted">None.</p>

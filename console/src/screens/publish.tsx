@@ -11,7 +11,6 @@ import { chosenOf } from '../lib/failover'
 import { effect, lacking } from '../lib/plan'
 import { labelOf, namespaceOf } from '../lib/services'
 import { go, link, route } from '../lib/route'
-import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Text, useDelayed } from '../ui/basics'
 import { Field } from '../ui/field'
 import { PlanView, Sure } from '../ui/planview'
@@ -375,12 +374,13 @@ function ServiceFields({ form, set, faults, missing, known: read }: { form: Name
 /** Service offers the Services of the chosen clusters, or of all, and the clusters that have the one that is typed. */
 function Service({ form, set, faults, missing, clusters }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; missing: string[]; clusters: string[] }) {
   const namespace = useDelayed(namespaceOf(form.service), 300)
-  const { offered, more, silent } = useServices(form.clusters.length > 0 ? form.clusters : clusters, namespace)
+  const from = form.clusters.length > 0 ? form.clusters : clusters
+  const { offered, asked, more, silent } = useServices(from, namespace)
   const typed = offered.find((o) => o.service === form.service.trim())
   const chosen = form.clusters.length > 0 || form.selector.trim() !== ''
   const hint = [
     offered.length > 0 ? `As namespace/name; ${offered.length.toLocaleString('en')} to choose from${more ? ', and more: type a namespace and /' : ''}.` : 'As namespace/name.',
-    silent.length > 0 && (offered.length === 0 ? 'None of the clusters can list its Services here, so type the name; a directory never can.' : `${silent.length > 3 ? plural(silent.length, 'cluster') : silent.join(', ')} cannot list Services.`),
+    silent.length > 0 && (offered.length === 0 ? `None of the ${asked < from.length ? `first ${asked} ` : ''}clusters lists its Services to you here, so type the name; a directory never can.` : `${silent.length > 3 ? `${silent.length} of the ${asked} clusters asked` : silent.join(', ')} cannot list Services.`),
   ].filter(Boolean).join(' ')
   return (
     <>

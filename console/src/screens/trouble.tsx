@@ -116,8 +116,10 @@ function Names({ kind }: { kind: Kind }) {
           </li>
         ))}
       </ul>
-      <a href={link(['names'], wide[kind.key])}>In the list of names</a>
-      {kind.key !== 'failed' && <span class="muted">, which also has those of the kinds above</span>}
+      <p>
+        <a href={link(['names'], wide[kind.key])}>In the list of names</a>
+        {kind.key !== 'failed' && <span class="muted">, which also has those of the kinds above</span>}
+      </p>
     </Part>
   )
 }
