@@ -30,8 +30,8 @@ describe('a plan', () => {
     expect([percentOf(undefined), percentOf('10%'), percentOf(0)]).toEqual([25, 10, 0])
   })
   test('is asked for by the way of its owner', () => {
-    expect(stepOf('projects/p/names/www.example', 'delete', undefined)).toMatchObject({ act: { method: 'DELETE', path: '/v2/projects/p/names/www.example' }, cli: 'signpost unpublish www.example --project p' })
-    expect(stepOf('projects/p/composite-apps/a/v1/deployment-intent-groups/g', 'rollback', '2')).toMatchObject({ plan: { query: { for: 'rollback', to: '2' } }, act: { query: { to: '2' } } })
+    expect(stepOf('projects/p/names/www.example', 'delete', undefined)).toMatchObject({ act: { method: 'DELETE', path: '/v2/projects/p/names/www.example' }, cli: 'signpost unpublish www.example --project p --dry-run' })
+    expect(stepOf('projects/p/composite-apps/a/v1/deployment-intent-groups/g', 'rollback', '2')).toMatchObject({ plan: { query: { for: 'rollback', to: '2' } }, act: { query: { to: '2' } }, cli: 'signpost plan p/a/v1/g --for rollback --to 2' })
     expect(stepOf('projects/p/dns-update-records/lab', 'terminate', undefined)).toBeUndefined()
     expect(stepOf('projects/p/names/www.example', 'terminate', undefined)).toBeUndefined()
     expect(stepOf('../../evil', 'deploy', undefined)).toBeUndefined()

@@ -188,6 +188,14 @@ function Days({ found, all, now, within }: DaysProps) {
   const rows = rowsOf(found, all, byOwner, useHistories(asked), within)
   return (
     <>
+      {asked.length < hosts.length && !every && (
+        <p>
+          The addresses of {asked.length} of {plural(hosts.length, 'name')} are shown.{' '}
+          <button type="button" onClick={() => setEvery(true)}>
+            Show the addresses of {Math.min(hosts.length, mostAll)} names, not only of {mostHosts}
+          </button>
+        </p>
+      )}
       {byDay(rows, now).map(({ day, events }) => (
         <Fragment key={day}>
           <h2>{day}</h2>
@@ -203,13 +211,6 @@ function Days({ found, all, now, within }: DaysProps) {
           </ul>
         </Fragment>
       ))}
-      {asked.length < hosts.length && !every && (
-        <p>
-          <button type="button" onClick={() => setEvery(true)}>
-            Show the addresses of {Math.min(hosts.length, mostAll)} names, not only of {mostHosts}
-          </button>
-        </p>
-      )}
     </>
   )
 }

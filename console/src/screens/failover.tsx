@@ -440,6 +440,7 @@ function RecordScreen({ id }: { id: string }) {
         )}
       </div>
       <p class={`verdict ${states[r.state]}`} role="status" aria-live="polite">
+        {r.revertedBy && 'Undone by another failover since. This is how it went: '}
         {answered(r)} as {r.counts.names === 1 ? 'it is' : 'they are'} to be.{r.message && <Told>{` ${r.message}`}</Told>}
         {r.cachesUntil && (
           <>

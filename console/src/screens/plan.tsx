@@ -16,7 +16,7 @@ import { named, Told } from '../ui/subject'
 interface Step {
   plan: { method: string; path: string; query: Record<string, string | undefined> }
   act: { method: string; path: string; query: Record<string, string | undefined> }
-  cli: string
+  cli: string // plans; it does nothing
   verb: string
 }
 
@@ -29,7 +29,7 @@ export function stepOf(owner: string, action: string, to: string | undefined): S
     return {
       plan: { method: 'DELETE', path, query: { dryRun: 'true' } },
       act: { method: 'DELETE', path, query: {} },
-      cli: cli('unpublish', owner.split('/')[3], '--project', projectOf(owner)),
+      cli: cli('unpublish', owner.split('/')[3], '--project', projectOf(owner), '--dry-run'),
       verb: 'Unpublish',
     }
   const allowed: Record<string, string[]> = { group: ['deploy', 'instantiate', 'update', 'rollback', 'terminate'], 'logical cloud': ['deploy', 'instantiate', 'update', 'rollback', 'terminate'], provider: ['deploy', 'update'] }
@@ -37,7 +37,7 @@ export function stepOf(owner: string, action: string, to: string | undefined): S
   return {
     plan: { method: 'POST', path: `${path}/plan`, query: { for: action, to } },
     act: { method: 'POST', path: `${path}/${action}`, query: { to } },
-    cli: cli(action, ownerWord(owner), to && '--to', to),
+    cli: cli('plan', ownerWord(owner), '--for', action, to && '--to', to),
     verb,
   }
 }

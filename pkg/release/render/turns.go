@@ -309,17 +309,32 @@ func (t turning) removed(choices []address.Choice, target string) intent.Cause {
 	if t.release != nil {
 		return *t.release
 	}
-	for _, choice := range choices {
-		for _, r := range choice.Rejected {
-			if r.Target == target {
-				return t.rejected(r)
-			}
-		}
+	if r := t.rejection(choices, target); r != nil {
+		return t.rejected(*r)
 	}
 	if len(choices) == 0 && len(t.transfer) > 0 {
 		return intent.Cause{Reason: intent.CauseTakeover, Message: "another owner publishes the name by now"}
 	}
 	return intent.Cause{Reason: intent.CauseAddress, Message: "no cluster offers " + target + " any more"}
+}
+
+// rejection is why a target does not count; nil: nobody offers it. If several clusters offer it, those that were
+// drained before are not the reason that it goes now, but the others.
+func (t turning) rejection(choices []address.Choice, target string) (found *intent.Rejection) {
+	for _, choice := range choices {
+		for _, r := range choice.Rejected {
+			if r.Target != target {
+				continue
+			}
+			if r.Code != address.Drained || !slices.Contains(t.drained, r.Cluster) {
+				return &r
+			}
+			if found == nil {
+				found = &r
+			}
+		}
+	}
+	return found
 }
 
 // rejected is the cause that a rejection stands for.

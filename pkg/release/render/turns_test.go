@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -62,4 +63,19 @@ func TestAPlanTellsOfATTL(t *testing.T) {
 	require.Equal(t, []any{"update", int64(300), int64(60)}, []any{got[0].Action, got[0].TTLBefore, got[0].TTL})
 	got = NameChanges([]bundle.Change{{Before: after.Published, After: after.Published}}, nil, nil)
 	require.Equal(t, "unchanged", got[0].Action)
+}
+
+func TestAClusterThatWasDrainedBeforeIsNotWhyAnAddressGoes(t *testing.T) {
+	t.Parallel()
+	drained := func(clusters ...string) []address.Choice {
+		var c address.Choice
+		for _, cluster := range clusters {
+			c.Rejected = append(c.Rejected, intent.Rejection{Target: "192.0.2.1", Cluster: cluster, Code: address.Drained})
+		}
+		return []address.Choice{c}
+	}
+	one := turning{drained: []string{"edge+austin"}}
+	require.Equal(t, "edge+madrid", one.removed(drained("edge+austin", "edge+madrid"), "192.0.2.1").Cluster)
+	require.Equal(t, "edge+austin", one.removed(drained("edge+austin"), "192.0.2.1").Cluster)
+	require.Equal(t, intent.CauseAddress, one.removed(drained("edge+austin"), "192.0.2.2").Reason)
 }
