@@ -21,7 +21,7 @@ import (
 // How often jobs run.
 const (
 	tidyEvery  = time.Minute
-	sweepEvery = 10 * time.Minute // for a job that reads what all owners have, and that nobody waits for
+	sweepEvery = 10 * time.Minute // for a job that looks at many owners, and that nobody waits for
 	pruneEvery = time.Hour
 	secretAge  = 10 * time.Minute // longer than any write takes from sealing a value to referring to it
 	tellWithin = time.Minute      // longer than any request takes from a drain to its event
@@ -41,8 +41,7 @@ func jobs(c Config, stored *quota.Store, documents intent.Store, values *vault.V
 		{"the document store", tidyEvery, documents.Sweep},
 		{"the keys of sealed values", tidyEvery, resealing(values, registry, metrics)},
 		{"sealed values", tidyEvery, func(ctx context.Context) error { return values.Sweep(ctx, secretAge) }},
-		{"releases", sweepEvery, func(ctx context.Context) error { return releases.Sweep(ctx, unclaimed) }},
-		{"patches of app contexts", tidyEvery, func(ctx context.Context) error { return releases.FinishPatches(ctx, unclaimed) }},
+		{"releases", tidyEvery, func(ctx context.Context) error { return releases.Sweep(ctx, unclaimed) }}, // EMCO deletes contexts, and tells nobody
 		{"claims of names", sweepEvery, sweepingClaims(releases, metrics)},
 		{"identities of clusters", tidyEvery, known.Sweep},
 		{"drains that no event tells of", tidyEvery, func(ctx context.Context) error { return releases.TellDrains(ctx, tellWithin) }},

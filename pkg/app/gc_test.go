@@ -13,14 +13,15 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/connections"
 )
 
-// TestJobsThatReadAllOwnersRunRarely: what they cost grows with the owners. The others run each minute.
-func TestJobsThatReadAllOwnersRunRarely(t *testing.T) {
+// TestJobsThatNobodyWaitsForRunRarely: what they cost grows with the owners. The others run each minute, as that which
+// notices that EMCO has deleted a context.
+func TestJobsThatNobodyWaitsForRunRarely(t *testing.T) {
 	t.Parallel()
 	rarely := map[string]bool{}
 	for _, one := range jobs(Config{}, nil, struct{ intent.Store }{}, nil, nil, nil, connections.Identities{}, nil, nil, prometheus.NewRegistry()) {
 		rarely[one.what] = one.every > tidyEvery
 	}
-	for what, rare := range map[string]bool{"releases": true, "claims of names": true, "the history": true, "patches of app contexts": false} {
+	for what, rare := range map[string]bool{"releases": false, "claims of names": true, "the history": true} {
 		require.Contains(t, rarely, what)
 		require.Equal(t, rare, rarely[what], what)
 	}

@@ -179,11 +179,6 @@ func NewController(s *Service) *controller.Controller { return controller.NewCon
 // controller.
 func NewNotifier(s *Service) *controller.Notifier { return controller.NewNotifier(s.worker) }
 
-// FinishPatches finishes patches of an orchestrator's app contexts that were interrupted at least age ago. Sweep does, too.
-func (s *Service) FinishPatches(ctx context.Context, age time.Duration) error {
-	return s.worker.Follower.EMCO.Settle(ctx, age)
-}
-
 // Sweep drops what no release needs any more. It reads all lifecycles.
 func (s *Service) Sweep(ctx context.Context, age time.Duration) error {
 	return s.worker.Sweep(ctx, age)

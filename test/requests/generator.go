@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -125,6 +126,14 @@ func (g *Generator) nearlyValid(op operation) (Request, bool) {
 	return r, r.Wrong != ""
 }
 
+// written is a value as people write it into a URL: numbers without an exponent.
+func written(value any) string {
+	if number, is := value.(float64); is {
+		return strconv.FormatFloat(number, 'f', -1, 64)
+	}
+	return fmt.Sprint(value)
+}
+
 // draft is a valid request with its body before it is encoded, nil for none.
 func (g *Generator) draft(op operation) (Request, map[string]any) {
 	r := Request{Kind: Valid, Method: op.method, Header: http.Header{}}
@@ -140,7 +149,7 @@ func (g *Generator) draft(op operation) (Request, map[string]any) {
 			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(last))
 		case openapi3.ParameterInQuery:
 			if g.chance(25) {
-				query.Set(p.Name, fmt.Sprint(g.varied(p.Name, p.Example, p.Schema.Value)))
+				query.Set(p.Name, written(g.varied(p.Name, p.Example, p.Schema.Value)))
 			}
 		case openapi3.ParameterInHeader:
 			if g.chance(10) {
