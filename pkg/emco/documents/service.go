@@ -91,7 +91,12 @@ func (s *service) get(ctx context.Context, path, accept string) ([]byte, error) 
 	select {
 	case <-ctx.Done():
 		return s.stale(kept, s.unavailable("was not waited for", ctx.Err()))
-	case result := <-s.flights.DoChan(key, func() (any, error) { return s.ask(context.WithoutCancel(ctx), key, path, accept) }):
+	case result := <-s.flights.DoChan(key, func() (any, error) {
+		if now, _ := s.look(key); s.fresh(now) {
+			return now, nil // another one has asked since
+		}
+		return s.ask(context.WithoutCancel(ctx), key, path, accept)
+	}):
 		if result.Err != nil {
 			return s.stale(kept, result.Err)
 		}
