@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -469,6 +470,36 @@ func TestOnlyUndrainsOfOthersAreToldAsUndone(t *testing.T) {
 	_, err := w.service.Revert(t.Context(), third.ID, intent.FailoverOptions{Force: true})
 	require.NoError(t, err)
 	require.Empty(t, w.follow(third.ID).Undone)
+}
+
+// TestARevertThatWasCutOffIsNotedAtItsEnd: the replica that began it may be killed before it notes that.
+func TestARevertThatWasCutOffIsNotedAtItsEnd(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	first, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
+	require.NoError(t, err)
+	w.settle(www)
+	w.answer(www)
+	require.Equal(t, intent.FailoverDone, w.follow(first.ID).State)
+
+	killed := errors.New("killed")
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.Contains(key, first.ID) {
+			return killed
+		}
+		return nil
+	}
+	back, err := w.service.Revert(t.Context(), first.ID, intent.FailoverOptions{})
+	require.ErrorIs(t, err, killed)
+	w.fake.Before = nil
+	w.settle(www)
+	w.answer(www)
+	require.Equal(t, intent.FailoverDone, w.follow(back.ID).State)
+	is := w.follow(first.ID)
+	require.Equal(t, back.ID, is.RevertedBy)
+	require.Empty(t, is.Undone)
 }
 
 func TestOfTwoFailoversAtOnceTheLaterKnowsOfTheEarlier(t *testing.T) {

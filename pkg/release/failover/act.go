@@ -134,7 +134,19 @@ func (m *Mover) Revert(ctx context.Context, id string, o intent.FailoverOptions)
 	if err != nil {
 		return r, err
 	}
-	return r, m.change(ctx, id, func(of *intent.FailoverRecord) { of.RevertedBy = r.ID })
+	return r, m.noteRevert(ctx, r)
+}
+
+// noteRevert notes in the record of the failover that r reverts, if it reverts one, that it does.
+func (m *Mover) noteRevert(ctx context.Context, r intent.FailoverRecord) error {
+	if r.RevertOf == "" {
+		return nil
+	}
+	err := m.change(ctx, r.RevertOf, func(of *intent.FailoverRecord) { of.RevertedBy = r.ID })
+	if intent.CodeOf(err) == intent.NotFound {
+		return nil
+	}
+	return err
 }
 
 // inverse is what undoes a failover as far as its clusters still are as it left them.

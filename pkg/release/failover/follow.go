@@ -58,6 +58,11 @@ func (m *Mover) follow(ctx context.Context, id string, since time.Time) error {
 	if len(changes) == 0 && r.Ended == nil {
 		return nil
 	}
+	if r.Ended != nil && r.State != intent.FailoverFailed {
+		if err := m.noteRevert(ctx, r); err != nil { // the replica that began it may have been killed before it did
+			return err
+		}
+	}
 	if _, err := state.SwapDocument(ctx, m.Documents, r, intent.Write{Path: recordPath(id)}, revision); err != nil {
 		return err
 	}
