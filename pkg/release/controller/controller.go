@@ -22,7 +22,7 @@ const (
 	stepLimit   = 30 * time.Second       // a step that takes longer is given up and repeated
 	workers     = 4                      // owners that are stepped at once
 	sweepAfter  = 10 * time.Minute       // contexts that crashed writers left are removed then
-	foldEvery   = 200 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
+	foldEvery   = 150 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
 )
 
 // Controller executes the steps of all owners. Owners are due when their documents change, by a request to any

@@ -17,17 +17,17 @@ func TestBurstsAreJoined(t *testing.T) {
 	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
 	require.Zero(t, p.rest(web, at(0)), "the first")
 	p.did(web, at(0))
-	require.Equal(t, 190*time.Millisecond, p.rest(web, at(10)), "the second")
-	require.Equal(t, 50*time.Millisecond, p.rest(web, at(150)))
-	require.Zero(t, p.rest(api, at(150)), "another Service")
-	p.did(api, at(150))
-	require.Zero(t, p.rest(web, at(200)))
-	require.Zero(t, p.rest(web, at(200)), "to ask is not to do")
-	p.did(web, at(201))
-	require.Equal(t, time.Millisecond, p.rest(web, at(400)), "the burst goes on")
-	require.Zero(t, p.rest(web, at(401)))
-	p.did(api, at(620))
-	require.Zero(t, p.rest(web, at(620)), "the first after a pause")
+	require.Equal(t, 140*time.Millisecond, p.rest(web, at(10)), "the second")
+	require.Equal(t, 50*time.Millisecond, p.rest(web, at(100)))
+	require.Zero(t, p.rest(api, at(100)), "another Service")
+	p.did(api, at(100))
+	require.Zero(t, p.rest(web, at(150)))
+	require.Zero(t, p.rest(web, at(150)), "to ask is not to do")
+	p.did(web, at(151))
+	require.Equal(t, time.Millisecond, p.rest(web, at(300)), "the burst goes on")
+	require.Zero(t, p.rest(web, at(301)))
+	p.did(api, at(520))
+	require.Zero(t, p.rest(web, at(520)), "the first after a pause")
 }
 
 // TestALoneChangeNeverWaits: however long the changes go on, if they come apart.
@@ -54,7 +54,7 @@ func TestAnotherReplicaGoesFirst(t *testing.T) {
 	require.Equal(t, foldEvery-time.Millisecond, own.rest(work{}, now.Add(time.Millisecond)), "what it hears of itself")
 }
 
-// TestAPaceRemembersBurstsAlone: however many Services change, and in no 200 ms is more
+// TestAPaceRemembersBurstsAlone: however many Services change, and in no 150 ms is more
 // than one change followed.
 func TestAPaceRemembersBurstsAlone(t *testing.T) {
 	t.Parallel()
