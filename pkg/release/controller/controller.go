@@ -141,7 +141,8 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 	case state.IsRecord(todo.owner):
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
-	defer c.resync.compare(ctx, c, todo.owner)()
+	ctx, end := c.resync.compare(ctx, c, todo.owner)
+	defer end()
 	return c.service.Reconciler.StepGroup(ctx, todo.owner)
 }
 

@@ -2,11 +2,19 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
+)
+
+// Bounds of what the round reads for several names.
+const (
+	readAtOnce = 64              // names
+	readLasts  = 2 * time.Second // the steps that begin later read for themselves
 )
 
 // resync goes round all owners, a few at a time, in case that nobody has told of a
@@ -19,7 +27,13 @@ type resync struct {
 	looked bool                 // all owners of a look at all of them have had their turn
 	missed bool                 // that look failed
 	next   string               // where the next look begins
-	asked  map[intent.Path]bool // owners that nobody but the round has asked for
+	asked  map[intent.Path]view // owners that nobody but the round has asked for
+}
+
+// view is what the steps of some names read, as the round has read it for all of them.
+type view struct {
+	*snapshot.View           // nil: each step reads for itself
+	until          time.Time // later steps read for themselves
 }
 
 // keepLooking looks at all owners at once, and then at times.
@@ -63,6 +77,7 @@ func (c *Controller) sweep(ctx context.Context) {
 // round does so.
 func (c *Controller) scan(ctx context.Context) {
 	c.service.Inputs.ForgetClusters()
+	c.resync.forget()
 	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
 	if err != nil {
 		c.resync.miss()
@@ -102,13 +117,35 @@ func (c *Controller) lookOn(ctx context.Context) {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
+	var names []intent.Document
 	for _, doc := range page.Items {
-		if owner := state.OwnerOf(doc.Path); c.share.has(owner) {
+		switch owner := state.OwnerOf(doc.Path); {
+		case !c.share.has(owner):
+		case intent.IsName(owner):
+			names = append(names, doc)
+		default:
 			c.resync.ask(owner)
 			c.queue.Add(work{owner: owner})
 		}
 	}
+	for together := range slices.Chunk(names, readAtOnce) {
+		c.lookTogether(ctx, together)
+	}
 	c.resync.went(page)
+}
+
+// lookTogether puts names into the queue that read together. They are asked for first: who is told of a change after
+// that reads for itself.
+func (c *Controller) lookTogether(ctx context.Context, names []intent.Document) {
+	for _, doc := range names {
+		c.resync.ask(state.OwnerOf(doc.Path))
+	}
+	read := view{c.service.Reconciler.ReadTogether(ctx, names), time.Now().Add(readLasts)}
+	for _, doc := range names {
+		owner := state.OwnerOf(doc.Path)
+		c.resync.give(owner, read)
+		c.queue.Add(work{owner: owner})
+	}
 }
 
 // begin notes how many owners there are, and how many of them are this replica's.
@@ -116,6 +153,13 @@ func (r *resync) begin(owners, mine int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.owners, r.mine, r.next, r.missed, r.begun = owners, mine, "", false, true
+}
+
+// forget has owners that the round has asked for read for themselves, because everybody is due for a reason.
+func (r *resync) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = nil
 }
 
 // through notes that nobody is due any more.
@@ -162,9 +206,18 @@ func (r *resync) ask(owner intent.Path) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.asked == nil {
-		r.asked = map[intent.Path]bool{}
+		r.asked = map[intent.Path]view{}
 	}
-	r.asked[owner] = true
+	r.asked[owner] = view{}
+}
+
+// give has the step of an owner read a view, if the round alone has asked for the owner since.
+func (r *resync) give(owner intent.Path, read view) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, asked := r.asked[owner]; asked {
+		r.asked[owner] = read
+	}
 }
 
 // told notes that an owner is due for a reason: what its step does is nothing that the
@@ -175,20 +228,27 @@ func (r *resync) told(owner intent.Path) {
 	delete(r.asked, owner)
 }
 
-// compare counts, when the step of an owner that only the round has asked for ends,
-// whether the step has changed something.
-func (r *resync) compare(ctx context.Context, c *Controller, owner intent.Path) (end func()) {
+// compare returns a context for the step of an owner. If the round alone has asked for the owner, the step reads
+// what was read for it. At the end, compare counts whether the step has changed something.
+func (r *resync) compare(ctx context.Context, c *Controller, owner intent.Path) (_ context.Context, end func()) {
 	r.mu.Lock()
-	asked := r.asked[owner]
+	read, asked := r.asked[owner]
 	r.mu.Unlock()
 	if !asked {
-		return func() {}
+		return ctx, func() {}
 	}
-	before, errBefore := c.stamp(ctx, owner)
-	return func() {
-		after, errAfter := c.stamp(ctx, owner)
+	if time.Now().After(read.until) {
+		read.View = nil
+	}
+	within, wrote := state.Within(ctx, c.service.Store, read.View)
+	before, errBefore := c.stamp(within, owner)
+	return within, func() {
+		after, errAfter := before, errBefore
+		if wrote() {
+			after, errAfter = c.stamp(ctx, owner)
+		}
 		r.mu.Lock()
-		still := r.asked[owner]
+		_, still := r.asked[owner]
 		delete(r.asked, owner)
 		r.mu.Unlock()
 		if still && errBefore == nil && errAfter == nil && before != after {

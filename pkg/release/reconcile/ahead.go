@@ -28,17 +28,23 @@ func (s *Reconciler) readAhead(ctx context.Context, on *step) (learn func(), err
 	if err != nil {
 		return func() {}, nil //nolint:nilerr // the reconcilers read it again
 	}
-	kind := "first step"
-	if on.pointer.ContextID == on.lifecycle.ContextID {
+	kind, ahead := needed(on.lifecycle, on.pointer, release)
+	return state.ReadAheadAs(ctx, s.Store, kind, on.group, ahead)
+}
+
+// needed is what the context of a deployed name follows from. Names of a kind have the rest in common.
+func needed(l state.Lifecycle, is appcontext.Pointer, release state.Release) (kind string, ahead state.Ahead) {
+	kind = "first step"
+	if is.ContextID == l.ContextID {
 		kind = "step"
 	}
-	group := state.WithFormer(on.lifecycle.Placed(release.Group), on.lifecycle.Former)
-	for _, b := range group.Bindings { // names of one provider and home have the rest in common
+	group := state.WithFormer(l.Placed(release.Group), l.Former)
+	for _, b := range group.Bindings {
 		kind += " " + string(state.RecordPath(group, b)) + " " + b.Cluster
 	}
-	ahead := render.Needed(group)
-	ahead.Prefixes = append(ahead.Prefixes, on.pointer.Resources()...)
-	return state.ReadAheadAs(ctx, s.Store, kind, on.group, ahead)
+	ahead = render.Needed(group)
+	ahead.Prefixes = append(ahead.Prefixes, is.Resources()...)
+	return kind, ahead
 }
 
 // providersThere tells whether the external-dns that a name relies on are in their homes,

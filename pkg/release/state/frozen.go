@@ -50,6 +50,9 @@ const ReleasePrefix = "/signpost/release/"
 
 func releaseKey(contextID string) string { return ReleasePrefix + contextID + "/" }
 
+// ReleaseKeys is what the keys of a release begin with.
+func ReleaseKeys(contextID string) string { return releaseKey(contextID) }
+
 func chunkKey(contextID string, n int) string { return fmt.Sprintf("%s%06d", releaseKey(contextID), n) }
 
 // chunkSize is how many bytes of a compressed release go into one key.

@@ -34,6 +34,16 @@ type Kind struct {
 // it has read all that it needs.
 func (s *Store) ReadAheadAs(ctx context.Context, kind Kind, ahead kv.Range) (learn func(), err error) {
 	hints, _ := s.hints.Get(kind.Name)
+	return func() { s.learn(ctx, kind, hints) }, s.ReadAhead(ctx, hinted(hints, ahead))
+}
+
+// Hinted is what ReadAheadAs reads for a kind.
+func (s *Store) Hinted(kind string, ahead kv.Range) kv.Range {
+	hints, _ := s.hints.Get(kind)
+	return hinted(hints, ahead)
+}
+
+func hinted(hints []hint, ahead kv.Range) kv.Range {
 	ahead.Keys, ahead.Ahead = slices.Clone(ahead.Keys), slices.Clone(ahead.Ahead)
 	for _, h := range hints {
 		if h.prefix {
@@ -42,7 +52,7 @@ func (s *Store) ReadAheadAs(ctx context.Context, kind Kind, ahead kv.Range) (lea
 			ahead.Keys = append(ahead.Keys, h.text)
 		}
 	}
-	return func() { s.learn(ctx, kind, hints) }, s.ReadAhead(ctx, ahead)
+	return ahead
 }
 
 // learn notes which hints were of use, and adds what was missed. If these are too many, the hints go

@@ -27,6 +27,7 @@ type Store struct {
 // has written sees its rivals.
 type Snapshot struct {
 	outer *Snapshot // of the context that it was begun in; nil: none
+	view  *View     // that it began at; nil: none
 
 	mu       sync.Mutex
 	revision int64 // 0: nothing was read
@@ -40,9 +41,13 @@ type Snapshot struct {
 type snapshotKey struct{}
 
 // Begin returns a context that reads the store at one time, and what it reads of it. The
-// time is that of the first request, which is made now if anything is asked for ahead.
+// time is that of the first request, which is made now if anything is asked for ahead. Within a context
+// of BeginAt, the time is that of its view.
 func (s *Store) Begin(ctx context.Context, ahead kv.Range) (context.Context, *Snapshot, error) {
 	at := &Snapshot{outer: snapshotOf(ctx), items: map[string]*kv.Item{}}
+	if at.outer != nil {
+		at.from(at.outer.view)
+	}
 	ctx = context.WithValue(ctx, snapshotKey{}, at)
 	return ctx, at, s.ReadAhead(ctx, ahead)
 }
@@ -54,7 +59,7 @@ func (s *Store) ReadAhead(ctx context.Context, ahead kv.Range) error {
 	if at == nil {
 		return nil
 	}
-	ahead.Keys = at.unknown(ahead.Keys)
+	ahead.Keys, ahead.Ahead = at.unknown(ahead.Keys), at.uncovered(ahead.Ahead)
 	if len(ahead.Keys)+len(ahead.Ahead) == 0 {
 		return nil
 	}
@@ -175,10 +180,24 @@ func (at *Snapshot) isOf(revision int64) bool {
 func (at *Snapshot) unknown(keys []string) []string {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	out := []string{}
+	out, seen := []string{}, make(map[string]bool, len(keys))
 	for _, key := range keys {
-		if !at.knows(key) && !slices.Contains(out, key) {
+		if !seen[key] && !at.knows(key) {
 			out = append(out, key)
+		}
+		seen[key] = true
+	}
+	return out
+}
+
+// uncovered are the prefixes of which not all keys were read yet.
+func (at *Snapshot) uncovered(prefixes []string) []string {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	var out []string
+	for _, prefix := range prefixes {
+		if !at.covers(prefix) && !slices.Contains(out, prefix) {
+			out = append(out, prefix)
 		}
 	}
 	return out
@@ -187,12 +206,20 @@ func (at *Snapshot) unknown(keys []string) []string {
 // knows tells whether a key was read, or all keys that begin as it does.
 func (at *Snapshot) knows(key string) bool {
 	_, read := at.items[key]
-	return read || at.covers(key)
+	return read || at.view.knows(key) || at.covers(key)
+}
+
+// item is that of a key which was read, nil if there is none.
+func (at *Snapshot) item(key string) *kv.Item {
+	if item, read := at.items[key]; read {
+		return item
+	}
+	return at.view.item(key)
 }
 
 // covers tells whether all keys with a prefix were read.
 func (at *Snapshot) covers(prefix string) bool {
-	return slices.ContainsFunc(at.prefixes, func(whole string) bool { return strings.HasPrefix(prefix, whole) })
+	return at.view.covers(prefix) || slices.ContainsFunc(at.prefixes, func(whole string) bool { return strings.HasPrefix(prefix, whole) })
 }
 
 // answer is what a Range answers, if all of that was read.
@@ -214,7 +241,7 @@ func (at *Snapshot) answer(r kv.Range) (items []kv.Item, revision int64, known b
 	}
 	items = []kv.Item{}
 	for _, key := range r.Keys {
-		if item := at.items[key]; item != nil {
+		if item := at.item(key); item != nil {
 			items = append(items, *item)
 		}
 	}
@@ -229,7 +256,10 @@ func (at *Snapshot) answer(r kv.Range) (items []kv.Item, revision int64, known b
 
 // below are the items that a Range of a prefix answers.
 func (at *Snapshot) below(r kv.Range) []kv.Item {
-	var items []kv.Item
+	items := slices.DeleteFunc(at.view.below(r.Prefix), func(item kv.Item) bool {
+		_, read := at.items[item.Key]
+		return read || r.After != "" && item.Key <= r.After
+	})
 	for key, item := range at.items {
 		if item != nil && strings.HasPrefix(key, r.Prefix) && (r.After == "" || key > r.After) {
 			items = append(items, *item)
