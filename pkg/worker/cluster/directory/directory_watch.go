@@ -4,10 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"errors"
-	"io/fs"
-	"path"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,6 +24,7 @@ type directoryWatches struct {
 	directory *Directory
 	notify    cluster.Notify
 	stop      context.CancelFunc
+	round     round
 
 	mu      sync.Mutex
 	files   map[string]*scanned // not changed any more
@@ -111,112 +108,13 @@ func (w *directoryWatches) run(ctx context.Context) {
 	}
 }
 
-// scan brings the picture up to date and tells whether it changed.
-func (w *directoryWatches) scan() bool {
-	w.directory.mu.Lock() // no write of ours in between
-	defer w.directory.mu.Unlock()
-	found, err := w.walk()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if err != nil {
-		changed := w.synced || w.trouble == nil
-		w.synced, w.trouble = false, fileError("look through directory "+w.directory.name, err)
-		return changed
-	}
-	for at, file := range w.files {
-		if _, still := found[at]; !still && file.ours {
-			w.directory.vacated(path.Dir(at))
-		}
-	}
-	changed := !w.synced || len(found) != len(w.files)
-	for at, file := range found {
-		before := w.files[at]
-		changed = changed || before == nil || before.hash != file.hash
-	}
-	w.files, w.synced, w.trouble = found, true, nil
-	return changed
-}
-
-func (w *directoryWatches) walk() (map[string]*scanned, error) {
-	found := map[string]*scanned{}
-	files := w.directory.dir().FS()
-	folders, err := fs.ReadDir(files, ".")
-	if err != nil {
-		return nil, err
-	}
-	for _, folder := range folders {
-		if !folder.IsDir() || strings.HasPrefix(folder.Name(), ".") {
-			continue
-		}
-		entries, err := fs.ReadDir(files, folder.Name())
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, entry := range entries {
-			at := path.Join(folder.Name(), entry.Name())
-			if !entry.Type().IsRegular() || path.Ext(at) != ".yaml" {
-				continue
-			}
-			file, err := w.look(at)
-			if err != nil {
-				return nil, err
-			}
-			if file != nil {
-				found[at] = file
-			}
-		}
-	}
-	return found, nil
-}
-
-// look reads a file unless it is as it was; nil when it is gone.
-func (w *directoryWatches) look(at string) (*scanned, error) {
-	info, err := w.directory.dir().Stat(at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	w.mu.Lock()
-	before, known := w.files[at]
-	w.mu.Unlock()
-	if known && before.size == info.Size() && before.changed.Equal(info.ModTime()) {
-		return before, nil
-	}
-	raw, err := w.directory.slurp(at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	id, err := identifyFile(raw)
-	if err != nil {
-		id = bundle.ID{} // broken by hand, perhaps: nobody's, hence not in sight
-	}
-	file := &scanned{size: info.Size(), changed: info.ModTime(), hash: sum(raw), group: w.texts.Shared(id.Group), kind: w.texts.Shared(id.Kind)}
-	if live := liveFile(at, raw); live.Ours(w.directory.options.Installation) {
-		file.ours, file.labels, file.annotations = true, w.marked(live.Labels), w.marked(live.Annotations)
-	}
-	return file, nil
-}
-
 // refresh takes up one write of our own. The directory is locked.
 func (w *directoryWatches) refresh(at string) {
-	file, err := w.look(at)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case err != nil:
-		w.synced = false
-	case file == nil:
-		delete(w.files, at)
-	default:
-		w.files[at] = file
+	info, err := w.directory.dir().Lstat(at)
+	if _, err := w.look(at, info, err); err != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.synced, w.round.folders = false, nil
 	}
 }
 
