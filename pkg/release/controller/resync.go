@@ -240,7 +240,7 @@ func (r *resync) compare(ctx context.Context, c *Controller, owner intent.Path) 
 	if time.Now().After(read.until) {
 		read.View = nil
 	}
-	within, wrote := state.Within(ctx, c.service.Store, read.View)
+	within, wrote := c.within(ctx, read.View)
 	before, errBefore := c.stamp(within, owner)
 	return within, func() {
 		after, errAfter := before, errBefore
@@ -256,6 +256,17 @@ func (r *resync) compare(ctx context.Context, c *Controller, owner intent.Path) 
 			c.service.Logger.WarnContext(ctx, "nobody had told of a change that was found", "owner", owner)
 		}
 	}
+}
+
+// within returns a context that reads a view until it writes, and tells whether it has written. If there is no
+// view, it reads as ctx does, and nobody knows.
+func (c *Controller) within(ctx context.Context, read *snapshot.View) (_ context.Context, wrote func() bool) {
+	store, can := c.service.KV.(*snapshot.Store)
+	if !can || read == nil {
+		return ctx, func() bool { return true }
+	}
+	ctx, at := store.BeginAt(ctx, read)
+	return ctx, at.Ended
 }
 
 // stamp is another one after each change of an owner's state.

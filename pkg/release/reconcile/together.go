@@ -2,17 +2,16 @@ package reconcile
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // ReadTogether reads in two requests, and at one time, what the next steps of several names read. The caller has
-// just listed their lifecycles. The steps read it in contexts of state.Within. It is nil if
+// just listed their lifecycles. The steps read it in contexts that begin at the view. It is nil if
 // the store has not all documents, or does not answer: each step reads for itself then.
 func (s *Reconciler) ReadTogether(ctx context.Context, lifecycles []intent.Document) *snapshot.View {
 	var first state.Ahead
@@ -25,16 +24,21 @@ func (s *Reconciler) ReadTogether(ctx context.Context, lifecycles []intent.Docum
 	}
 	ctx, end, err := state.ReadAtOnce(ctx, s.Store, first)
 	defer end()
-	if err != nil {
+	if err != nil || snapshot.ViewOf(ctx) == nil {
 		return nil
 	}
-	kinds, then := map[string]bool{}, make([]state.Ahead, 0, len(lifecycles))
+	kinds, then := map[string]bool{}, state.Ahead{}
 	for _, doc := range lifecycles {
-		if kind, ahead, known := s.neededBy(ctx, state.OwnerOf(doc.Path)); known {
-			kinds[kind], then = true, append(then, ahead)
+		kind, ahead, known := s.neededBy(ctx, state.OwnerOf(doc.Path))
+		if known {
+			then.Documents, then.Keys, then.Prefixes = append(then.Documents, ahead.Documents...), append(then.Keys, ahead.Keys...), append(then.Prefixes, ahead.Prefixes...)
+		}
+		if store, can := s.KV.(*snapshot.Store); can && known && !kinds[kind] {
+			others := store.Hinted(kind, kv.Range{})
+			kinds[kind], then.Keys, then.Prefixes = true, append(then.Keys, others.Keys...), append(then.Prefixes, others.Ahead...)
 		}
 	}
-	if state.ReadAheadOf(ctx, s.Store, slices.Sorted(maps.Keys(kinds)), then...) != nil {
+	if state.ReadAhead(ctx, s.Store, then) != nil {
 		return nil
 	}
 	return snapshot.ViewOf(ctx)

@@ -84,35 +84,6 @@ func ReadAheadAs(ctx context.Context, s *Store, kind string, owner intent.Path, 
 	return store.ReadAheadAs(ctx, snapshot.Kind{Name: kind, Own: owner.Name(), Whole: appcontext.IsResources}, rangeOf(s, ahead))
 }
 
-// ReadAheadOf is ReadAhead for several owners, together with keys that other owners of these kinds have read
-// lately.
-func ReadAheadOf(ctx context.Context, s *Store, kinds []string, all ...Ahead) error {
-	store, can := s.KV.(*snapshot.Store)
-	if !can || s.DocumentKey == nil {
-		return nil
-	}
-	var r kv.Range
-	for _, ahead := range all {
-		one := rangeOf(s, ahead)
-		r.Keys, r.Ahead = append(r.Keys, one.Keys...), append(r.Ahead, one.Ahead...)
-	}
-	for _, kind := range kinds {
-		r = store.Hinted(kind, r)
-	}
-	return store.ReadAhead(ctx, r)
-}
-
-// Within returns a context that reads what a context of ReadAtOnce has read, until it writes. It tells whether it
-// has written. If nothing was read, it reads as ctx does, and nobody knows.
-func Within(ctx context.Context, s *Store, view *snapshot.View) (_ context.Context, wrote func() bool) {
-	store, can := s.KV.(*snapshot.Store)
-	if !can || view == nil {
-		return ctx, func() bool { return true }
-	}
-	ctx, at := store.BeginAt(ctx, view)
-	return ctx, at.Ended
-}
-
 func rangeOf(s *Store, ahead Ahead) kv.Range {
 	r := kv.Range{Keys: slices.Clone(ahead.Keys), Ahead: slices.Clone(ahead.Prefixes)}
 	for _, path := range ahead.Documents {
