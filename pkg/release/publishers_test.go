@@ -61,10 +61,48 @@ func TestAPlanNamesTheGroupsThatGiveOneName(t *testing.T) {
 	require.Equal(t, []sharing.Publisher{
 		{Group: test, App: "api", Service: "api"}, {Group: prod, App: "web", Service: "web"},
 	}, oneName(t, w.snapshot(test)), "so does the status of each")
-	require.Contains(t, w.plan(test, intent.Terminate).Warnings,
-		fmt.Sprintf(`www.lab.example stays in DNS, with other addresses: service "web" of app "web" of %s gives it, too`, prod))
 	w.do(intent.Terminate, test)
 	require.Empty(t, shares(w.plan(prod, intent.Update)))
+}
+
+// TestAPlanShowsASharedNameWithAllItsAddresses, before and after, whether one of its groups comes, drops the name or ends.
+func TestAPlanShowsASharedNameWithAllItsAddresses(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.group(test, "api", "www.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.30", "2001:db8::30")
+	alone, both := []string{"203.0.113.10", "203.0.113.20"}, []string{"203.0.113.10", "203.0.113.20", "203.0.113.30"}
+	six := []string{"2001:db8::30"}
+	row := func(kind, action string, before, targets []string) intent.NameChange {
+		return intent.NameChange{Name: "www.lab.example", Type: kind, Record: "lab", Action: action, Before: before, Targets: targets}
+	}
+	rows := func(plan intent.Plan) []intent.NameChange {
+		for n := range plan.Names {
+			plan.Names[n].AnsweredWithin, plan.Names[n].ClientsWithin, plan.Names[n].Mark, plan.Names[n].AbsentFor = "", "", "", ""
+		}
+		return slices.DeleteFunc(plan.Names, func(n intent.NameChange) bool { return n.Name != "www.lab.example" })
+	}
+	require.Equal(t, []intent.NameChange{row("A", "update", alone, both), row("AAAA", "create", nil, six)}, rows(w.plan(test, "")))
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+
+	lost := []intent.NameChange{row("A", "update", both, alone), row("AAAA", "delete", six, six)}
+	stays := fmt.Sprintf("www.lab.example stays in DNS: %s gives it, too", prod)
+	ends := w.plan(test, intent.Terminate)
+	require.Equal(t, lost, rows(ends))
+	require.Contains(t, ends.Warnings, stays)
+	w.group(test, "api", "api.lab.example")
+	drops := w.plan(test, intent.Update)
+	require.Contains(t, drops.Warnings, stays)
+	require.Equal(t, lost, rows(drops))
+
+	w.do(intent.Terminate, prod)
+	w.settle(prod)
+	ends = w.plan(test, intent.Terminate)
+	require.Equal(t, "delete", rows(ends)[0].Action, "nobody else has it any more")
+	require.NotContains(t, ends.Warnings, stays)
 }
 
 // oneName are the publishers of the only name of a snapshot.

@@ -178,7 +178,7 @@ func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Ch
 		}
 	}
 	changes := render.Planned(state.Union(before, providersBefore), after)
-	if err := cmp.Or(s.Sharing.KeepShared(ctx, p, changes), s.Sharing.WarnOfStaying(ctx, p)); err != nil {
+	if err := cmp.Or(s.Sharing.KeepShared(ctx, p, changes), s.Sharing.SeeBeside(ctx, p, changes)); err != nil {
 		return nil, err
 	}
 	s.checkExistingDNS(ctx, p, changes, after)
@@ -372,7 +372,7 @@ func (s *Planner) provider(ctx context.Context, p *resolve.Proposal, use state.U
 // view writes the proposal down for users, with its token, and without its objects.
 func view(p *resolve.Proposal, changes []bundle.Change) intent.Plan {
 	v := intent.Plan{Names: []intent.NameChange{}, Warnings: []string{}, Errors: []intent.Field{}}
-	v.Names = append(v.Names, render.NameChanges(changes, p.PendingNames(), p.Given)...)
+	v.Names = append(v.Names, render.NameChanges(slices.Concat(changes, p.Beside), p.PendingNames(), p.Given)...)
 	state.TellAnswers(v.Names, changes, p.Draft.Frozen())
 	v.Warnings = slices.Concat(v.Warnings, p.Removals.Warnings(), p.Draft.Warnings)
 	v.Errors, v.MissingServices = append(v.Errors, p.Draft.Errors...), p.Draft.Missing

@@ -5,6 +5,7 @@ import (
 
 	"fmt"
 
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
@@ -23,6 +24,7 @@ type Proposal struct {
 	Message   string                            // of the event, when it is accepted
 	Taken     []string                          // names that takeover is yet to yield
 	Given     map[state.NameKey][]string        // the targets of these, as they are published until then
+	Beside    []bundle.Change                   // what other groups publish of the names that it changes: these change nothing
 	Regains   bool                              // names that the group has handed over, and may have again
 	Clears    bool                              // it takes away the DNS services that others have replaced, and nothing else
 	Objects   int                               // that it would have in clusters

@@ -42,26 +42,84 @@ func (s *Judge) KeepShared(ctx context.Context, p *resolve.Proposal, changes []b
 	return nil
 }
 
-// WarnOfStaying tells which names stay in DNS when a group ends, because other groups give them, too.
-func (s *Judge) WarnOfStaying(ctx context.Context, p *resolve.Proposal) error {
-	d := p.Draft
-	if p.Action != intent.Terminate || intent.IsName(d.Group.Path) { // which shares its host name with nobody
+// SeeBeside has a proposal tell what other groups publish of the names that it changes, and warns of names that stay
+// because of them.
+func (s *Judge) SeeBeside(ctx context.Context, p *resolve.Proposal, changes []bundle.Change) error {
+	d, hosts, gone := p.Draft, changedHosts(changes), p.Action == intent.Terminate
+	if intent.IsName(d.Group.Path) { // which shares its host name with nobody
 		return nil
 	}
-	all, err := s.Publishers(ctx, d.Group)
-	if err != nil {
-		return err
+	was, others := d.Group, slices.Clone(d.Sharing)
+	if !gone && slices.Contains(slices.Collect(maps.Values(hosts)), false) {
+		release, err := s.LoadRelease(ctx, p.Lifecycle.ContextID)
+		if err != nil {
+			return err
+		}
+		was, gone = p.Lifecycle.Placed(release.Group), true
 	}
-	told := map[GivenName]bool{}
-	for _, b := range d.Group.Bindings {
-		for _, host := range b.Hosts {
-			at := Given(d.Group, b, host.Name)
-			others := slices.DeleteFunc(slices.Clone(all[at]), func(o Publisher) bool { return o.Group == d.Group.Path })
-			if len(others) > 0 && !told[at] {
-				told[at] = true
-				d.Warn("%s stays in DNS, with other addresses: %s gives it, too", host.Name, Describe(d.Group.Path, others...))
+	if gone {
+		holders, err := s.holders(ctx, was)
+		if err != nil {
+			return err
+		}
+		others = append(others, holders...)
+	}
+	slices.Sort(others)
+	for _, other := range slices.Compact(others) {
+		if other == p.Takeover {
+			continue // it gives them up
+		}
+		objects, err := s.CurrentEndpoints(ctx, other)
+		if err != nil {
+			return err
+		}
+		stay := state.NameSet{}
+		for _, o := range objects {
+			if also := publishedOf(o.Published, hosts, stay); len(also.Names) > 0 {
+				p.Beside = append(p.Beside, bundle.Change{Action: bundle.Unchanged, ID: o.ID, Before: &also, After: &also})
 			}
+		}
+		if len(stay) > 0 {
+			d.Warn("%s stays in DNS: %s gives it, too", state.Few(slices.Sorted(maps.Keys(stay))), other)
 		}
 	}
 	return nil
+}
+
+// hostAt is a host name at a provider.
+type hostAt struct{ record, host string }
+
+// changedHosts are the host names of DNSEndpoints that change. The value says whether they have the name afterwards.
+func changedHosts(changes []bundle.Change) map[hostAt]bool {
+	hosts := map[hostAt]bool{}
+	note := func(published *bundle.Published, stays bool) {
+		if published == nil {
+			return
+		}
+		for _, n := range published.Names {
+			at := hostAt{published.Record, n.Host}
+			hosts[at] = hosts[at] || stays
+		}
+	}
+	for _, c := range changes {
+		note(c.Before, false)
+		note(c.After, true)
+	}
+	return hosts
+}
+
+// publishedOf is what a DNSEndpoint publishes of some host names. Those of them that nobody else keeps are added to stay.
+func publishedOf(from *bundle.Published, hosts map[hostAt]bool, stay state.NameSet) bundle.Published {
+	of := *from
+	of.Names = nil
+	for _, n := range from.Names {
+		kept, changed := hosts[hostAt{from.Record, n.Host}]
+		if changed {
+			of.Names = append(of.Names, n)
+		}
+		if changed && !kept {
+			stay[n.Host] = true
+		}
+	}
+	return of
 }

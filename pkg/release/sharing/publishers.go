@@ -178,6 +178,11 @@ func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
 			if len(publishers) < 2 {
 				continue
 			}
+			for _, other := range publishers {
+				if other.Group != d.Group.Path && !slices.Contains(d.Sharing, other.Group) {
+					d.Sharing = append(d.Sharing, other.Group)
+				}
+			}
 			described := Describe(d.Group.Path, publishers...)
 			if why := conflictReason(publishers); why != "" {
 				place := d.Places[resolve.PlaceKey{App: b.App, Service: b.Service, Host: host.Name}]
