@@ -3972,7 +3972,7 @@ type NameChange struct {
 	// Example: 6s
 	AnsweredWithin string `json:"answeredWithin,omitempty,omitzero"`
 
-	// Before The targets that are published until then; absent if there are none.
+	// Before The targets that are published until then, with those that other groups give the name; absent if there are none.
 	Before []string `json:"before,omitempty,omitzero"`
 
 	// ClientsWithin How soon clients follow a change of the name's addresses, at most, as a duration. It is the sum of a second to decide, `answeredWithin`, and the TTL. Absent if `answeredWithin` is.
@@ -3995,7 +3995,7 @@ type NameChange struct {
 	// Example: lab
 	Record string `json:"record"`
 
-	// Targets The targets afterwards; of a name that is deleted, those until then.
+	// Targets The targets afterwards, with those that other groups give the name; of a name that is deleted, those until then.
 	Targets []string `json:"targets"`
 
 	// TTL The TTL afterwards, in seconds; absent for that of the DNS provider.

@@ -105,6 +105,19 @@ func TestAPlanShowsASharedNameWithAllItsAddresses(t *testing.T) {
 	require.NotContains(t, ends.Warnings, stays)
 }
 
+// TestANameWithoutAnAddressIsNewOnce: a plan does not promise it again.
+func TestANameWithoutAnAddressIsNewOnce(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.group(test, "api", "api.lab.example")
+	require.Equal(t, "create", w.plan(test, "").Names[0].Action)
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+	require.Equal(t, "unchanged", w.plan(test, intent.Update).Names[0].Action)
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	require.Equal(t, "create", w.plan(test, intent.Update).Names[0].Action)
+}
+
 // oneName are the publishers of the only name of a snapshot.
 func oneName(t *testing.T, snap query.Snapshot) []sharing.Publisher {
 	t.Helper()

@@ -93,7 +93,7 @@ type NameChange struct {
 	Record  string   `json:"record"`
 	Action  string   `json:"action"` // create, update, delete, unchanged
 	Targets []string `json:"targets"`
-	Before  []string `json:"before,omitempty"` // the targets until then; none: of a new name
+	Before  []string `json:"before,omitempty"` // the targets until then; none: of a new name. Both have those that other groups give
 
 	TTL       int64 `json:"ttl,omitempty"`       // seconds afterwards; 0: that of the DNS provider
 	TTLBefore int64 `json:"ttlBefore,omitempty"` // until then

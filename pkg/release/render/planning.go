@@ -77,9 +77,9 @@ func objectChange(c bundle.Change, diff string) intent.ObjectChange {
 }
 
 // NameChanges reads the changes of names out of the changes of DNSEndpoints. A pending
-// name that no DNSEndpoint holds is created without targets. A name that another group
+// name that no DNSEndpoint holds is created without targets, or stays so if its owner has it already. A name that another group
 // publishes until this one does is changed, or stays, and is not created.
-func NameChanges(changes []bundle.Change, pending []state.NameKey, given map[state.NameKey][]string) []intent.NameChange {
+func NameChanges(changes []bundle.Change, pending map[state.NameKey]bool, given map[state.NameKey][]string) []intent.NameChange {
 	before, after := map[state.NameKey][]string{}, map[state.NameKey][]string{}
 	for _, c := range changes {
 		state.CollectNames(c.Before, before)
@@ -91,10 +91,14 @@ func NameChanges(changes []bundle.Change, pending []state.NameKey, given map[sta
 		published[key] = true
 	}
 	addGiven(before, after, published, given)
-	for _, key := range pending {
-		if !published[key] {
-			key.Kind = "A"
-			after[key] = nil
+	for key, has := range pending {
+		if published[key] {
+			continue
+		}
+		key.Kind = "A"
+		after[key] = nil
+		if _, loses := before[key]; has && !loses {
+			before[key] = nil
 		}
 	}
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))

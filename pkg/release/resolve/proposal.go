@@ -51,18 +51,25 @@ func (d *Draft) Frozen() map[string]plan.Record {
 func (d *Draft) Relies(use state.Use) bool { return slices.Contains(d.Uses, use) }
 
 // PendingNames are the names that the release would have, without regard to the
-// addresses that its clusters offer.
-func (p *Proposal) PendingNames() []state.NameKey {
-	var keys []state.NameKey
+// addresses that its clusters offer. The values tell which of them the owner has already.
+func (p *Proposal) PendingNames() map[state.NameKey]bool {
 	if p.Action == intent.Terminate {
 		return nil
 	}
-	for _, b := range p.Draft.Group.Bindings {
-		for _, h := range b.Hosts {
-			keys = append(keys, state.NameKey{Name: h.Name, Record: b.Record})
+	has := state.NameSet{}
+	for _, request := range p.Requests {
+		own := func(e nameclaim.Entry) bool { return e.Confirmed && e.Group == p.Draft.Group.Path }
+		if p.Lifecycle.Deployed() && slices.ContainsFunc(p.Claims[request.Key].Entries, own) {
+			has[request.Host] = true
 		}
 	}
-	return keys
+	names := map[state.NameKey]bool{}
+	for _, b := range p.Draft.Group.Bindings {
+		for _, h := range b.Hosts {
+			names[state.NameKey{Name: h.Name, Record: b.Record}] = has[h.Name]
+		}
+	}
+	return names
 }
 
 // WhyUpdate is why what is instantiated cannot be instantiated.

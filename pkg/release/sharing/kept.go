@@ -108,7 +108,7 @@ func changedHosts(changes []bundle.Change) map[hostAt]bool {
 	return hosts
 }
 
-// publishedOf is what a DNSEndpoint publishes of some host names. Those of them that nobody else keeps are added to stay.
+// publishedOf is what a DNSEndpoint publishes of some host names. The hosts among them that the changes take away are added to stay.
 func publishedOf(from *bundle.Published, hosts map[hostAt]bool, stay state.NameSet) bundle.Published {
 	of := *from
 	of.Names = nil
