@@ -3171,7 +3171,7 @@ type FailoverRecord struct {
 	// Example: olga
 	Actor string `json:"actor"`
 
-	// Answered How many names are answered as they are to be.
+	// Answered How many records are answered as they are to be. A host name may have several.
 	//
 	// Example: 1
 	Answered int `json:"answered"`

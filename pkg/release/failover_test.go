@@ -101,6 +101,12 @@ func (w *world) follow(id string) intent.FailoverRecord {
 func TestARegionFailsOver(t *testing.T) {
 	t.Parallel()
 	w := continents(t)
+	var ends []string
+	w.service.Recorder = func(_ context.Context, owner intent.Path, events ...intent.Event) {
+		if owner == clusterPath(t, berlin) && events[0].Outcome == "completed" {
+			ends = append(ends, events[0].Message)
+		}
+	}
 	www, api := w.everywhere("www.lab.example", `,"ttl":60`), w.everywhere("api.lab.example", ``)
 	w.settle(www, api)
 	w.answer(www, api)
@@ -133,6 +139,7 @@ func TestARegionFailsOver(t *testing.T) {
 	w.answer(www, api)
 	is = w.follow(done.ID)
 	require.Equal(t, intent.FailoverDone, is.State)
+	require.Contains(t, ends, "failover "+done.ID+": Done, 2 of 2 records are answered")
 	require.Equal(t, w.clock.Now().Add(time.Minute), *is.Names[1].CachesUntil)
 	require.Equal(t, w.clock.Now().Add(5*time.Minute), *is.CachesUntil)
 

@@ -61,7 +61,7 @@ test('a change of a name has what became of it in DNS', () => {
 })
 
 test('the message of a drain leads to its failover', () => {
-  expect(failoverIn('failover 20261128t035804-ijixp: Done, 3 of 3 names are answered')).toEqual({ id: '20261128t035804-ijixp', rest: 'Done, 3 of 3 names are answered' })
+  expect(failoverIn('failover 20261128t035804-ijixp: Done, 3 of 3 records are answered')).toEqual({ id: '20261128t035804-ijixp', rest: 'Done, 3 of 3 records are answered' })
   expect(failoverIn('changes /spec/failover x: y')).toBeUndefined()
 })
 

@@ -100,11 +100,11 @@ func (m *Mover) judgeEnd(r *intent.FailoverRecord, list state.DrainedList) {
 	case r.Answered == total:
 		end(intent.FailoverDone, "")
 	case age > followedFor:
-		end(intent.FailoverUnconfirmed, fmt.Sprintf("%d of %d names were not seen to be answered within %s", total-r.Answered, total, followedFor))
+		end(intent.FailoverUnconfirmed, fmt.Sprintf("%d of %d records were not seen to be answered within %s", total-r.Answered, total, followedFor))
 	}
 }
 
-// followed is how many names of a record are followed until they are answered.
+// followed is how many DNS records of a failover are followed until they are answered.
 func followed(r intent.FailoverRecord) int {
 	total := 0
 	for _, name := range r.Names {
@@ -380,7 +380,7 @@ func (m *Mover) tellProgress(ctx context.Context, r intent.FailoverRecord, names
 	if r.State != intent.FailoverDone {
 		event.Outcome = "failed"
 	}
-	event.Message = fmt.Sprintf("failover %s: %s, %d of %d names are answered", r.ID, r.State, r.Answered, followed(r))
+	event.Message = fmt.Sprintf("failover %s: %s, %d of %d records are answered", r.ID, r.State, r.Answered, followed(r))
 	if r.Message != "" {
 		event.Message += "; " + r.Message
 	}
