@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // actions are what a plan would do, as "action cluster kind name".
@@ -241,4 +244,22 @@ func TestAnObjectThatNoClusterTakesIsRefused(t *testing.T) {
 	require.Len(t, errors, 1)
 	require.Equal(t, string(prod)+"#", errors[0].Pointer)
 	require.Regexp(t, `^edge\+hub DNSEndpoint.externaldns.k8s.io shop-dns/web-web-[0-9a-f]{8} would have \d+ KiB, and clusters take at most 1280; give its names to several Services$`, errors[0].Detail)
+}
+
+// TestAPlanSaysWhichClustersDoNotAnswer: the objects that it lists there may never have been there.
+func TestAPlanSaysWhichClustersDoNotAnswer(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	says := func(action intent.Action) []string {
+		return slices.DeleteFunc(w.plan(prod, action).Warnings, func(text string) bool { return !strings.Contains(text, "does not answer") })
+	}
+	require.Empty(t, says(intent.Terminate), "nobody has tried to reach it")
+	w.reach("edge+hub", observed.Reachability{Reachable: true, Since: w.clock.Now()})
+	require.Empty(t, says(intent.Terminate))
+	w.reach("edge+hub", observed.Reachability{Since: w.clock.Now()})
+	require.Equal(t, []string{"cluster edge/hub does not answer since " + w.clock.Now().UTC().Format(time.RFC3339) +
+		": nothing changes there until it does, and objects that go may never have been there"}, says(intent.Terminate))
+	require.Empty(t, says(""), "nothing changes there")
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["web.lab.example"]}`)
+	require.Equal(t, []string{"cluster edge/hub does not answer since " + w.clock.Now().UTC().Format(time.RFC3339) + ": nothing changes there until it does"}, says(intent.Update))
 }

@@ -29,7 +29,7 @@ func (s *Planner) Plan(ctx context.Context, owner intent.Path, action intent.Act
 		p, err := s.buildPlan(ctx, owner, state.Request{Action: action, To: to}, true)
 		if err == nil {
 			s.Tenancy.WarnOfExistingRecords(ctx, p)
-			err = errors.Join(s.Sharing.WarnOfPublishers(ctx, p), s.warnOfFormerDNS(ctx, p))
+			err = errors.Join(s.Sharing.WarnOfPublishers(ctx, p), s.warnOfFormerDNS(ctx, p), warnOfSilence(ctx, s, p))
 		}
 		return p.View, err
 	})
