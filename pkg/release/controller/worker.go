@@ -45,5 +45,6 @@ type Worker struct {
 	Orchestrates chan struct{}                                               // closed once there are groups that an orchestrator deploys
 
 	sweeping  sync.Mutex
+	swept     swept
 	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
 }

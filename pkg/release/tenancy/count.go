@@ -12,14 +12,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// takenPrefix is where it is counted what each project has of its quotas. A count is never
+// TakenPrefix is where it is counted what each project has of its quotas. A count is never
 // less than the project has. An acceptance adds what it takes before it is stored, and
 // nobody subtracts without having read all lifecycles. So a count within the quotas
 // decides, and one above them does not. If an acceptance is under way while lifecycles are
 // read, the count may miss it until the next sweep.
-const takenPrefix = "/signpost/taken/"
+const TakenPrefix = "/signpost/taken/"
 
-func takenKey(project intent.Path) string { return takenPrefix + project.Name() }
+func takenKey(project intent.Path) string { return TakenPrefix + project.Name() }
 
 // readCount reads the count of a project.
 func (s *Keeper) readCount(ctx context.Context, project intent.Path) (resolve.Count, error) {
@@ -82,7 +82,7 @@ type Recount struct {
 
 // NewRecount begins to count, before the first lifecycle is read.
 func NewRecount(ctx context.Context, store kv.KV) (*Recount, error) {
-	counts, _, err := store.Range(ctx, kv.Range{Prefix: takenPrefix})
+	counts, _, err := store.Range(ctx, kv.Range{Prefix: TakenPrefix})
 	return &Recount{store, counts, map[string]resolve.Taken{}}, err
 }
 
@@ -96,7 +96,7 @@ func (r *Recount) Add(owner intent.Path, l state.Lifecycle) {
 // projects without anything.
 func (r *Recount) Save(ctx context.Context) error {
 	for _, was := range r.counts {
-		has := r.projects[strings.TrimPrefix(was.Key, takenPrefix)]
+		has := r.projects[strings.TrimPrefix(was.Key, TakenPrefix)]
 		raw, err := json.Marshal(has)
 		if err != nil {
 			return err

@@ -76,7 +76,10 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 		c.watched = true
 		c.take(pods)
 	}
-	c.noted = noted(c.endpoints, watches)
+	c.noted = nil
+	if c.seen { // else it is not asked what it has published
+		c.noted = noted(c.endpoints, watches)
+	}
 	if d, known := watches.Deployment(c.Namespace, c.Deployment); known {
 		c.judged, c.available = true, d != nil && d.Available
 	}
