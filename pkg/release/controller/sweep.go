@@ -21,6 +21,8 @@ import (
 // when this Service has found it unclaimed twice, at least age apart. Parameter age is
 // longer than any request takes.
 func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
 	if err := s.Offers.SweepOffers(ctx, age); err != nil {
 		return err
 	}
@@ -55,8 +57,6 @@ func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 
 // dropUnclaimed removes the releases that no lifecycle has pointed to for long.
 func (s *Worker) dropUnclaimed(ctx context.Context, releases, claimed map[string]bool, age time.Duration) error {
-	s.sweeping.Lock()
-	defer s.sweeping.Unlock()
 	now := s.Now()
 	unclaimed := map[string]time.Time{}
 	for _, id := range slices.Sorted(maps.Keys(releases)) {
@@ -83,8 +83,8 @@ type swept struct {
 	prepared map[intent.Path]state.Lifecycle // of groups that have releases for app contexts
 }
 
-// keys tell the lifecycles, releases and counts that there are, and whether one was written. Those of
-// a store that has not all documents are zero.
+// keys tell the lifecycles, releases and counts that there are, and whether one was written. They are zero if the
+// store has not all documents.
 type keys [sha256.Size]byte
 
 // holds tells whether the last sweep has found the same, and has left nothing to do.
