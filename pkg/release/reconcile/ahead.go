@@ -7,6 +7,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // readAtOnce has a step of a name read everything as it is at one time, until it writes.
@@ -18,10 +19,10 @@ func (s *Reconciler) readAtOnce(ctx context.Context, group intent.Path) (_ conte
 	return state.ReadAtOnce(ctx, s.Store, state.Ahead{Documents: []intent.Path{state.LifecyclePath(group)}, Keys: appcontext.Keys(state.GroupOwner(group))})
 }
 
-// readAhead reads in one request what the context of a deployed name follows from. If its
-// release is not there, the reconcilers say so.
+// readAhead reads in one request what the context of a deployed name follows from, unless that was read for several
+// names. If its release is not there, the reconcilers say so.
 func (s *Reconciler) readAhead(ctx context.Context, on *step) (learn func(), err error) {
-	if !intent.IsName(on.group) || !on.lifecycle.Deployed() {
+	if !intent.IsName(on.group) || !on.lifecycle.Deployed() || snapshot.Viewing(ctx) {
 		return func() {}, nil
 	}
 	release, err := s.LoadRelease(ctx, on.lifecycle.ContextID)
