@@ -21,6 +21,8 @@ const (
 	NotThere Verdict = "NotThere" // a server knows no such name, or nothing of the type
 	Foreign  Verdict = "Foreign"  // a server answers what is somebody else's
 
+	NoTargetAddress Verdict = "NoTargetAddress" // of a CNAME: the name that it leads to does not exist
+
 	NotAsked         Verdict = "NotAsked"         // no server was asked yet
 	NoServers        Verdict = "NoServers"        // it is not known whom to ask
 	Forbidden        Verdict = "Forbidden"        // a server's address may not be asked
@@ -39,7 +41,7 @@ func (v Verdict) Status() string {
 	switch v {
 	case Matches:
 		return "True"
-	case Differs, NotThere, Foreign:
+	case Differs, NotThere, Foreign, NoTargetAddress:
 		return "False"
 	}
 	return "Unknown"
@@ -55,6 +57,9 @@ type Reply struct {
 	Values        []string  // of the type that was asked for, canonical, ordered
 	CNAME         string    // the name is an alias of this one
 	TTL           uint32    // of Values or CNAME, in seconds
+
+	Zone   string // of the server, in which it looked for Values and found none; empty: not known
+	NoGoal bool   // of a CNAME: the server has no such name as its target
 
 	AbsentFor time.Duration // how long resolvers may keep that there are no Values; 0: not known
 
@@ -103,7 +108,7 @@ func Judge(q Question, replies []Reply) Finding {
 func (v Verdict) Worse(than Verdict) bool { return v.rank() > than.rank() }
 
 func (v Verdict) rank() int {
-	return slices.Index([]Verdict{Matches, Gone, NotAsked, Alias, NotAuthoritative, Unreachable, Refused, Forbidden, NoServers, NotThere, Differs, StillThere, Foreign}, v)
+	return slices.Index([]Verdict{Matches, Gone, NotAsked, Alias, NotAuthoritative, Unreachable, Refused, Forbidden, NoServers, NoTargetAddress, NotThere, Differs, StillThere, Foreign}, v)
 }
 
 // agreed says what all of the servers answer.
@@ -132,9 +137,14 @@ func (q Question) judge(r Reply) (verdict Verdict, wrong string) {
 	case q.Leaving:
 		return q.judgeLeaving(r)
 	case len(r.Values) > 0 && slices.ContainsFunc(q.Sets, func(set []string) bool { return same(set, r.Values) }):
+		if r.NoGoal {
+			return NoTargetAddress, fmt.Sprintf("answers %s, and its target has no address: there is no such name", list(r.Values))
+		}
 		return Matches, ""
 	case len(r.said()) == 0 && q.Type == "CNAME" && q.Aliases && r.Rcode == noError:
 		return Alias, "may answer addresses of its own where the CNAME was published"
+	case len(r.said()) == 0 && r.NoGoal:
+		return NoTargetAddress, fmt.Sprintf("has no CNAME record for %s (%s), and its target %s has no address: there is no such name", q.Name, r.Rcode, q.goal())
 	case len(r.said()) == 0:
 		return NotThere, fmt.Sprintf("has no %s record for %s (%s)", q.Type, q.Name, r.Rcode)
 	case r.Marked && r.Owner == "":
@@ -168,6 +178,14 @@ func (q Question) judgeLeaving(r Reply) (Verdict, string) {
 func (q Question) contested(r Reply) bool {
 	verdict, _ := q.judge(r)
 	return (verdict == Differs || verdict == StillThere) && q.Owner != "" && q.TXT != ""
+}
+
+// goal is the target of a CNAME; empty if it has several.
+func (q Question) goal() string {
+	if q.Type != "CNAME" || len(q.Sets) != 1 || len(q.Sets[0]) != 1 {
+		return ""
+	}
+	return q.Sets[0][0]
 }
 
 // wanted says what was to be answered.

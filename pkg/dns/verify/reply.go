@@ -30,9 +30,19 @@ func read(m *dns.Msg, name, kind string) Reply {
 	slices.Sort(r.Values)
 	r.Values = slices.Compact(r.Values)
 	if len(r.Values) == 0 {
-		r.AbsentFor = absentFor(m)
+		r.AbsentFor, r.Zone = absentFor(m), zoneOf(m)
 	}
 	return r
+}
+
+// zoneOf is the zone that a message speaks for, if it says that there is no record; else empty.
+func zoneOf(m *dns.Msg) string {
+	for _, record := range m.Ns {
+		if soa, is := record.(*dns.SOA); is {
+			return rdata.Host(soa.Hdr.Name)
+		}
+	}
+	return ""
 }
 
 // absentFor is for how long resolvers may keep that there is no record (RFC 2308, section 5).

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"context"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -85,6 +86,9 @@ func (v *Verifier) ask(ctx context.Context, q Question, server netip.AddrPort) R
 	if q.Type == "CNAME" && len(r.Values) == 0 {
 		r = v.askForAlias(ctx, q, server, r)
 	}
+	if goal := q.goal(); goal != "" && !q.Leaving {
+		r = v.askForGoal(ctx, q, server, goal, r)
+	}
 	if !q.contested(r) {
 		return r
 	}
@@ -107,6 +111,21 @@ func (v *Verifier) askForAlias(ctx context.Context, q Question, server netip.Add
 		return denied
 	}
 	r.Values, r.CNAME = []string{r.CNAME}, ""
+	return r
+}
+
+// askForGoal asks the same server for the target of a CNAME. If the zone of both has no such
+// name, the CNAME leads to no address. CoreDNS then denies the CNAME, too.
+//
+// A target in another zone leaves it open, because the server need not know of it. So does a
+// target with records of other types than A.
+func (v *Verifier) askForGoal(ctx context.Context, q Question, server netip.AddrPort, goal string, r Reply) Reply {
+	if verdict, _ := q.judge(r); verdict != Matches && verdict != NotThere {
+		return r
+	}
+	found := v.client.ask(ctx, server, goal, "A")
+	within := func(name string) bool { return name == found.Zone || strings.HasSuffix(name, "."+found.Zone) }
+	r.NoGoal = found.Err == nil && found.Authoritative && found.Rcode == noName && found.Zone != "" && within(q.Name) && within(goal)
 	return r
 }
 

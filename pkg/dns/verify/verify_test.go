@@ -83,6 +83,45 @@ func TestAnAliasIsSeenThatIsFollowedAlone(t *testing.T) {
 	assert.Equal(t, NotThere, s.verifies(t, q.changed(func(q *Question) { q.Name = "www.lab.example" })).Verdict)
 }
 
+// TestACNAMEWhoseTargetIsGoneHasNoAddress, at servers that answer the CNAME, and at CoreDNS,
+// which denies it then. It costs one question more.
+func TestACNAMEWhoseTargetIsGoneHasNoAddress(t *testing.T) {
+	t.Parallel()
+	soa := "lab.example. 60 IN SOA ns.lab.example. admin.lab.example. 1 2 3 4 5"
+	alias := "alias.lab.example. 5 IN CNAME www.lab.example."
+	q := Question{Name: "alias.lab.example", Type: "CNAME", Sets: [][]string{{"www.lab.example"}}}
+	for name, c := range map[string]struct {
+		records []string
+		asks    int
+		change  func(*Question)
+		want    Verdict
+		says    string
+	}{
+		"an address":               {records: []string{soa, alias, "www.lab.example. 30 IN A 203.0.113.10"}, asks: 2, want: Matches},
+		"no target":                {records: []string{soa, alias}, asks: 2, want: NoTargetAddress, says: "answers www.lab.example, and its target has no address: there is no such name"},
+		"no target, and no CNAME":  {records: []string{soa}, asks: 3, want: NoTargetAddress, says: "has no CNAME record for alias.lab.example (NXDOMAIN), and its target www.lab.example has no address: there is no such name"},
+		"another type":             {records: []string{soa, alias, "www.lab.example. 30 IN AAAA 2001:db8::1"}, asks: 2, want: Matches},
+		"a zone that is not known": {records: []string{alias}, asks: 2, want: Matches},
+		"the root":                 {records: []string{strings.Replace(soa, "lab.example.", ".", 1), alias}, asks: 2, want: Matches},
+		"another target":           {records: []string{soa, "alias.lab.example. 5 IN CNAME other.lab.example."}, asks: 1, want: Differs, says: "answers other.lab.example in place of www.lab.example"},
+		"a CNAME that leaves":      {records: []string{soa, alias}, change: func(q *Question) { q.Leaving = true }, asks: 1, want: StillThere, says: "still answers www.lab.example"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, q := serve(t, c.records...), q
+			if c.change != nil {
+				q = q.changed(c.change)
+			}
+			f := s.verifies(t, q)
+			assert.Equal(t, c.want, f.Verdict, f.Message)
+			assert.Len(t, s.questions(), c.asks)
+			if c.says != "" {
+				assert.Equal(t, s.address.String()+" "+c.says, f.Message)
+			}
+		})
+	}
+}
+
 // TestAServerThatAnswersTooMuchLeavesTheQuestionOpen (I6) checks that nothing is kept
 // of it, neither when the name is looked for nor when it is being given up.
 func TestAServerThatAnswersTooMuchLeavesTheQuestionOpen(t *testing.T) {

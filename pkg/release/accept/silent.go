@@ -19,7 +19,7 @@ func warnOfSilence(ctx context.Context, s *Planner, p *resolve.Proposal) error {
 		changes[o.Cluster] = changes[o.Cluster] || o.Action != string(bundle.Unchanged)
 		deletes[o.Cluster] = deletes[o.Cluster] || o.Action == string(bundle.Delete)
 	}
-	maps.DeleteFunc(changes, func(_ string, any bool) bool { return !any })
+	maps.DeleteFunc(changes, func(_ string, changes bool) bool { return !changes })
 	if len(changes) == 0 {
 		return nil
 	}
