@@ -128,10 +128,24 @@ func (c *Controller) lookOn(ctx context.Context) {
 			c.queue.Add(work{owner: owner})
 		}
 	}
-	for together := range slices.Chunk(names, readAtOnce) {
+	c.resync.went(page)
+	pause := scanEvery / time.Duration(len(names)/readAtOnce+1)
+	for n, together := range slices.Collect(slices.Chunk(names, readAtOnce)) {
+		if n > 0 && !sleep(ctx, pause) { // many names are no burst of work
+			return
+		}
 		c.lookTogether(ctx, together)
 	}
-	c.resync.went(page)
+}
+
+// sleep waits, and tells whether ctx goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
 }
 
 // lookTogether puts names into the queue that read together. They are asked for first: who is told of a change after
