@@ -50,6 +50,11 @@ func TestBIND(t *testing.T) {
 		"add *.any.corp.example. 1 A 203.0.113.30", "add _web._tcp.corp.example. 1 SRV 0 90 443 www.corp.example.")
 	a.finds(question("www.corp.example", "AAAA", "2001:db8::10"), verify.Matches)
 	a.finds(question("alias.corp.example", "CNAME", "lb.cloud.example"), verify.Matches)
+	lost := question("lost.corp.example", "CNAME", "later.corp.example")
+	update(t, server, "add lost.corp.example. 1 CNAME later.corp.example.")
+	a.finds(lost, verify.NoTargetAddress)
+	update(t, server, "add later.corp.example. 1 A 203.0.113.40")
+	a.finds(lost, verify.Matches)
 	a.finds(question("*.any.corp.example", "A", "203.0.113.30"), verify.Matches)
 	a.finds(question("_web._tcp.corp.example", "SRV", "0 90 443 www.corp.example"), verify.Matches)
 
@@ -107,6 +112,15 @@ func TestCoreDNS(t *testing.T) {
 	if f := a.finds(question("www.lab.example", "A", "203.0.113.30"), verify.Foreign); !strings.Contains(f.Message, `"sp-2"`) {
 		t.Errorf("the other external-dns is told as %q", f.Message)
 	}
+	lost := question("lost.lab.example", "CNAME", "later.lab.example")
+	if err := store.Put(t.Context(), dns.CoreDNSPath+"/example/lab/lost/0", `{"host":"later.lab.example"}`); err != nil {
+		t.Fatal(err)
+	}
+	a.finds(lost, verify.NoTargetAddress)
+	if err := store.Put(t.Context(), dns.CoreDNSPath+"/example/lab/later/0", `{"host":"203.0.113.40"}`); err != nil {
+		t.Fatal(err)
+	}
+	a.finds(lost, verify.Matches)
 }
 
 // asker asks one server.
