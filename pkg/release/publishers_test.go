@@ -175,3 +175,28 @@ func TestDrainCountsAddressesThatTheNameMayHave(t *testing.T) {
 	w.settle(prod)
 	require.ErrorContains(t, w.drain(berlin, false), "edge+berlin has the last addresses of www.lab.example")
 }
+
+// TestTheEventOfAnEndTellsWhatLeavesDNS, without addresses that another group gives, too.
+func TestTheEventOfAnEndTellsWhatLeavesDNS(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.group(test, "api", "www.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.10", "203.0.113.30")
+	w.do(intent.Instantiate, test)
+	w.do(intent.Instantiate, prod)
+	w.settle(test, prod)
+	told := func(group intent.Path) (message string) {
+		w.do(intent.Terminate, group)
+		w.outlive()
+		events, err := w.service.Events(t.Context(), group)
+		require.NoError(t, err)
+		for _, e := range events {
+			if e.Action == intent.Terminate {
+				message += e.Outcome + ": " + e.Message + "\n"
+			}
+		}
+		return message
+	}
+	require.Equal(t, "accepted: leaves DNS: www.lab.example A 203.0.113.30\ncompleted: \n", told(test))
+	require.Equal(t, "accepted: leaves DNS: www.lab.example A 203.0.113.10, 203.0.113.20\ncompleted: \n", told(prod))
+}

@@ -243,7 +243,7 @@ func (s *Planner) next(ctx context.Context, p *resolve.Proposal, actor string) (
 	l.Track(p.Request)
 	l.Name = nameOf(p)
 	l.RelyOn(uses)
-	l.Record(intent.Event{Time: l.Since, Actor: actor, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: cmp.Or(p.Message, p.Note())})
+	l.Record(intent.Event{Time: l.Since, Actor: actor, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: cmp.Or(p.Message, p.Note(), leaving(p))})
 	err := s.Offers.NextOffers(ctx, &l, p)
 	return l, err
 }
