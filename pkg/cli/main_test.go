@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -138,6 +139,9 @@ func TestMain(m *testing.M) {
 	}
 	for _, name := range []string{"SIGNPOST_SERVER", "SIGNPOST_TOKEN", "SIGNPOST_CONFIG"} {
 		_ = os.Unsetenv(name) // the tests' own alone
+	}
+	if err := flag.Set("test.parallel", "6"); err != nil { // as in make test: most tests wait for a server; -parallel is read later
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -14,22 +14,15 @@ import (
 func TestDocumentsThatLeaveASetArePruned(t *testing.T) {
 	t.Parallel()
 	service := startService(t)
-	files := t.TempDir()
-	read := func(name string) string {
-		t.Helper()
-		content, err := os.ReadFile(filepath.Join(quickstart, name))
-		require.NoError(t, err)
-		return strings.Replace(string(content), "releaseTimeout: 5s", "releaseTimeout: 1s", 1)
-	}
+	files := hastyQuickstart(t)
 	file := func(name, content string) {
 		t.Helper()
 		require.NoError(t, os.WriteFile(filepath.Join(files, name), []byte(content), 0o600))
 	}
-	for _, name := range []string{"clusters.yaml", "project.yaml", "record.yaml", "store.yaml"} {
-		file(name, read(name))
-	}
+	store, err := os.ReadFile(filepath.Join(quickstart, "store.yaml"))
+	require.NoError(t, err)
 	const api = "\n---\nresource: " + prod + "/dns-intents\nmetadata: {name: api}\nspec: {app: web, serviceName: web, hostnames: [api.lab.example]}\n"
-	file("store.yaml", read("store.yaml")+api)
+	file("store.yaml", string(store)+api)
 	file("name.yaml", "resource: projects/shop/names\nmetadata: {name: cake.lab.example}\nspec: {addresses: [203.0.113.7]}\n")
 	apply := func(args ...string) result {
 		t.Helper()
@@ -53,7 +46,7 @@ func TestDocumentsThatLeaveASetArePruned(t *testing.T) {
 	require.Equal(t, exitFailed, taken.code)
 	require.Contains(t, taken.err, `"projects/shop/names/cake.lab.example" is in set "web"`)
 
-	file("store.yaml", read("store.yaml"))
+	file("store.yaml", string(store))
 	require.NoError(t, os.Remove(filepath.Join(files, "name.yaml")))
 	planned := apply("--dry-run")
 	require.Equal(t, exitChanges, planned.code, planned.err)
