@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,11 +26,7 @@ func (e *edge) dispatch(route string, methods map[string]*operation.Operation) h
 	if get, ok := methods[http.MethodGet]; ok {
 		methods[http.MethodHead] = get
 	}
-	allowed := make([]string, 0, len(methods)+1)
-	for method := range methods {
-		allowed = append(allowed, method)
-	}
-	allowed = append(allowed, http.MethodOptions)
+	allowed := append(slices.Collect(maps.Keys(methods)), http.MethodOptions)
 	slices.Sort(allowed)
 	allow := strings.Join(allowed, ", ")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

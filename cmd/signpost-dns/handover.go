@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -82,10 +83,8 @@ func serves(socket int) bool {
 
 // anyUnread tells whether a socket holds a query that was not read yet.
 func anyUnread(sockets []int) bool {
-	for _, socket := range sockets {
-		if size, err := unix.IoctlGetInt(socket, unix.TIOCINQ); err == nil && size > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sockets, func(socket int) bool {
+		size, err := unix.IoctlGetInt(socket, unix.TIOCINQ)
+		return err == nil && size > 0
+	})
 }

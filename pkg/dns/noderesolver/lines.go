@@ -2,6 +2,7 @@ package noderesolver
 
 import (
 	"bytes"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -55,14 +56,10 @@ func (o Owner) Replace(content []byte, entries []Entry) []byte {
 			delete(missing, text)
 		}
 	}
-	var added []string
-	for text := range missing {
-		added = append(added, text)
-	}
+	added := slices.Sorted(maps.Keys(missing))
 	if len(added) > 0 && kept.Len() > 0 && !bytes.HasSuffix(kept.Bytes(), []byte("\n")) {
 		kept.WriteByte('\n')
 	}
-	slices.Sort(added)
 	for _, text := range added {
 		kept.WriteString(text + "\n")
 	}

@@ -26,9 +26,7 @@ func (r *Reading) Inputs() []state.Input {
 	if r.Accepting.Path != "" {
 		out = append(out, r.Accepting)
 	}
-	for _, i := range r.Read {
-		out = append(out, i)
-	}
+	out = slices.AppendSeq(out, maps.Values(r.Read))
 	slices.SortFunc(out, func(a, b state.Input) int { return strings.Compare(string(a.Path), string(b.Path)) })
 	return out
 }

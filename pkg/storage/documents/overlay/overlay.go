@@ -4,6 +4,7 @@ package overlay
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -110,10 +111,7 @@ func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Pa
 			byName[name] = *doc
 		}
 	}
-	page.Items = make([]intent.Document, 0, len(byName))
-	for _, doc := range byName {
-		page.Items = append(page.Items, doc)
-	}
+	page.Items = slices.AppendSeq(make([]intent.Document, 0, len(byName)), maps.Values(byName))
 	slices.SortFunc(page.Items, func(a, b intent.Document) int { return strings.Compare(a.Path.Name(), b.Path.Name()) })
 	return page, nil
 }

@@ -95,8 +95,7 @@ func StartEmbedded(ctx context.Context, options EmbeddedOptions) (*Embedded, err
 	if err := e.revokeOldLeases(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.maintains.Add(1)
-	go e.maintain(maintaining, options.Maintain)
+	e.maintains.Go(func() { e.maintain(maintaining, options.Maintain) })
 	return e, nil
 }
 

@@ -91,7 +91,6 @@ func (e *Embedded) Size() Size {
 // maintain gives space back when much of the file is free, or little of the quota is
 // left. It clears an alarm once there is space again.
 func (e *Embedded) maintain(ctx context.Context, interval time.Duration) {
-	defer e.maintains.Done()
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {

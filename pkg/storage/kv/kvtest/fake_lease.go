@@ -3,6 +3,7 @@ package kvtest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -67,11 +68,7 @@ func (f *Fake) end(id int64) {
 	if l == nil {
 		return
 	}
-	keys := make([]string, 0, len(l.keys))
-	for key := range l.keys {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
+	keys := slices.Sorted(maps.Keys(l.keys))
 	delete(f.leases, id)
 	var ops []kv.Op
 	for _, key := range keys {

@@ -359,10 +359,7 @@ func (f *Fake) changeObject(id bundle.ID, do func()) {
 func (f *Fake) changeBeside(do func(), tell func(*fakeWatches)) {
 	f.mu.Lock()
 	do()
-	watches := make([]*fakeWatches, 0, len(f.watches))
-	for w := range f.watches {
-		watches = append(watches, w)
-	}
+	watches := slices.Collect(maps.Keys(f.watches))
 	f.mu.Unlock()
 	for _, w := range watches {
 		tell(w)
