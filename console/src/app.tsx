@@ -133,7 +133,7 @@ const states = { live: 'Live', lost: 'Connection lost, trying again', connecting
 function Live() {
   const state = live.value
   return (
-    <span class={`live ${state}`} role="status">
+    <span class={`link ${state}`} role="status">
       {states[state]}
     </span>
   )
@@ -152,11 +152,11 @@ function Theme() {
   }, [theme])
   return (
     <label class="theme">
-      <span class="hidden">Theme</span>
+      <span>Theme</span>
       <select value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
         {themes.map((t) => (
           <option key={t} value={t}>
-            Theme: {t}
+            {t}
           </option>
         ))}
       </select>

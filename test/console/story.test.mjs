@@ -155,9 +155,9 @@ describe('the short story', () => {
     for (const { metadata } of items) assert.equal((await server.ask('DELETE', `${intents}/${metadata.name}`)).status, 204)
     try {
       const page = await open(browser, server.url + screens['a name'])
-      await page.getByText('A pending deploy of group shop/store/v1/prod removes this name.').waitFor()
+      await page.getByText('The next deploy of group shop/store/v1/prod removes this name.').waitFor()
       await page.goto(server.url + screens.trouble)
-      await page.getByText('by a pending deploy of shop/store/v1/prod').first().waitFor()
+      await page.getByText('by the next deploy of shop/store/v1/prod').first().waitFor()
       await page.goto(server.url + screens.failover)
       await page.getByRole('checkbox', { name: 'edge/berlin' }).check()
       await page.getByLabel('Why').fill('flood')
@@ -171,6 +171,52 @@ describe('the short story', () => {
     } finally {
       for (const { metadata, spec } of items) assert.equal((await server.ask('POST', intents, { metadata: { name: metadata.name }, spec })).status, 201)
     }
+  })
+
+  test('the plan stands before the button that does it, for the eye and for the keyboard, at every width', async () => {
+    for (const viewport of [{ width: 1280, height: 800 }, { width: 360, height: 740 }]) {
+      const page = await open(browser, server.url + hash(['publish'], { name: 'order.lab.example', project: 'shop' }), { viewport })
+      await page.getByLabel('fixed addresses').check()
+      await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.81')
+      const button = page.getByRole('button', { name: 'Publish: 1 new name' })
+      await button.waitFor()
+      const heading = page.getByRole('heading', { name: 'What will happen' })
+      const row = page.getByRole('region', { name: 'The plan' }).getByText('203.0.113.81', { exact: true }).first()
+      const [above, between, below] = await Promise.all([heading, row, button].map((one) => one.boundingBox()))
+      assert.ok(above.y < between.y && between.y < below.y, `${viewport.width} px: the heading is at ${above.y}, the address at ${between.y}, the button at ${below.y}`)
+      await page.getByLabel('Addresses', { exact: true }).press('Enter') // which publishes nothing
+      await page.waitForFunction(() => document.activeElement?.textContent === 'What will happen')
+      for (let i = 0; i < 5 && !(await button.evaluate((b) => b === document.activeElement)); i++) await page.keyboard.press('Tab')
+      assert.ok(await button.evaluate((b) => b === document.activeElement))
+      assert.equal((await server.ask('GET', '/v2/projects/shop/names/order.lab.example')).status, 404)
+      assert.deepEqual(page.faults, [])
+      await page.context().close()
+    }
+  })
+
+  test('a project that a link spells wrong keeps the form, and keys work in it and beside it', async () => {
+    const page = await open(browser, server.url + hash(['publish'], { name: 'typo.lab.example', project: '<b>shpo' }))
+    const field = page.locator('.field', { has: page.getByLabel('Project') })
+    await field.getByText('There is no project <b>shpo in which you may publish.').waitFor()
+    const host = page.getByLabel('Host name', { exact: true })
+    assert.equal(await host.inputValue(), 'typo.lab.example')
+    await host.press('End')
+    await host.pressSequentially('/?')
+    assert.equal(await host.inputValue(), 'typo.lab.example/?') // they are typed, not taken as keys
+    await host.fill('typo.lab.example')
+    await page.getByLabel('Project').and(page.locator('select')).selectOption('shop')
+    await page.getByLabel('fixed addresses').check()
+    await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.82')
+    await page.getByRole('button', { name: 'Publish: 1 new name' }).waitFor()
+    assert.equal(await field.getByText('There is no project').count(), 0)
+    await page.getByRole('heading', { name: 'What will happen' }).focus()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('/')
+    await page.waitForFunction(() => document.activeElement?.id === 'search')
+    assert.deepEqual(page.faults, [])
+    await page.context().close()
   })
 
   test('a plan that is refused says why, and offers no button', async () => {
@@ -500,7 +546,7 @@ describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, (
     const page = await open(browser, moving.url + screens.failover)
     await page.getByRole('group', { name: 'Clusters', exact: true }).getByRole('checkbox', { name: 'edge/boston' }).check()
     await page.getByText('Chosen: edge/boston.').waitFor()
-    await page.getByText('To clusters that are drained now').click()
+    await page.getByText('Undrain other clusters in the same step').click()
     await page.getByRole('group', { name: 'Drained clusters' }).getByRole('checkbox', { name: 'edge/munich' }).check()
     assert.equal(await page.getByRole('button', { name: 'Copy as CLI' }).first().getAttribute('title'), 'signpost failover edge/boston --to edge/munich --preview')
     await page.getByRole('button', { name: 'Preview' }).click()
@@ -757,7 +803,7 @@ describe('the long story', { skip: long ? false : 'ring 3 tells it' }, () => {
     await put(['203.0.113.60'], 201)
     await put(['203.0.113.61'], 200)
     const page = await open(browser, server.url + hash(['names', 'back.lab.example'], { tab: 'timeline' }))
-    await page.getByRole('listitem').filter({ hasText: 'release 1' }).getByRole('link', { name: 'Plan to go back to it' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'release 1' }).getByRole('link', { name: 'Plan to go back to release 1' }).click()
     await page.getByRole('heading', { name: 'Go back to release 1' }).waitFor()
     await page.getByRole('button', { name: 'Change: 1 name changes' }).click()
     await page.getByRole('heading', { name: 'back.lab.example is accepted' }).waitFor()

@@ -1,4 +1,5 @@
 import type { Answer, NameOwner, NameStatus } from '../api/types'
+import { kindOf } from './commands'
 
 /** Advice is what to do about a kind of trouble. */
 export const advice = {
@@ -55,6 +56,10 @@ export function staying(records: NameStatus[]): { target: string; cluster: strin
     }),
   )
 }
+
+/** changers says who may change what an owner publishes. */
+export const changers = ({ owner, project }: Pick<NameOwner, 'owner' | 'project'>) =>
+  kindOf(owner) === 'name' ? `Operators of project ${project} may change it, and editors if the project lets them.` : `Operators of project ${project} may deploy and terminate it; editors may change its documents.`
 
 /** answersOf are the answers of servers, each once: two intents of one name are answered together. */
 export function answersOf(records: NameStatus[]): { type: string; answer: Answer }[] {

@@ -22,7 +22,7 @@ export interface Chain {
   edges: Edge[]
 }
 
-export const columns = ['Intent', 'Release', 'DNSEndpoint', 'Publisher', 'Servers'] as const
+export const columns = ['Intent', 'Release', 'Targets', 'Publisher', 'Servers'] as const
 
 /** builtIn is the home of a provider whose names Signpost itself publishes. */
 export const builtIn = 'built-in'
@@ -148,15 +148,15 @@ export function layout(chain: Chain, width: number): Picture {
 
 function across(chain: Chain, width: number): Picture {
   const space = 36
-  const each = (width - space * (columns.length - 1)) / columns.length
-  const rows = Math.max(...columns.map((_, c) => chain.nodes.filter((n) => n.column === c).length), 1)
+  const shown = columns.map((text, c) => ({ text, own: chain.nodes.filter((n) => n.column === c) })).filter(({ own }) => own.length > 0) // without an intent, there is no column of it
+  const each = (width - space * (shown.length - 1)) / shown.length
+  const rows = Math.max(...shown.map(({ own }) => own.length), 1)
   const height = head + rows * (box + gap) - gap + 2
-  const nodes = columns.flatMap((_, c) => {
-    const own = chain.nodes.filter((n) => n.column === c)
+  const nodes = shown.flatMap(({ own }, c) => {
     const top = head + (rows - own.length) * (box + gap) * 0.5
     return own.map((n, i) => ({ ...n, x: c * (each + space), y: top + i * (box + gap), width: each, height: box }))
   })
-  const heads = columns.map((text, c) => ({ text, x: c * (each + space), y: 14 }))
+  const heads = shown.map(({ text }, c) => ({ text, x: c * (each + space), y: 14 }))
   const lines = chain.edges.flatMap((e) => {
     const [a, b] = [nodes.find((n) => n.id === e.from), nodes.find((n) => n.id === e.to)]
     if (!a || !b) return []

@@ -69,10 +69,10 @@ export function providerDraft(input: ProviderInput): Draft {
 
 /** uses are what a cluster may be for. */
 export const uses = [
-  ['addresses', 'its Services give names their addresses; Signpost only reads'],
+  ['addresses', 'names may take the addresses of its Services, which Signpost only reads'],
   ['home', 'external-dns may run there'],
-  ['apps', 'apps are deployed there'],
-  ['dns', 'its cluster DNS is configured'],
+  ['apps', 'Signpost may deploy apps there'],
+  ['dns', 'Signpost may configure the DNS of its Pods'],
 ] as const
 
 export interface ClusterInput {

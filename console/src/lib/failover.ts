@@ -86,9 +86,16 @@ export const lostOf = (m: Pick<Moved, 'clustersAfter'>, unreachable: Preview['un
 export const namesOf = (rows: Moved[], left?: Moved['left']) => new Set(rows.filter((m) => !m.stays && (left === undefined || m.left === left)).map((m) => m.name)).size
 
 /** answered says how many names of a failover are answered; records, if a name has several types. */
-export function answered(r: Pick<Failover, 'answered' | 'counts' | 'names'>): string {
+export function answered(r: Pick<Failover, 'answered' | 'counts' | 'names' | 'revertedBy'>): string {
   const n = r.counts.names
-  return `${r.answered} of ${plural(n, namesOf(r.names) === n ? 'name' : 'record')} ${n === 1 ? 'is' : 'are'} answered`
+  const verb = r.revertedBy ? ['was', 'were'] : ['is', 'are']
+  return `${r.answered} of ${plural(n, namesOf(r.names) === n ? 'name' : 'record')} ${verb[n === 1 ? 0 : 1]} answered`
+}
+
+/** leftWord says how many names a failover has left without an address, while it stands; empty for none. */
+export function leftWord(r: Pick<Failover, 'counts' | 'names' | 'namesLeftOut' | 'revertedBy'>): string {
+  if (r.counts.none === 0 || r.revertedBy) return ''
+  return ` ${r.namesLeftOut ? plural(r.counts.none, 'record') : plural(namesOf(r.names, 'none'), 'name')} ${r.counts.none === 1 ? 'has' : 'have'} no address since.`
 }
 
 /** progress is how much of a failover is answered, from 0 to 1. */
@@ -105,11 +112,13 @@ export function rulesOf(refusals: Preview['refusals']): string[] {
 /** isForced tells whether force alone allows what is refused. */
 export const isForced = (refusals: Preview['refusals']) => refusals.length > 0 && refusals.every((r) => r.force)
 
+/** pathsOf lists clusters as people write them. */
+export const pathsOf = (clusters: string[]) => clusters.map(clusterPath).join(', ')
+
 /** titleOf says what a failover was, in a heading. */
 export function titleOf(r: Pick<Failover, 'drained' | 'undrained' | 'revertOf'>): string {
-  const list = (clusters: string[]) => clusters.map(clusterPath).join(', ')
-  const drained = list(r.drained)
-  const undrained = list(r.undrained)
+  const drained = pathsOf(r.drained)
+  const undrained = pathsOf(r.undrained)
   const what = drained && undrained ? `Failover of ${drained} to ${undrained}` : drained ? `Failover of ${drained}` : `Undrain of ${undrained}`
   return r.revertOf ? `Undo: ${what[0]?.toLowerCase()}${what.slice(1)}` : what
 }

@@ -98,6 +98,9 @@ export function missing(form: NameForm): string[] {
   return lacks.filter(([, is]) => is).map(([what]) => what)
 }
 
+/** isStrange tells whether a project, which a link may name, is none of those in which the user may publish; not while these are unknown. */
+export const isStrange = (project: string, known: string[] | undefined) => project !== '' && known !== undefined && !known.includes(project)
+
 /** own shortens pointers into a document of the store to those into the body, if it is that document. */
 export const own = (errors: FieldError[], path: string): FieldError[] => errors.map((e) => (e.pointer.startsWith(`${path}#`) ? { ...e, pointer: e.pointer.slice(path.length + 1) } : e))
 

@@ -5,6 +5,9 @@ const ranks = ['Failed', 'Updating', 'Instantiating', 'Terminating', 'Instantiat
 /** byNeed orders groups: those that need somebody first. */
 export const byNeed = (a: GroupSummary, b: GroupSummary) => ranks.indexOf(a.state) - ranks.indexOf(b.state) || b.undeployed - a.undeployed || (a.path < b.path ? -1 : 1)
 
+/** actionsOf are the plans that a group offers: nothing is left to terminate in one that is not deployed. */
+export const actionsOf = ({ state, release }: Pick<GroupSummary, 'state' | 'release'>) => ['deploy', ...(release > 1 ? ['rollback'] : []), ...(['Created', 'Terminated'].includes(state) ? [] : ['terminate'])]
+
 /** messageOf says why a group is not as it should be. One that is under way without a reason waits for its clusters. */
 export function messageOf({ state, message }: GroupSummary): string {
   if (message) return message

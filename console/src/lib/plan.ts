@@ -75,5 +75,22 @@ export function effect(plan: Plan): string {
 
 const nothing = 'nothing changes'
 
+/** hostsIn are the host names of a plan, those that change first, with what becomes of each. */
+export function hostsIn(plan: Pick<Plan, 'names'>): { host: string; planned: string }[] {
+  const of = new Map<string, NameChange['action'][]>()
+  for (const n of [...plan.names].sort((a, b) => ranks[a.action] - ranks[b.action])) of.set(n.name, [...(of.get(n.name) ?? []), n.action])
+  const wordOf = (actions: NameChange['action'][]) => (actions.every((a) => a === actions[0]) ? inWords[actions[0] ?? 'unchanged'] : inWords.update)
+  return [...of].map(([host, actions]) => ({ host, planned: wordOf(actions) }))
+}
+
+const inWords = { delete: 'goes', update: 'changes', create: 'new', unchanged: 'stays as it is' } as const
+
+/** wayBack is the plan that takes back what was done to a group. release is the one that the answer named. */
+export function wayBack(action: string, release: number): { action: string; to?: string; words: string } | undefined {
+  if (release < 1) return undefined
+  if (action === 'terminate') return { action: 'rollback', to: String(release), words: `Undo: plan release ${release} again` }
+  return release > 1 ? { action: 'rollback', to: String(release - 1), words: `Undo: plan to go back to release ${release - 1}` } : { action: 'terminate', words: 'Undo: plan to terminate it' }
+}
+
 /** idle tells whether a plan changes neither names nor objects. */
 export const idle = (plan: Plan) => effect(plan) === nothing

@@ -1,4 +1,4 @@
-import type { ClusterService } from '../api/types'
+import type { Cluster, ClusterService } from '../api/types'
 
 /** Offered is a Service with the clusters that have it. */
 export interface Offered {
@@ -21,6 +21,18 @@ export function offeredBy(lists: { cluster: string; items: ClusterService[] }[])
     }
   }
   return [...found.values()].sort((a, b) => Number(b.targets.length > 0) - Number(a.targets.length > 0) || (a.service < b.service ? -1 : 1))
+}
+
+const mostUnable = 6 // that are named
+
+/** ableClusters divides clusters into those of which names may take Services, and others with the reason. */
+export function ableClusters(known: { path: string; document: Pick<Cluster, 'spec'> }[]): { able: string[]; unable: string[] } {
+  const reasonOf = ({ spec }: Pick<Cluster, 'spec'>) =>
+    spec.uses && !spec.uses.includes('addresses') ? `is for ${spec.uses.join(', ')} only` : spec.directory ? 'a directory' : ''
+  const told = known.map(({ path, document }) => ({ path, reason: reasonOf(document) }))
+  const unable = told.filter((c) => c.reason).map((c) => `${c.path} (${c.reason})`)
+  const more = unable.length - mostUnable
+  return { able: told.filter((c) => !c.reason).map((c) => c.path), unable: more > 0 ? [...unable.slice(0, mostUnable), `${more} more`] : unable }
 }
 
 /** labelOf says where a Service is and what leads to it. */

@@ -1,6 +1,7 @@
 import type { NameExplanation, NameStatus } from '../api/types'
 import type { Tone } from '../ui/basics'
 import { worst } from './chain'
+import { kindOf, ownerWord } from './commands'
 
 export interface Verdict {
   tone: Tone
@@ -11,7 +12,18 @@ export interface Verdict {
 export function verdict(name: Pick<NameExplanation, 'owners'>): Verdict {
   const all = name.owners.map((o) => judge(o.state, o.records))
   const order: Tone[] = ['bad', 'wait', 'unknown', 'good', 'plain']
-  return all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))[0] ?? { tone: 'unknown', word: 'nobody publishes it' }
+  return all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))[0] ?? { tone: 'unknown', word: 'no project that you may read publishes it' }
+}
+
+/** fateOf is what became of a name after its owner was asked to act: whether others still give it, and what is published. */
+export function fateOf(name: Pick<NameExplanation, 'owners' | 'others'>, owner: string): Verdict & { more: string } {
+  const own = name.owners.filter((o) => o.owner === owner)
+  const rest = name.owners.filter((o) => o.owner !== owner)
+  const targets = [...new Set(name.owners.flatMap((o) => (o.state === 'Terminating' ? [] : o.records.flatMap((r) => r.targets))))].join(' ')
+  if (own.some((o) => o.state !== 'Terminating')) return { ...verdict(name), more: targets }
+  if (rest.length > 0) return { tone: 'plain', word: 'stays', more: `${rest.map((o) => (kindOf(o.owner) === 'group' ? `group ${ownerWord(o.owner)}` : `project ${o.project}`)).join(' and ')} ${rest.length === 1 ? 'gives' : 'give'} it, too: ${targets || 'no address'}` }
+  if (own.length > 0) return { tone: 'wait', word: 'going', more: '' }
+  return { tone: 'plain', word: 'gone', more: name.others ? 'a project that you may not read has it' : '' }
 }
 
 function judge(state: string, records: NameStatus[]): Verdict {
@@ -22,7 +34,7 @@ function judge(state: string, records: NameStatus[]): Verdict {
   if (records.length > 0 && records.every((r) => r.targets.length === 0)) return { tone: 'bad', word: 'no target' }
   if (published === 'False') return state === 'Instantiated' ? { tone: 'bad', word: 'not published' } : { tone: 'wait', word: 'under way' }
   if (verified === 'False') return { tone: 'bad', word: 'answered otherwise' }
-  if (state !== 'Instantiated') return { tone: 'wait', word: 'under way' }
+  if (state !== 'Instantiated') return { tone: 'wait', word: verified === 'True' ? 'answered, the rest is under way' : 'under way' }
   if (verified === 'True') return { tone: 'good', word: 'answered as published' }
   if (published === 'True') return { tone: 'good', word: 'published' }
   return { tone: 'unknown', word: 'not known to be published' }

@@ -110,7 +110,7 @@ export function ClusterForm() {
         </div>
       </div>
       {missing && <p class="notice">The cluster provider {late.provider} does not exist yet; it is made first.</p>}
-      {save.error && <Fault error={save.error} />}
+      {save.error && <Fault acted error={save.error} />}
       {!save.error && judged.error && errors.length === 0 && <Fault error={judged.error} />}
       {faults.others.map((e, i) => (
         <p key={i} class="error">

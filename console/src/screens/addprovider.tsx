@@ -124,7 +124,7 @@ export function ProviderForm() {
           </Field>
         </div>
       </div>
-      {(refusal && faults.others.length === 0 && errors.length === 0) || save.error ? <Fault error={refusal} /> : null}
+      {(refusal && faults.others.length === 0 && errors.length === 0) || save.error ? <Fault acted={Boolean(save.error)} error={refusal} /> : null}
       {faults.others.map((e, i) => (
         <p key={i} class="error">
           ✕ <Text>{`${e.pointer} ${e.detail}`}</Text>

@@ -287,7 +287,7 @@ export function ClusterScreen({ path }: { path: string }) {
         <div class="card">
           <Section title="About the cluster" id="about">
             <Labels of={labelsOf([document.data.spec])} />
-            <p>Signpost may use it for this:</p>
+            <p>Its document allows Signpost these uses. Whether one of them is in use, the sections below say.</p>
             <ul>
               {uses.filter(([use]) => document.data.spec.uses?.includes(use) ?? true).map(([use, text]) => (
                 <li key={use}>

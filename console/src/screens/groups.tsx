@@ -2,7 +2,7 @@ import { useGroups, useGroupsOfAll, useProjects } from '../api/lists'
 import { caller, may, settings } from '../api/session'
 import type { GroupSummary } from '../api/types'
 import { cli, curl, ownerWord, projectOf } from '../lib/commands'
-import { byNeed, messageOf } from '../lib/groups'
+import { actionsOf, byNeed, messageOf } from '../lib/groups'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, stateTone, Table, Text } from '../ui/basics'
@@ -104,14 +104,14 @@ function Group({ group }: { group: GroupSummary }) {
         <Badge tone={stateTone(group.state)}>{group.state}</Badge>
       </td>
       <td>{group.names > 0 ? <a href={link(['names'], { project })} title="The names of the project">{group.names}</a> : 'none'}</td>
-      <td>{group.undeployed > 0 ? <Badge tone="wait">{plural(group.undeployed, 'document')}</Badge> : group.release === 0 ? 'all' : 'none'}</td>
+      <td>{group.undeployed > 0 ? <Badge tone="wait">{plural(group.undeployed, 'document')}</Badge> : group.release === 0 || group.state === 'Terminated' ? 'all' : 'none'}</td>
       <td>
         <Told>{messageOf(group)}</Told>
       </td>
       <td>
         {may(caller.value, 'operator', project) ? (
           <span class="actions">
-            {['deploy', ...(group.release > 1 ? ['rollback'] : []), 'terminate'].map((action) => (
+            {actionsOf(group).map((action) => (
               <a key={action} class={action === 'terminate' ? 'button risky' : 'button'} href={link(['plan'], { owner: group.path, for: action })} aria-label={`Plan ${action} of ${word}`}>
                 Plan {action}
               </a>

@@ -3,7 +3,7 @@ import { api, ask, Refusal } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { NameExplanation, NameOwner, Source } from '../api/types'
 import { builtIn } from '../lib/chain'
-import { answersOf, findingsOf, staying } from '../lib/advice'
+import { answersOf, changers, findingsOf, staying } from '../lib/advice'
 import { apiPath, cli, curl, kindOf, ownerWord } from '../lib/commands'
 import { link } from '../lib/route'
 import { clusterPath } from '../lib/words'
@@ -69,9 +69,7 @@ function Why({ name }: { name: NameExplanation }) {
       <p class={`verdict ${verdict(name).tone}`}>
         <Told>{name.summary}</Told>
       </p>
-      {name.others && (
-        <p class="muted">A project that you may not read has this name, too.</p>
-      )}
+      {name.others && <p class="muted">A project that you may not read has this name{name.owners.length > 0 ? ', too' : ''}.</p>}
       {name.owners.map((owner) => (
         <Owner key={owner.owner} owner={owner} host={name.name} />
       ))}
@@ -104,7 +102,7 @@ function Owner({ owner, host }: { owner: NameOwner; host: string }) {
             , <Time at={owner.accepted} />
           </>
         )}
-        .
+        . {changers(owner)}
       </p>
       {owner.message && (
         <p class="notice">
@@ -130,7 +128,7 @@ function Findings({ owner }: { owner: NameOwner }) {
   const found = findingsOf(owner)
   if (found.length === 0) return null
   return (
-    <Section title={found.some((f) => f.bad) ? 'What is not in order, and what to do' : 'What is not known, and what to do'} id={`findings-${owner.owner}`}>
+    <Section title={found.some((f) => f.bad) ? 'Problems, and what to do' : 'Not known, and what to do'} id={`findings-${owner.owner}`}>
       <ul class="plain">
         {found.map((f) => (
           <li key={f.what + f.why}>

@@ -2,15 +2,15 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { caller, may, settings } from '../api/session'
-import type { DNSName, NameExplanation, Plan, Status } from '../api/types'
+import type { NameExplanation, Plan } from '../api/types'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
 import { effect, idle, lacking } from '../lib/plan'
-import { link } from '../lib/route'
 import { plural } from '../lib/text'
-import { Badge, Copy, Empty, Fault, Loading, Section, stateTone, Table, Text } from '../ui/basics'
+import { Copy, Empty, Fault, Loading, Section, Table, Text } from '../ui/basics'
 import { undeployedOf } from '../ui/pending'
 import { PlanView, promise, Sure } from '../ui/planview'
-import { named, Told } from '../ui/subject'
+import { named } from '../ui/subject'
+import { backOf, Result, type Done } from './planresult'
 
 /** Step is a request that plans, and the one that does it. */
 interface Step {
@@ -46,7 +46,8 @@ export function stepOf(owner: string, action: string, to: string | undefined): S
 export function PlanScreen({ owner, action, to }: { owner: string; action: string; to: string | undefined }) {
   const step = stepOf(owner, action, to)
   const client = useQueryClient()
-  const [accepted, setAccepted] = useState(false)
+  const [done, setDone] = useState<Done>()
+  const accepted = done !== undefined
   const [sure, setSure] = useState(false)
   const project = projectOf(owner)
   const allowed = may(caller.value, kindOf(owner) === 'name' ? 'editor' : 'operator', project)
@@ -69,9 +70,9 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
     queryFn: async ({ signal }) => (await request<NameExplanation>('GET', `/v2/names/${encodeURIComponent(owner.split('/')[3] ?? '')}`, { signal })).owners.find((o) => o.owner === owner)?.release ?? 0,
   })
   const act = useMutation({
-    mutationFn: ({ act: { method, path, query }, token }: { act: Step['act']; token: string }) => request<unknown>(method, path, { query: { ...query, confirm: token } }),
-    onSuccess: () => {
-      setAccepted(true)
+    mutationFn: ({ act: { method, path, query }, token }: { act: Step['act']; token: string }) => request<{ revision?: number } | undefined>(method, path, { query: { ...query, confirm: token } }),
+    onSuccess: (answer) => {
+      if (shown) setDone({ action, plan: shown, release: answer?.revision ?? 0 })
       void client.invalidateQueries()
     },
   })
@@ -95,8 +96,8 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
         <Empty title="Your role does not allow this.">
           <p>To plan and to do it needs the role operator in project {project}. An operator of Signpost can grant it.</p>
         </Empty>
-      ) : accepted ? (
-        <Result owner={owner} before={before.data ?? 0} />
+      ) : done ? (
+        <Result owner={owner} before={before.data ?? 0} done={done} />
       ) : plan.error && !shown ? (
         <Fault error={plan.error}>
           <button type="button" onClick={again}>
@@ -108,13 +109,13 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
       ) : (
         <>
           {act.error && (
-            <Fault error={act.error}>
+            <Fault acted error={act.error}>
               <button type="button" onClick={again}>
                 Look at the plan as it is now
               </button>
             </Fault>
           )}
-          <p class="verdict">{shown.errors.length > 0 ? 'It cannot be done: see below.' : idle(shown) ? 'This changes nothing: everything is as it would be afterwards.' : `If you confirm: ${effect(shown)}.`} Nothing has happened yet.</p>
+          <p class="verdict">{shown.errors.length > 0 ? 'It cannot be done: see below.' : idle(shown) ? 'This changes nothing: everything is as it would be afterwards.' : `If you confirm: ${effect(shown)}.`}{act.error ? '' : ' Nothing has happened yet.'}</p>
           {['deploy', 'update'].includes(action) && <Undeployed owner={owner} />}
           <div class="card">
             <PlanView plan={shown} project={project} />
@@ -142,8 +143,6 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
 /** isDanger tells whether a button takes something away. */
 const isDanger = (action: string, plan: Plan) => ['terminate', 'delete'].includes(action) || lacking(plan) !== '' || plan.names.some((n) => n.action === 'delete')
 
-const backOf = (owner: string) => (kindOf(owner) === 'name' ? link(['names', owner.split('/')[3] ?? '']) : link(['names'], { project: projectOf(owner) }))
-
 const changed = { added: 'new', changed: 'changed', removed: 'gone' } as const
 
 /** Undeployed lists the documents that the plan takes up, because they have changed since the last release. */
@@ -167,45 +166,6 @@ function Undeployed({ owner }: { owner: string }) {
           ))}
         </Table>
       </Section>
-    </div>
-  )
-}
-
-/** Result follows an accepted request to its end. before is the release that a name had; 0: not known. */
-function Result({ owner, before }: { owner: string; before: number }) {
-  const isName = kindOf(owner) === 'name'
-  const state = useQuery({
-    queryKey: ['result', owner],
-    refetchInterval: 1500,
-    retry: false,
-    queryFn: async ({ signal }) => {
-      if (kindOf(owner) === 'provider') return { state: 'Accepted', message: '' }
-      try {
-        return isName ? ((await request<DNSName>('GET', apiPath(owner), { signal })).status ?? { state: '', message: '' }) : await request<Status>('GET', apiPath(owner, '/status'), { signal, query: { view: 'summary' } })
-      } catch (error) {
-        if (error instanceof Refusal && error.status === 404) return { state: 'Terminated', message: isName ? 'The name is out of DNS, and its document is deleted.' : 'The document is deleted.' }
-        throw error
-      }
-    },
-  })
-  const word = state.data?.state || 'Accepted'
-  return (
-    <div class="card">
-    <Section title={word === 'Terminated' ? (isName ? 'Unpublished' : 'Terminated') : 'Accepted'} id="result">
-      <p role="status" aria-live="polite">
-        <Badge tone={word === 'Terminated' ? 'good' : stateTone(word)}>{word === 'Terminated' ? 'gone' : word}</Badge> <Told>{state.data?.message ?? ''}</Told>
-      </p>
-      <p>
-        <a href={backOf(owner)}>{isName ? 'Back to the name' : 'Names of the project'}</a>
-      </p>
-      {isName && before > 0 && (
-        <p>
-          <a class="button" href={link(['publish'], { project: projectOf(owner), name: owner.split('/')[3], release: String(before) })}>
-            Undo: publish it again
-          </a>
-        </p>
-      )}
-    </Section>
     </div>
   )
 }

@@ -36,7 +36,7 @@ export function SignIn({ onToken }: { onToken: () => void }) {
           <input type="password" autocomplete="off" spellcheck={false} required value={token} onInput={(e) => setToken(e.currentTarget.value)} autofocus={!canRedirect(s)} />
         </label>
         <p class="muted small">A token of the server's token file, or of its issuer. It stays in the memory of this tab: a reload forgets it. With a client certificate, reload instead.</p>
-        <button type="submit" class={canRedirect(s) ? '' : 'primary'} disabled={!token.trim()}>
+        <button type="submit" class={canRedirect(s) ? 'wide' : 'primary wide'}>
           Sign in with the token
         </button>
       </form>

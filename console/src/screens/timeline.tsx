@@ -3,6 +3,7 @@ import { api, ask } from '../api/client'
 import { caller, may, settings } from '../api/session'
 import type { NameOwner, NameTurn } from '../api/types'
 import { cli, curl, kindOf, projectOf } from '../lib/commands'
+import { ownerOf } from '../lib/turns'
 import { link } from '../lib/route'
 import { length } from '../lib/time'
 import { done } from '../lib/words'
@@ -58,14 +59,14 @@ export function Timeline({ host, owners }: { host: string; owners?: NameOwner[] 
       </div>
       <ol class="timeline">
         {history.data.items.map((turn, i) => (
-          <Turn key={turn.time + i} turn={turn} current={owners?.find((o) => o.owner === turn.owner)} />
+          <Turn key={turn.time + i} turn={turn} of={ownerOf(turn, history.data.items, owners)} current={owners?.find((o) => o.owner === turn.owner)} />
         ))}
       </ol>
     </>
   )
 }
 
-function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefined }) {
+function Turn({ turn, of, current }: { turn: NameTurn; of: string; current: NameOwner | undefined }) {
   const cause = causes[turn.cause.reason] ?? { word: turn.cause.reason, tone: 'plain' }
   const took = answeredAfter(turn)
   return (
@@ -73,6 +74,11 @@ function Turn({ turn, current }: { turn: NameTurn; current: NameOwner | undefine
       <div class="bar">
         <Time at={turn.time} />
         <Badge tone={cause.tone}>{cause.word}</Badge>
+        {of && (
+          <b>
+            <Text>{of}</Text>
+          </b>
+        )}
         {turn.cause.action && <span>{done(turn.cause.action, kindOf(turn.owner ?? '') === 'name')}</span>}
         {turn.cause.release ? <span>release {turn.cause.release}</span> : null}
         {turn.cause.actor && (
@@ -111,12 +117,12 @@ function Back({ turn, current }: { turn: NameTurn; current: NameOwner | undefine
   if (isName)
     return (
       <a class="button" href={link(['publish'], { project: projectOf(owner), name: owner.split('/')[3], release: String(cause.release) })}>
-        Plan to go back to it
+        Plan to go back to release {cause.release}
       </a>
     )
   return (
     <a class="button" href={link(['plan'], { owner, for: 'rollback', to: String(cause.release) })}>
-      Plan to go back to it
+      Plan to go back to release {cause.release}
     </a>
   )
 }

@@ -117,8 +117,7 @@ function Names({ kind }: { kind: Kind }) {
         ))}
       </ul>
       <p>
-        <a href={link(['names'], wide[kind.key])}>In the list of names</a>
-        {kind.key !== 'failed' && <span class="muted">, which also has those of the kinds above</span>}
+        <a href={link(['names'], wide[kind.key])}>In the list of names{kind.key === 'failed' ? '' : ', with those of the kinds above'}</a>
       </p>
     </Part>
   )
@@ -300,11 +299,11 @@ function Leaving() {
     return plan ? leaving(plan).map((host) => ({ group, host })) : []
   })
   return (
-    <Part title="Removals that are not deployed yet" n={found.length} tone="wait" id="leaving" means="names that a deploy would remove, because their documents are gone" advice="A deploy of the group removes these names. If that is not meant, bring the documents back before somebody deploys. Of the groups with changes in the last 200 events.">
+    <Part title="Removals that are not deployed yet" n={found.length} tone="wait" id="leaving" means="names that a deploy would remove, because their documents are gone" advice="A deploy of the group removes these names. If that is not meant, bring the documents back before somebody deploys. Only groups with changes in the last 200 events are looked at.">
       <ul class="plain">
         {found.slice(0, most).map(({ group, host }) => (
           <li key={group + host}>
-            <a href={link(['names', host])}>{host}</a> by a pending deploy of <Text>{ownerWord(group)}</Text>{' '}
+            <a href={link(['names', host])}>{host}</a> by the next deploy of <Text>{ownerWord(group)}</Text>{' '}
             <a class="button" href={link(['plan'], { owner: group, for: 'update' })}>
               Plan
             </a>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../api/client'
+import { hintOf } from '../lib/hints'
 import { clip, visible } from '../lib/text'
 import { ago, clock, exact, isPast } from '../lib/time'
 import { inWords } from '../lib/words'
@@ -102,17 +103,8 @@ export const Loading = ({ what }: { what: string }) => (
   </p>
 )
 
-const hints: Record<number, string> = {
-  0: 'The server cannot be reached. The console tries again by itself.',
-  403: 'Your role does not allow this. An operator of Signpost can grant it.',
-  404: 'There is no such thing, or you may not see it.',
-  409: 'Nothing was changed.',
-  429: 'There are too many requests at the moment. Try again in some seconds.',
-  503: 'The server is not ready. The console tries again by itself.',
-}
-
-/** Fault shows a refusal: what is wrong, each field, and what to do. */
-export function Fault({ error, children }: { error: unknown; children?: ComponentChildren }) {
+/** Fault shows a refusal: what is wrong, each field, and what to do. acted is of a request that was to change something. */
+export function Fault({ error, acted = false, children }: { error: unknown; acted?: boolean; children?: ComponentChildren }) {
   const refusal = error instanceof Refusal ? error : undefined
   const text = error instanceof Error ? error.message : String(error)
   const stale = refusal?.status === 412
@@ -131,7 +123,7 @@ export function Fault({ error, children }: { error: unknown; children?: Componen
           ))}
         </ul>
       )}
-      {refusal && hints[refusal.status] && <p class="muted">{hints[refusal.status]}</p>}
+      {refusal && hintOf(refusal.status, acted) && <p class="muted">{hintOf(refusal.status, acted)}</p>}
       {refusal?.requestID && <p class="muted small">Request {refusal.requestID}</p>}
       {children}
     </div>

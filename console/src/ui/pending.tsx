@@ -43,7 +43,7 @@ export function Pending({ owner, host }: { owner: string; host: string }) {
       <div class="fault" role="alert">
         <p>
           <b>
-            A pending deploy of group <Text>{ownerWord(owner)}</Text> removes this name.
+            The next deploy of group <Text>{ownerWord(owner)}</Text> removes this name.
           </b>{' '}
           {plural(n, 'document has', 'documents have')} changed since its release. {way}
         </p>

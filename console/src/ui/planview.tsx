@@ -14,7 +14,7 @@ const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'st
 const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'wait', delete: 'bad', unchanged: 'plain' }
 
 /** promise is what a confirmation does. */
-export const promise = 'Only what you see here is done. If anything has changed since, nothing is done, and you see what would happen now.'
+export const promise = 'Only what you see here is done. If anything has changed since, nothing is done, and you can look again.'
 
 /** PlanView shows what a plan does: names first, then what stands in the way, then objects. */
 export function PlanView({ plan, project }: { plan: Plan; project: string }) {
@@ -160,8 +160,8 @@ function Meter({ removal, project }: { removal: Removal; project: string }) {
   return (
     <Section title={`Removal from provider ${removal.provider}`} id={`meter-${removal.provider}`}>
       <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part)} percent; the limit is ${percent} percent`}>
-        <rect class="track" width="100" height="10" rx="2" />
-        <rect class={`value ${over ? 'over' : ''}`} width={part} height="10" rx="2" />
+        <rect class="track" width="100" height="10" />
+        <rect class={`value ${over ? 'over' : ''}`} width={part} height="10" />
         <line class="limit" x1={percent} x2={percent} y1="0" y2="10" vector-effect="non-scaling-stroke" />
       </svg>
       <p>
@@ -182,6 +182,18 @@ function Objects({ plan }: { plan: Plan }) {
         <Diff key={o.cluster + o.kind + o.namespace + o.name} object={o} />
       ))}
       {changing.length > 200 && <p class="muted">{changing.length - 200} more; signpost plan shows all.</p>}
+      {plan.objects.length > changing.length && (
+        <details>
+          <summary>{plural(plan.objects.length - changing.length, 'object stays as it is', 'objects stay as they are')}</summary>
+          <ul>
+            {plan.objects.filter((o) => o.action === 'unchanged').slice(0, 200).map((o) => (
+              <li key={o.cluster + o.kind + o.namespace + o.name}>
+                {o.kind} <Text>{`${o.namespace ? `${o.namespace}/` : ''}${o.name}`}</Text> <span class="muted">in {clusterPath(o.cluster)}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
       {left && (
         <p class="muted">
           The plan has no room for {left.create} new, {left.update} changed and {left.delete} deleted objects more.

@@ -1,0 +1,112 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Fragment } from 'preact'
+import { useState } from 'preact/hooks'
+import { request } from '../api/client'
+import { caller, may, settings } from '../api/session'
+import { cli, curl } from '../lib/commands'
+import { answered, leftWord, progress, titleOf, type Failover, type Preview } from '../lib/failover'
+import { go, link } from '../lib/route'
+import { isPast } from '../lib/time'
+import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
+import { Moves } from '../ui/moves'
+import { ClusterLink, Told } from '../ui/subject'
+import { PreviewView, type Confirmed } from './failoverpreview'
+
+export const states: Record<Failover['state'], Tone> = { Moving: 'wait', Done: 'good', Superseded: 'plain', Unconfirmed: 'unknown', Failed: 'bad' }
+
+/** RecordScreen follows a failover to its end, and undoes it. */
+export function RecordScreen({ id }: { id: string }) {
+  const client = useQueryClient()
+  const path = `/v2/failovers/${encodeURIComponent(id)}`
+  const record = useQuery({
+    queryKey: ['failover', id],
+    refetchInterval: (query: { state: { data: Failover | undefined } }) => (query.state.data?.state === 'Moving' ? 1000 : 10_000),
+    queryFn: ({ signal }: { signal: AbortSignal }): Promise<Failover> => request<Failover>('GET', path, { signal }),
+  })
+  const [override, setOverride] = useState('')
+  const preview = useMutation({ mutationFn: (rules: string) => request<Preview>('POST', `${path}/revert`, { query: { dryRun: 'true', override: rules } }), onMutate: setOverride })
+  const act = useMutation({
+    mutationFn: ({ token, force }: Confirmed) => request<Failover>('POST', `${path}/revert`, { query: { confirm: token, override, ...(force ? { force: 'true' } : {}) } }),
+    onSuccess: (made) => {
+      void client.invalidateQueries()
+      go(link(['failover', made.id]))
+    },
+  })
+  const look = (rules: string) => {
+    act.reset()
+    preview.mutate(rules)
+  }
+  if (!record.data) return record.error ? <Fault error={record.error} /> : <Loading what="the failover" />
+  const r = record.data
+  const part = progress(r)
+  return (
+    <>
+      <div class="bar">
+        <h1>{titleOf(r)}</h1>
+        <Badge tone={states[r.state]}>{r.state}</Badge>
+        <Copy curl={curl('GET', path, undefined, settings.value.anonymous)} cli={cli('failovers', id)} />
+        {may(caller.value, 'operator') && !r.revertedBy && (
+          <button type="button" disabled={preview.isPending} onClick={() => preview.mutate('')}>
+            Preview undoing it
+          </button>
+        )}
+      </div>
+      <p class={`verdict ${states[r.state]}`} role="status" aria-live="polite">
+        {r.revertedBy && 'Undone by another failover since. This is how it went: '}
+        {answered(r)} as planned.{leftWord(r)}{r.message && <Told>{` ${r.message}`}</Told>}
+        {r.cachesUntil && (
+          <>
+            {' '}
+            {isPast(r.cachesUntil) ? 'Caches have expired.' : `Caches may hold old answers until ${new Date(r.cachesUntil).toLocaleTimeString()}.`}
+          </>
+        )}
+      </p>
+      <svg class="meter whole" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part * 100)} percent of the names are answered`}>
+        <rect class="track" width="100" height="10" />
+        <rect class="value" width={part * 100} height="10" />
+      </svg>
+      <p class="muted">
+        Asked for <Time at={r.time} /> by <Text>{r.actor}</Text>
+        {r.reason && (
+          <>
+            : <Text>{r.reason}</Text>
+          </>
+        )}
+        {r.forced && '. It was forced'}
+        {r.overridden && r.overridden.length > 0 && `. Without the safety rules ${r.overridden.join(' and ')}`}
+        {r.revertedBy && (
+          <>
+            . Undone by <a href={link(['failover', r.revertedBy])}>another failover</a>
+          </>
+        )}
+        {r.undone?.map((u) => (
+          <Fragment key={u.cluster + u.since}>
+            . <ClusterLink cluster={u.cluster} /> was changed back by {u.failover && (
+              <>
+                <a href={link(['failover', u.failover])}>a failover</a> of{' '}
+              </>
+            )}
+            <Text>{u.actor}</Text>, <Time at={u.since} />
+            {u.reason && (
+              <>
+                : <Text>{u.reason}</Text>
+              </>
+            )}
+          </Fragment>
+        ))}
+        {r.revertOf && (
+          <>
+            . It undoes <a href={link(['failover', r.revertOf])}>another failover</a>
+          </>
+        )}
+      </p>
+      {preview.error && <Fault error={preview.error} />}
+      {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label="Undo" override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={look} />}
+      <div class="card">
+        <Section title="Names" id="moves">
+          {r.names.length > 0 ? <Moves names={r.names} left={r.namesLeftOut} followed={true} /> : <p class="muted">No name moves.</p>}
+        </Section>
+      </div>
+    </>
+  )
+}

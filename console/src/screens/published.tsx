@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query'
+import { request } from '../api/client'
+import type { DNSName } from '../api/types'
+import { link } from '../lib/route'
+import { Badge, Fault, Section, stateTone } from '../ui/basics'
+import { Told } from '../ui/subject'
+import { useName } from './name'
+
+/** Published follows a name until its servers answer it. */
+export function Published({ project, host, another }: { project: string; host: string; another: () => void }) {
+  const name = useQuery({
+    queryKey: ['published', project, host],
+    refetchInterval: 1000,
+    queryFn: ({ signal }) => request<DNSName>('GET', `/v2/projects/${encodeURIComponent(project)}/names/${encodeURIComponent(host)}`, { signal }),
+  })
+  const status = name.data?.status
+  const path = `projects/${project}/names/${host}`
+  const release = useName(host).data?.owners.find((o) => o.owner === path)?.release ?? 0
+  const isNew = name.data?.metadata.revision === 1
+  const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
+  return (
+    <Section title={status?.verified === 'True' ? `${host} is answered by its servers` : `${host} is accepted`} id="published">
+      <div class="card" role="status" aria-live="polite">
+        {name.error && <Fault error={name.error} />}
+        {status && <Badge tone={stateTone(status.state)}>{status.state}</Badge>}
+        <ol class="timeline">
+          {steps.map(([step, truth]) => (
+            <li key={step}>
+              <span>
+                {step} <Badge tone={truth === 'True' ? 'good' : truth === 'False' ? 'wait' : 'unknown'}>{truth === 'True' ? 'yes' : truth === 'False' ? 'not yet' : 'not known yet'}</Badge>
+              </span>
+            </li>
+          ))}
+        </ol>
+        {status?.message && status.verified !== 'True' && (
+          <p class="muted">
+            <Told>{status.message}</Told>
+          </p>
+        )}
+      </div>
+      <div class="bar">
+        <a class="button primary" href={link(['names', host])}>
+          Look at the name
+        </a>
+        {isNew ? (
+          <a class="button risky" href={link(['plan'], { owner: path, for: 'delete' })}>
+            Undo: unpublish it
+          </a>
+        ) : release > 1 ? (
+          <a class="button" href={link(['publish'], { project, name: host, release: String(release - 1) })}>
+            Undo this change
+          </a>
+        ) : null}
+        <button type="button" onClick={another}>
+          Publish another one
+        </button>
+      </div>
+    </Section>
+  )
+}

@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks'
+import { danger, lostOf, type Moved, type Preview } from '../lib/failover'
+import { link } from '../lib/route'
+import { plural } from '../lib/text'
+import { clusterPath } from '../lib/words'
+import { Badge, CachesUntil, Table, Text, Time } from './basics'
+import { Told } from './subject'
+
+/** gone tells whether a name has no target afterwards. */
+const gone = (m: Moved) => m.after.length === 0
+
+/** Moves are the names of a failover: what they lead to before and afterwards, and in a record how far they are. */
+export function Moves({ names, left, followed, unreachable }: { names: Moved[]; left: number | undefined; followed: boolean; unreachable?: Preview['unreachable'] }) {
+  const [all, setAll] = useState(false)
+  if (names.length === 0) return null
+  const rows = all ? names : names.slice(0, 100)
+  return (
+    <>
+      <Table label="Names that move" head={followed ? ['Name', 'Type', 'From', 'To', 'Published', 'Answered', 'Old answers until', 'Notes'] : ['Name', 'Type', 'From', 'To', 'Provider', 'Notes']}>
+        {rows.map((m, i) => (
+          <tr key={i}>
+            <td>
+              <a href={link(['names', m.name])}>
+                <bdi>{m.name}</bdi>
+              </a>
+            </td>
+            <td>{m.type}</td>
+            <td class="mono">
+              <Text>{m.before.join(' ') || 'none'}</Text>
+            </td>
+            <td class="mono">
+              <Text>{m.after.join(' ') || 'none'}</Text>
+            </td>
+            {followed ? (
+              <>
+                <td>{m.published ? <Badge tone={gone(m) ? 'plain' : 'good'}>{gone(m) ? 'taken out' : 'yes'}</Badge> : <Badge tone="wait">not yet</Badge>}</td>
+                <td>{m.answered ? <Badge tone={gone(m) ? 'plain' : 'good'}>{gone(m) ? 'no answer any more' : 'yes'}</Badge> : <Badge tone="wait">not yet</Badge>}</td>
+                <td>
+                  <CachesUntil at={m.cachesUntil} />
+                </td>
+              </>
+            ) : (
+              <td>{m.provider}</td>
+            )}
+            <td>
+              {danger(m) && <Badge tone={m.left === 'one' ? 'wait' : 'bad'}>{danger(m)}</Badge>}{' '}
+              {lostOf(m, unreachable).map((u) => (
+                <Badge key={u.cluster} tone="bad">
+                  {clusterPath(u.cluster)} unreachable since <Time at={u.since} />
+                </Badge>
+              ))}{' '}
+              <Told>{m.stays ?? m.message ?? ''}</Told>
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {rows.length < names.length && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          Show all {names.length}
+        </button>
+      )}
+      {left ? <p class="muted">{plural(left, 'record')} more than the answer can hold.</p> : null}
+    </>
+  )
+}
