@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, ask, Refusal } from './api/client'
 import { follow, live } from './api/events'
 import { caller, needed, settings } from './api/session'
@@ -152,7 +152,10 @@ function Theme() {
   }, [theme])
   return (
     <label class="theme">
-      <span>Theme</span>
+      <span class="hidden">Theme</span>
+      <span class="word" aria-hidden="true">
+        Theme
+      </span>
       <select value={theme} onChange={(e) => setTheme(e.currentTarget.value)}>
         {themes.map((t) => (
           <option key={t} value={t}>
@@ -188,12 +191,15 @@ function useKeys(help: (open: boolean) => void) {
   }, [])
 }
 
-/** useTitle names the page, and puts the focus on it when another one opens. */
+/** useTitle names the page, and puts the focus on it when another one opens and what had the focus is gone. */
 function useTitle() {
+  const opened = useRef(false)
   const path = route.value.path.join('/')
   useEffect(() => {
     document.title = [route.value.path.slice(1).join(' '), places.find((p) => p.path === route.value.path[0])?.name ?? pageNames[route.value.path[0] ?? ''], 'Signpost'].filter(Boolean).join(' · ')
     scrollTo(0, 0)
+    if (opened.current && document.activeElement === document.body) document.getElementById('main')?.focus({ preventScroll: true })
+    opened.current = true
   }, [path])
 }
 

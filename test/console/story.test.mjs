@@ -266,9 +266,9 @@ describe('the short story', () => {
     await row.locator('del', { hasText: '203.0.113.51' }).waitFor({ timeout: 30_000 }) // the history is written some seconds later
     await row.locator('ins', { hasText: '203.0.113.52' }).waitFor()
     await page.getByLabel('Name, cluster or document').fill('short.lab')
-    await page.getByText('2 changes', { exact: true }).waitFor()
+    await page.getByText('2 requests', { exact: true }).waitFor()
     await page.getByLabel('Action').selectOption('update')
-    await page.getByText('1 change', { exact: true }).waitFor()
+    await page.getByText('1 request', { exact: true }).waitFor()
     await page.getByLabel('When').selectOption('yesterday')
     await page.getByText('Nothing has changed then.').waitFor()
     await page.context().close()
@@ -565,7 +565,7 @@ describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, (
   test('says on its page and on that of the cluster that the cluster cannot be reached', async () => {
     kubernetes[0].close()
     const page = await open(browser, moving.url + hash(['names', 'api.lab.example']))
-    const told = page.getByRole('alert').filter({ hasText: 'edge/munich cannot be reached' })
+    const told = page.locator('.fault').filter({ hasText: 'edge/munich cannot be reached' })
     await told.getByText('198.51.100.1 stays: no other cluster of the name is known to be healthy').waitFor({ timeout: 60_000 })
     await told.getByRole('link', { name: 'edge/munich' }).first().click()
     await page.getByText('Signpost cannot reach this cluster.').waitFor()
@@ -833,13 +833,36 @@ describe('the long story', { skip: long ? false : 'ring 3 tells it' }, () => {
     await page.getByRole('link', { name: 'Undo the last change' }).waitFor()
     await page.getByRole('link', { name: 'Unpublish' }).click()
     await page.getByRole('button', { name: 'Unpublish: 1 name goes' }).click()
-    await page.locator('.badge', { hasText: 'gone' }).waitFor({ timeout: 60_000 })
+    await page.locator('.badge', { hasText: 'gone' }).first().waitFor({ timeout: 60_000 })
     await page.getByRole('link', { name: 'Undo: publish it again' }).click()
     await page.getByRole('button', { name: 'Publish: 1 new name' }).click()
     await page.getByRole('heading', { name: 'undo.lab.example is accepted' }).waitFor()
     assert.deepEqual(await at(), ['203.0.113.70'])
     assert.deepEqual(page.faults, [])
     await page.context().close()
+  })
+
+  test('a terminated group says what went and what stays, and comes back', async () => {
+    const own = await new Server().start()
+    try {
+      own.quickstart()
+      const page = await open(browser, own.url + screens['a plan'])
+      await page.getByText('1 object stays as it is').waitFor()
+      await page.getByRole('button', { name: 'Terminate: 1 name goes' }).click()
+      await page.getByRole('heading', { name: 'Terminated' }).waitFor({ timeout: 60_000 })
+      await page.getByRole('row', { name: 'www.lab.example goes gone' }).waitFor()
+      await page.getByText('The documents of the group stay').waitFor()
+      await page.getByRole('link', { name: 'Groups of the project' }).waitFor()
+      await page.getByRole('link', { name: 'Undo: plan to deploy it again' }).click()
+      await page.getByRole('button', { name: 'Deploy: 1 new name' }).click()
+      await page.getByRole('heading', { name: 'Accepted' }).waitFor()
+      await page.getByRole('row', { name: /^www\.lab\.example new .*203\.0\.113\.10/ }).waitFor()
+      await page.getByRole('link', { name: 'Undo: plan to terminate it' }).waitFor()
+      assert.deepEqual(page.faults, [])
+      await page.context().close()
+    } finally {
+      await own.end()
+    }
   })
 
   test('what is typed survives a reload, and another one changes it in between', async () => {

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
-import { api, ask, request } from './client'
+import { api, ask, Refusal, request } from './client'
 import { offeredBy, type Offered } from '../lib/services'
 import type { Cluster, GroupSummary, GroupSummaryPage, Provider, ServicePage } from './types'
 
@@ -91,8 +91,8 @@ export const useClusters = (enabled = true) =>
 
 const mostAsked = 8 // clusters that are asked for their Services
 
-/** useServices lists the Services of the first clusters, in a namespace or all. It tells how many clusters were asked, and whether there may be more. */
-export function useServices(clusters: string[], namespace: string): { offered: Offered[]; asked: number; more: boolean; silent: string[] } {
+/** useServices lists the Services of the first clusters, in a namespace or all. It tells how many clusters were asked, whether there may be more, and whether the caller may list none. */
+export function useServices(clusters: string[], namespace: string): { offered: Offered[]; asked: number; more: boolean; silent: string[]; forbidden: boolean } {
   const asked = clusters.slice(0, mostAsked)
   const pages = useQueries({
     queries: asked.map((cluster) => ({
@@ -111,5 +111,6 @@ export function useServices(clusters: string[], namespace: string): { offered: O
     asked: asked.length,
     more: clusters.length > mostAsked || pages.some((p) => p.data?.continue),
     silent: asked.filter((_, n) => pages[n]?.error || pages[n]?.data?.message),
+    forbidden: pages.length > 0 && pages.every((p) => p.error instanceof Refusal && p.error.status === 403),
   }
 }

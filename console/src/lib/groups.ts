@@ -5,8 +5,8 @@ const ranks = ['Failed', 'Updating', 'Instantiating', 'Terminating', 'Instantiat
 /** byNeed orders groups: those that need somebody first. */
 export const byNeed = (a: GroupSummary, b: GroupSummary) => ranks.indexOf(a.state) - ranks.indexOf(b.state) || b.undeployed - a.undeployed || (a.path < b.path ? -1 : 1)
 
-/** actionsOf are the plans that a group offers: nothing is left to terminate in one that is not deployed. */
-export const actionsOf = ({ state, release }: Pick<GroupSummary, 'state' | 'release'>) => ['deploy', ...(release > 1 ? ['rollback'] : []), ...(['Created', 'Terminated'].includes(state) ? [] : ['terminate'])]
+/** actionsOf are the plans that a group offers. One that is not deployed has nothing to terminate, and no release to go back from. */
+export const actionsOf = ({ state, release }: Pick<GroupSummary, 'state' | 'release'>) => (['Created', 'Terminated'].includes(state) ? ['deploy'] : ['deploy', ...(release > 1 ? ['rollback'] : []), 'terminate'])
 
 /** messageOf says why a group is not as it should be. One that is under way without a reason waits for its clusters. */
 export function messageOf({ state, message }: GroupSummary): string {

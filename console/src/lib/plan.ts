@@ -85,11 +85,11 @@ export function hostsIn(plan: Pick<Plan, 'names'>): { host: string; planned: str
 
 const inWords = { delete: 'goes', update: 'changes', create: 'new', unchanged: 'stays as it is' } as const
 
-/** wayBack is the plan that takes back what was done to a group. release is the one that the answer named. */
-export function wayBack(action: string, release: number): { action: string; to?: string; words: string } | undefined {
+/** wayBack is the plan that takes back what was done to a group. release is the one that the answer named. A terminated group is deployed again: it has no release to go back to. */
+export function wayBack(action: string, release: number, plan: Pick<Plan, 'names'>): { action: string; to?: string; words: string } | undefined {
   if (release < 1) return undefined
-  if (action === 'terminate') return { action: 'rollback', to: String(release), words: `Undo: plan release ${release} again` }
-  return release > 1 ? { action: 'rollback', to: String(release - 1), words: `Undo: plan to go back to release ${release - 1}` } : { action: 'terminate', words: 'Undo: plan to terminate it' }
+  if (action === 'terminate') return { action: 'deploy', words: 'Undo: plan to deploy it again' }
+  return release > 1 && plan.names.some((n) => n.action !== 'create') ? { action: 'rollback', to: String(release - 1), words: `Undo: plan to go back to release ${release - 1}` } : { action: 'terminate', words: 'Undo: plan to terminate it' }
 }
 
 /** idle tells whether a plan changes neither names nor objects. */

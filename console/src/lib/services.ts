@@ -28,7 +28,7 @@ const mostUnable = 6 // that are named
 /** ableClusters divides clusters into those of which names may take Services, and others with the reason. */
 export function ableClusters(known: { path: string; document: Pick<Cluster, 'spec'> }[]): { able: string[]; unable: string[] } {
   const reasonOf = ({ spec }: Pick<Cluster, 'spec'>) =>
-    spec.uses && !spec.uses.includes('addresses') ? `is for ${spec.uses.join(', ')} only` : spec.directory ? 'a directory' : ''
+    spec.uses && !spec.uses.includes('addresses') ? `for ${spec.uses.join(', ')} only` : spec.directory ? 'a directory' : ''
   const told = known.map(({ path, document }) => ({ path, reason: reasonOf(document) }))
   const unable = told.filter((c) => c.reason).map((c) => `${c.path} (${c.reason})`)
   const more = unable.length - mostUnable

@@ -82,21 +82,23 @@ test('a confirmed plan lists its names, those that change first, and the way bac
     { host: 'b', planned: 'new' },
     { host: 'c', planned: 'stays as it is' },
   ])
-  expect(wayBack('terminate', 4)).toMatchObject({ action: 'rollback', to: '4' })
-  expect(wayBack('update', 4)).toMatchObject({ action: 'rollback', to: '3' })
-  expect(wayBack('deploy', 1)).toMatchObject({ action: 'terminate' })
-  expect(wayBack('deploy', 0)).toBeUndefined()
+  const [fresh, moved] = [{ names: [name('a', 'create')] }, { names: [name('a', 'update')] }]
+  expect(wayBack('terminate', 4, moved)).toMatchObject({ action: 'deploy' })
+  expect(wayBack('update', 4, moved)).toMatchObject({ action: 'rollback', to: '3' })
+  expect(wayBack('deploy', 4, fresh)).toMatchObject({ action: 'terminate' }) // it was not deployed before
+  expect(wayBack('deploy', 1, moved)).toMatchObject({ action: 'terminate' })
+  expect(wayBack('deploy', 0, fresh)).toBeUndefined()
 })
 
 test('a group that is not deployed offers nothing to terminate', () => {
   const of = (state: GroupSummary['state'], release: number) => actionsOf({ state, release })
-  expect([of('Created', 0), of('Terminated', 2), of('Instantiated', 1)]).toEqual([['deploy'], ['deploy', 'rollback'], ['deploy', 'terminate']])
+  expect([of('Created', 0), of('Terminated', 2), of('Instantiated', 1)]).toEqual([['deploy'], ['deploy'], ['deploy', 'terminate']])
 })
 
 test('clusters are offered for Services only if they can have some', () => {
   const cluster = (path: string, spec: Parameters<typeof ableClusters>[0][number]['document']['spec']) => ({ path, document: { spec } })
   const all = [cluster('dc/one', {}), cluster('dc/two', { uses: ['addresses', 'home'] }), cluster('dc/hub', { uses: ['home'] }), cluster('edge/a', { directory: 'a' })]
-  expect(ableClusters(all)).toEqual({ able: ['dc/one', 'dc/two'], unable: ['dc/hub (is for home only)', 'edge/a (a directory)'] })
+  expect(ableClusters(all)).toEqual({ able: ['dc/one', 'dc/two'], unable: ['dc/hub (for home only)', 'edge/a (a directory)'] })
   expect(ableClusters(Array.from({ length: 20 }, (_, i) => cluster(`edge/${i}`, { directory: 'd' }))).unable).toHaveLength(7)
 })
 

@@ -91,7 +91,7 @@ export function ChangesScreen() {
       <div class="bar">
         <h1>Changes</h1>
         <span class="muted" role="status" aria-live="polite">
-          {events.data ? plural(found.length, 'change') : ''}
+          {events.data ? plural(found.length, 'request') : ''}
         </span>
         <Copy curl={curl('GET', `/v2/events?limit=${limit}`, undefined, settings.value.anonymous)} cli={cli('events', '--limit', limit)} />
       </div>

@@ -113,7 +113,7 @@ function Picks({ legend, verb, labelled, all, clusters, text, set }: PicksProps)
           ))}
         </div>
       </fieldset>
-      <Field label={labelled} hint="As key=value; of several, a cluster has all. They are added to the clusters that are ticked above.">
+      <Field label={labelled} hint="As key=value. Of several labels, a cluster needs all. These clusters are chosen besides the ticked ones.">
         {(p) => (
           <>
             <input {...p} list={`${p.id}-labels`} value={text} autocomplete="off" spellcheck={false} placeholder="key=value" onInput={(e) => set(clusters, e.currentTarget.value)} />

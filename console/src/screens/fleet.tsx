@@ -287,7 +287,7 @@ export function ClusterScreen({ path }: { path: string }) {
         <div class="card">
           <Section title="About the cluster" id="about">
             <Labels of={labelsOf([document.data.spec])} />
-            <p>Its document allows Signpost these uses. Whether one of them is in use, the sections below say.</p>
+            <p>Signpost may use the cluster for this. The sections below say what is in use.</p>
             <ul>
               {uses.filter(([use]) => document.data.spec.uses?.includes(use) ?? true).map(([use, text]) => (
                 <li key={use}>

@@ -26,7 +26,7 @@ export function Result({ owner, before, done }: { owner: string; before: number;
   const isName = kindOf(owner) === 'name'
   const isGroup = kindOf(owner) === 'group'
   const state = useQuery({
-    queryKey: ['result', owner],
+    queryKey: ['result', owner, done.plan.token], // that of an earlier plan says nothing of this one
     refetchInterval: 1500,
     retry: false,
     queryFn: async ({ signal }) => {
@@ -67,7 +67,7 @@ export function Result({ owner, before, done }: { owner: string; before: number;
 
 /** Undo leads to the plan that takes back what was done to a group. */
 function Undo({ owner, done }: { owner: string; done: Done }) {
-  const back = wayBack(done.action, done.release)
+  const back = wayBack(done.action, done.release, done.plan)
   if (!back) return null
   return (
     <a class={back.action === 'terminate' ? 'button risky' : 'button'} href={link(['plan'], { owner, for: back.action, to: back.to })}>

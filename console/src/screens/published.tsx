@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'preact/hooks'
 import { request } from '../api/client'
 import type { DNSName } from '../api/types'
 import { link } from '../lib/route'
@@ -13,6 +14,7 @@ export function Published({ project, host, another }: { project: string; host: s
     refetchInterval: 1000,
     queryFn: ({ signal }) => request<DNSName>('GET', `/v2/projects/${encodeURIComponent(project)}/names/${encodeURIComponent(host)}`, { signal }),
   })
+  useEffect(() => document.getElementById('main')?.focus(), []) // the button that had the focus is gone
   const status = name.data?.status
   const path = `projects/${project}/names/${host}`
   const release = useName(host).data?.owners.find((o) => o.owner === path)?.release ?? 0

@@ -83,12 +83,13 @@ export function ServiceFields({ form, set, faults, missing, known: read }: { for
 function Service({ form, set, faults, missing, clusters }: { form: NameForm; set: (change: Partial<NameForm>) => void; faults: Faults; missing: string[]; clusters: string[] }) {
   const namespace = useDelayed(namespaceOf(form.service), 300)
   const from = form.clusters.length > 0 ? form.clusters : clusters
-  const { offered, asked, more, silent } = useServices(from, namespace)
+  const { offered, asked, more, silent, forbidden } = useServices(from, namespace)
   const typed = offered.find((o) => o.service === form.service.trim())
   const chosen = form.clusters.length > 0 || form.selector.trim() !== ''
   const hint = [
     offered.length > 0 ? `As namespace/name; ${offered.length.toLocaleString('en')} to choose from${more ? ', and more: type a namespace and /' : ''}.` : 'As namespace/name.',
-    silent.length > 0 && (offered.length === 0 ? `None of the ${asked < from.length ? `first ${asked} ` : ''}clusters lists its Services to you here, so type the name; a directory never can.` : `${silent.length > 3 ? `${silent.length} of the ${asked} clusters asked` : silent.join(', ')} cannot list Services.`),
+    forbidden && 'Your role does not let you list the Services of these clusters, so type the name.',
+    !forbidden && silent.length > 0 && (offered.length === 0 ? `None of the ${asked < from.length ? `first ${asked} ` : ''}clusters lists its Services now, so type the name.` : `${silent.length > 3 ? `${silent.length} of the ${asked} clusters asked` : silent.join(', ')} cannot list Services now.`),
   ].filter(Boolean).join(' ')
   return (
     <>

@@ -85,7 +85,7 @@ export function Time({ at }: { at: string | undefined }) {
 export function CachesUntil({ at }: { at: string | undefined }) {
   const now = useNow()
   if (!at) return <span>–</span>
-  return isPast(at, now) ? <span title={exact(at)}>caches have expired</span> : <span title={exact(at)}>{clock(at)}</span>
+  return isPast(at, now) ? <span title={exact(at)}>caches have expired</span> : <span title={exact(at)}>until {clock(at)}</span>
 }
 
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {

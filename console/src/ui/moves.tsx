@@ -16,7 +16,7 @@ export function Moves({ names, left, followed, unreachable }: { names: Moved[]; 
   const rows = all ? names : names.slice(0, 100)
   return (
     <>
-      <Table label="Names that move" head={followed ? ['Name', 'Type', 'From', 'To', 'Published', 'Answered', 'Old answers until', 'Notes'] : ['Name', 'Type', 'From', 'To', 'Provider', 'Notes']}>
+      <Table label="Names that move" head={followed ? ['Name', 'Type', 'From', 'To', 'Published', 'Answered', 'Old answers', 'Notes'] : ['Name', 'Type', 'From', 'To', 'Provider', 'Notes']}>
         {rows.map((m, i) => (
           <tr key={i}>
             <td>
