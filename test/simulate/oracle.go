@@ -333,7 +333,7 @@ func (o oracle) stays(s *site, id bundle.ID) bool {
 }
 
 // atRest tells whether the groups' lifecycles say so too: nothing is under way
-// that no stranger holds up.
+// that no stranger holds up. A cluster that is back was seen to be: what it offers may be news.
 func (o oracle) atRest() []string {
 	var out []string
 	for group, l := range o.lifecycles() {
@@ -345,6 +345,13 @@ func (o oracle) atRest() []string {
 		}
 		if l.Failure != "" {
 			out = append(out, fmt.Sprintf("%s has failed: %s", group, l.Failure))
+		}
+	}
+	for _, name := range o.world.siteNames() {
+		var is observed.Reachability
+		item, _, err := o.world.kv.Get(context.Background(), "/signpost/observed/"+name+"/reachability")
+		if err == nil && item != nil && json.Unmarshal(item.Value, &is) == nil && !is.Reachable {
+			out = append(out, name+" was not seen to be back")
 		}
 	}
 	slices.Sort(out)
