@@ -351,6 +351,32 @@ func TestANameFollowsClustersByTheirLabels(t *testing.T) {
 	require.Equal(t, before, w.snapshot(bakery).Lifecycle.Seq)
 }
 
+// TestLabelsThatChangeBeforeANameIsInItsClustersAreFollowed by the step after the one that finds it there: nobody else
+// would wake the name.
+func TestLabelsThatChangeBeforeANameIsInItsClustersAreFollowed(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	label := func(cluster string) {
+		w.put(intent.Join("cluster-providers/edge/clusters", cluster), `{"kubeconfigRef":"sealed","labels":{"region":"eu"}}`)
+		w.clock.pass(3 * time.Second) // clusters are remembered for a moment
+	}
+	label("berlin")
+	require.NoError(t, w.publish(bakery, `{"service":"shop/front","clusters":{"selector":{"region":"eu"}},"provider":"lab"}`))
+	require.NoError(t, w.step(bakery))
+	label("paris")
+	settled := false
+	for w.state(bakery) != intent.Instantiated {
+		var err error
+		w.applyAll()
+		settled, err = w.stepped(bakery)
+		require.NoError(t, err)
+	}
+	require.False(t, settled)
+	require.NoError(t, w.step(bakery))
+	w.settle(bakery)
+	require.True(t, w.publishes(bakery, "203.0.113.21"))
+}
+
 // TestLabelsThatHaveJustChangedAreFollowed though the clusters were looked at a moment ago:
 // no later change would wake the name. The world's clock stands still.
 func TestLabelsThatHaveJustChangedAreFollowed(t *testing.T) {

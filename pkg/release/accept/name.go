@@ -145,25 +145,25 @@ func nameOf(p *resolve.Proposal) *intent.NameDocument {
 // FollowClusters brings a name to the clusters that have the labels of its selector now.
 // Names without a selector stay as they are.
 //
-// It reports whether it has accepted a release.
-func (s *Names) FollowClusters(ctx context.Context, name intent.Path, l state.Lifecycle) (bool, error) {
+// It reports whether it has accepted a release, and whether it will once the release of now is in its clusters.
+func (s *Names) FollowClusters(ctx context.Context, name intent.Path, l state.Lifecycle) (accepted, later bool, err error) {
 	if l.Name == nil || !l.Deployed() {
-		return false, nil
+		return false, false, nil
 	}
 	resource, err := intent.Of[intent.Name](l.Name.At(name))
 	if err != nil || resource.Spec.Clusters == nil || resource.Spec.Clusters.Selector == nil {
-		return false, err
+		return false, false, err
 	}
 	chosen, err := s.planner.Inputs.Chosen(ctx, name.Segment("projects"), resource.Spec.Clusters.Selector)
 	if err != nil || slices.Equal(chosen, l.Name.Clusters) {
-		return false, err
+		return false, false, err
 	}
 	if s := l.State(); s != intent.Instantiated && s != intent.Updating {
-		return false, nil // it is looked at again
+		return false, true, nil
 	}
 	if _, err = s.planner.Accept(ctx, name, state.Request{Action: intent.Update}, "", intent.Itself); err != nil {
 		s.planner.Logger.WarnContext(ctx, "a name cannot follow its clusters", "name", name, "error", err)
-		return false, nil
+		return false, false, nil
 	}
-	return true, nil
+	return true, false, nil
 }

@@ -30,8 +30,8 @@ type Reconciler struct {
 	Providers *providers.Updater
 
 	// FollowClusters accepts a release of a name for the clusters that have the labels of its selector
-	// now, if these are other ones than before.
-	FollowClusters func(ctx context.Context, name intent.Path, l state.Lifecycle) (accepted bool, err error)
+	// now, if these are other ones than before. Later tells that it will when the present release is in its clusters.
+	FollowClusters func(ctx context.Context, name intent.Path, l state.Lifecycle) (accepted, later bool, err error)
 
 	// SyncOrchestrated accepts what an orchestrator has made current, before the step of its group, or
 	// notes in the lifecycle what stands in the way.

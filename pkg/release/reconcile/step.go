@@ -73,8 +73,10 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 		return false, err
 	}
 	on := &step{group: group, read: l, lifecycle: l, pointer: pointer}
+	later := false
 	if intent.IsName(group) {
-		if accepted, err := s.FollowClusters(ctx, group, l); accepted || err != nil {
+		var accepted bool
+		if accepted, later, err = s.FollowClusters(ctx, group, l); accepted || err != nil {
 			return false, err
 		}
 	}
@@ -108,7 +110,7 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 			err = s.forgetName(ctx, group, on.lifecycle)
 		}
 	}
-	return outcome == state.AtRest, err
+	return outcome == state.AtRest && !later, err
 }
 
 // lookAgain wakes a group at rest again soon if something is under way by the clock, or at
