@@ -373,6 +373,10 @@ func TestASuspendedGroupDoesNotMove(t *testing.T) {
 	preview := w.preview(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}})
 	require.Equal(t, intent.FailoverCounts{Stay: 1}, preview.Counts)
 	require.Contains(t, preview.Names[0].Stays, "suspended")
+	require.Empty(t, preview.Warnings)
+	w.reach("edge+hub", observed.Reachability{Since: w.clock.Now(), Counted: w.clock.Now(), Owner: w.owned("edge+hub")})
+	preview = w.preview(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}})
+	require.Equal(t, []string{"the external-dns of records that stay (1) runs in edge+hub, which cannot be reached; their servers may answer older targets than those that are shown as before"}, preview.Warnings)
 	require.Equal(t, preview.Names[0].Before, preview.Names[0].After)
 }
 

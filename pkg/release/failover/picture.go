@@ -239,6 +239,23 @@ func (p *picture) counts() intent.FailoverCounts {
 	return c
 }
 
+// uncertain warns of names that stay and whose home cannot be reached. Rows tell what Signpost
+// wants. If the group was suspended or changed after its home was lost, the home has older targets.
+func (p *picture) uncertain() (out []string) {
+	stay := map[string]int{}
+	for _, row := range p.rows {
+		for _, home := range row.Homes {
+			if _, lost := p.lost[home]; lost && row.Stays != "" {
+				stay[home]++
+			}
+		}
+	}
+	for _, home := range slices.Sorted(maps.Keys(stay)) {
+		out = append(out, fmt.Sprintf("the external-dns of records that stay (%d) runs in %s, which cannot be reached; their servers may answer older targets than those that are shown as before", stay[home], home))
+	}
+	return out
+}
+
 // warnings are what an operator should know beside the names.
 func (p *picture) warnings(v move) []string {
 	out := []string{}
@@ -252,7 +269,7 @@ func (p *picture) warnings(v move) []string {
 			out = append(out, fmt.Sprintf("the external-dns of some of these names runs in %s, which cannot be reached; they move when it answers again, or when deployOn of the provider is another cluster", home))
 		}
 	}
-	out = append(out, p.unanswered()...)
+	out = append(append(out, p.uncertain()...), p.unanswered()...)
 	if p.inside > 0 {
 		out = append(out, fmt.Sprintf("%d names of cluster scope stay, because those who ask for them are inside the cluster", p.inside))
 	}
