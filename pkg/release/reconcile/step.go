@@ -21,6 +21,7 @@ type step struct {
 	before  bundle.Bundle  // the objects of the context that was read
 	next    render.Desired // the context as it is to be
 	handing bool           // the DNSEndpoint of a provider that the name leaves stays until the new one publishes
+	later   bool           // the name has other clusters to follow once it is in those of now
 	wrote   bool           // the context was changed, by what was observed before: something newer may have come meanwhile
 }
 
@@ -73,12 +74,8 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 		return false, err
 	}
 	on := &step{group: group, read: l, lifecycle: l, pointer: pointer}
-	later := false
-	if intent.IsName(group) {
-		var accepted bool
-		if accepted, later, err = s.FollowClusters(ctx, group, l); accepted || err != nil {
-			return false, err
-		}
+	if accepted, err := on.followClusters(ctx, s); accepted || err != nil {
+		return false, err
 	}
 	if acted, err := s.SyncOrchestrated(ctx, group, &on.lifecycle); acted || err != nil {
 		return false, err
@@ -110,7 +107,15 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 			err = s.forgetName(ctx, group, on.lifecycle)
 		}
 	}
-	return outcome == state.AtRest && !later, err
+	return outcome == state.AtRest && !on.later, err
+}
+
+// followClusters has a name follow its clusters by their labels.
+func (on *step) followClusters(ctx context.Context, s *Reconciler) (accepted bool, err error) {
+	if intent.IsName(on.group) {
+		accepted, on.later, err = s.FollowClusters(ctx, on.group, on.read)
+	}
+	return accepted, err
 }
 
 // lookAgain wakes a group at rest again soon if something is under way by the clock, or at

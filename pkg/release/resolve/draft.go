@@ -24,7 +24,7 @@ type Draft struct {
 	Places   map[PlaceKey]Place     // where the names of the bindings were asked for; none of a rollback
 	Uses     []state.Use            // ordered, none twice
 	Offers   []state.Offer          // of autopath, that the pods of a group rely on
-	Sharing  []intent.Path          // other groups that are given some of its names, too
+	Sharing  []intent.Path          // other groups that are given some of its names, too; some may be there twice
 	Inputs   []state.Input          // what it follows from, ordered by path
 	Errors   []intent.Field
 	Warnings []string

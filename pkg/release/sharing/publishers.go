@@ -156,6 +156,16 @@ func Describe(group intent.Path, publishers ...Publisher) string {
 	return strings.Join(out, " and ")
 }
 
+// groupsBeside are the groups of publishers but for one.
+func groupsBeside(group intent.Path, publishers []Publisher) (others []intent.Path) {
+	for _, other := range publishers {
+		if other.Group != group {
+			others = append(others, other.Group)
+		}
+	}
+	return others
+}
+
 // share is what is said of names that the same app services are given.
 type share struct{ publishers, record, effect string }
 
@@ -178,11 +188,7 @@ func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
 			if len(publishers) < 2 {
 				continue
 			}
-			for _, other := range publishers {
-				if other.Group != d.Group.Path && !slices.Contains(d.Sharing, other.Group) {
-					d.Sharing = append(d.Sharing, other.Group)
-				}
-			}
+			d.Sharing = append(d.Sharing, groupsBeside(d.Group.Path, publishers)...)
 			described := Describe(d.Group.Path, publishers...)
 			if why := conflictReason(publishers); why != "" {
 				place := d.Places[resolve.PlaceKey{App: b.App, Service: b.Service, Host: host.Name}]
