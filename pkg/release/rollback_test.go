@@ -155,11 +155,11 @@ func TestRollbackIsJudgedByState(t *testing.T) {
 	w.settle(prod)
 	w.refusesRollback(9, "there is no revision 9; the kept revisions are 1, 2, 3")
 	w.do(intent.Terminate, prod)
-	_, err := w.service.Rollback(t.Context(), prod, 1, "", "ann")
-	require.ErrorContains(t, err, "is Terminating: only a deployed release can be rolled back")
+	require.Equal(t, intent.Terminating, w.state(prod))
+	w.refusesRollback(1, "only a deployed release can be rolled back; instantiate it")
 	w.outlive()
-	_, err = w.service.Rollback(t.Context(), prod, 1, "", "ann")
-	require.ErrorContains(t, err, "is Terminated: only a deployed release can be rolled back")
+	require.Equal(t, intent.Terminated, w.state(prod))
+	w.refusesRollback(1, "only a deployed release can be rolled back; instantiate it")
 }
 
 // TestOnlyTheLastRevisionsAreKept: ten besides the current one can be rolled back to.

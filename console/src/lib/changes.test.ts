@@ -22,6 +22,11 @@ test('a request, its document and its end are one change', () => {
   ])
 })
 
+test('a name that goes, and its document, are one change', () => {
+  const gone = [event({ action: 'delete', outcome: 'deleted', requestID: 'r3' }), event({ action: 'terminate', requestID: 'r3' })]
+  expect(joined(gone).map((e) => [e.action, e.outcome])).toEqual([['terminate', 'accepted']])
+})
+
 test('the document of a release is found by its request', () => {
   expect(documentAt(events, path, 1)).toEqual(after)
   expect(documentAt([event({ action: 'terminate', revision: 1, requestID: 'gone' }), ...events], path, 1)).toEqual(after)

@@ -9,10 +9,10 @@ const ends = ['completed', 'failed']
 // A drain that was undone before all names had moved has not failed.
 const undone = (e: Event, end: Event | undefined) => ['drain', 'undrain'].includes(e.action) && end?.outcome === 'failed' && end.message.startsWith('Superseded')
 
-/** joined puts the end of a request, and what a name's document changed, in the place of its acceptance; the newest first. */
+/** joined puts the end of a request, and what became of a name's document, in the place of its acceptance; the newest first. */
 export function joined(events: Event[]): Change[] {
   const accepted = new Set(events.flatMap((e) => (e.outcome === 'accepted' && e.requestID ? [e.requestID] : [])))
-  const isPart = (e: Event) => e.outcome === 'stored' && kindOf(e.path ?? '') === 'name' && accepted.has(e.requestID ?? '')
+  const isPart = (e: Event) => ['stored', 'deleted'].includes(e.outcome) && kindOf(e.path ?? '') === 'name' && accepted.has(e.requestID ?? '')
   const written = new Map(events.filter(isPart).map((e) => [e.requestID ?? '', e.message]))
   const ended = new Map<string, Event>()
   return events.flatMap((e) => {

@@ -32,6 +32,8 @@ func (s *Planner) Update(ctx context.Context, owner intent.Path, confirm, actor 
 	return s.Accept(ctx, owner, state.Request{Action: intent.Update}, confirm, actor)
 }
 
+const onlyDeployed = "only a deployed release can be rolled back; instantiate it"
+
 // Rollback accepts the intents of an earlier revision as a new release, for a deployed
 // group in any state. If to is 0, it is the revision before the current one. Rolling back
 // to the inputs of the current release is accepted and changes nothing.
@@ -196,7 +198,7 @@ func (s *Planner) allowed(ctx context.Context, p *resolve.Proposal) (same bool, 
 		return same, err
 	case p.Action == intent.Rollback:
 		if !p.Lifecycle.Deployed() {
-			return false, refuse("only a deployed release can be rolled back; instantiate it")
+			return false, refuse(onlyDeployed)
 		}
 		return s.unchanged(ctx, p)
 	}

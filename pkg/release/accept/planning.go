@@ -52,6 +52,9 @@ func (s *Planner) buildPlan(ctx context.Context, owner intent.Path, r state.Requ
 			return p, err
 		}
 	} else {
+		if p.Action == intent.Rollback && shown && !p.Lifecycle.Deployed() {
+			p.Draft.Fail(owner, "", onlyDeployed)
+		}
 		p.Draft.WarnOfSuspension()
 		if err := s.Tenancy.CheckQuotas(ctx, p); err != nil {
 			return p, err
