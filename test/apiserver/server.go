@@ -13,6 +13,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -161,7 +162,7 @@ func (s *Server) answer(r *http.Request) (int, Object) {
 			return http.StatusOK, found
 		}
 		if listed(path) {
-			return http.StatusOK, s.list(path, r.URL.Query().Get("labelSelector"), brief)
+			return http.StatusOK, s.list(path, r.URL.Query(), brief)
 		}
 		if found := s.Get(path); found != nil {
 			return http.StatusOK, found.asked(brief)
@@ -260,12 +261,13 @@ func (s *Server) remove(path string, options Object) (int, Object) {
 }
 
 // list answers all objects below a path, of one namespace or of all.
-func (s *Server) list(path, selector string, brief bool) Object {
+func (s *Server) list(path string, query url.Values, brief bool) Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	items := []any{}
 	for at, found := range s.objects {
-		if within(path, at) && found.selected(selector) {
+		named := query.Get("fieldSelector") // of names alone
+		if within(path, at) && found.selected(query.Get("labelSelector")) && (named == "" || named == "metadata.name="+at[strings.LastIndex(at, "/")+1:]) {
 			items = append(items, found.asked(brief))
 		}
 	}

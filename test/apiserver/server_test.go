@@ -28,8 +28,8 @@ func TestAnObjectIsAppliedByItsVersionAndRemovedByItsPreconditions(t *testing.T)
 	}
 	require.Equal(t, http.StatusOK, apply(map[string]any{"name": "a", "namespace": "shop"}))
 	require.Equal(t, http.StatusConflict, apply(map[string]any{"resourceVersion": "1"}), "an applier that takes it for another is refused")
-	require.Len(t, s.list("/api/v1/configmaps", "", true)["items"], 1)
-	require.Empty(t, s.list("/api/v1/namespaces/other/configmaps", "", true)["items"])
+	require.Len(t, s.list("/api/v1/configmaps", nil, true)["items"], 1)
+	require.Empty(t, s.list("/api/v1/namespaces/other/configmaps", nil, true)["items"])
 
 	status, _ := s.remove(path, Object{"preconditions": map[string]any{"uid": "another"}})
 	require.Equal(t, http.StatusConflict, status)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,7 +53,12 @@ func (l lists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (l lists) connect(t *testing.T) *kubeapi.Kubernetes {
 	t.Helper()
-	at := httptest.NewServer(l)
+	return connectTo(t, l)
+}
+
+func connectTo(t *testing.T, api http.Handler) *kubeapi.Kubernetes {
+	t.Helper()
+	at := httptest.NewServer(api)
 	t.Cleanup(at.Close)
 	k, err := kubeapi.NewKubernetes(&rest.Config{Host: at.URL}, cluster.Options{Installation: installation})
 	require.NoError(t, err)
@@ -124,6 +130,27 @@ func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
 	nodes, known := w.Nodes()
 	assert.False(t, known, "nobody follows nodes for themselves: %v", nodes)
 	require.NoError(t, w.Trouble())
+}
+
+// TestALookAtAServiceReadsNoOther: a namespace may have very many.
+func TestALookAtAServiceReadsNoOther(t *testing.T) {
+	t.Parallel()
+	shop := aShop()
+	var mu sync.Mutex
+	asked := map[string]string{}
+	k := connectTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		mu.Lock()
+		asked[r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]] = query.Get("fieldSelector") + query.Get("labelSelector")
+		mu.Unlock()
+		shop.ServeHTTP(w, r)
+	}))
+	_, err := k.Offer(t.Context(), "shop", "web")
+	require.NoError(t, err)
+	mu.Lock()
+	defer mu.Unlock()
+	assert.Equal(t, "metadata.name=web", asked["services"])
+	assert.Equal(t, "kubernetes.io/service-name=web", asked["endpointslices"])
 }
 
 func watching(t *testing.T, k *kubeapi.Kubernetes) cluster.Watches {

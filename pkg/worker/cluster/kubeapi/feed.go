@@ -68,7 +68,8 @@ type feed struct {
 	notify func(key string)                           // of an entry that has changed; empty: of any
 	spare  bool                                       // it can be done without
 	budget *bounded.Budget
-	paged  int64 // how many objects a page has had that was not too large; 0: feedPage
+	fields string // a field selector of its lists; empty: none
+	paged  int64  // how many objects a page has had that was not too large; 0: feedPage
 
 	mu        sync.Mutex
 	kept      int64               // of the budget
@@ -158,7 +159,7 @@ type drawing struct {
 // read reads all pages. A page that is too large is asked for in smaller ones.
 func (d *drawing) read(ctx context.Context) error {
 	f := d.feed
-	options := metav1.ListOptions{Limit: cmp.Or(f.paged, feedPage)}
+	options := metav1.ListOptions{Limit: cmp.Or(f.paged, feedPage), FieldSelector: f.fields}
 	for {
 		list, next, err := f.page(ctx, options)
 		if cluster.Beyond(err) && options.Limit > 1 {

@@ -11,6 +11,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -27,8 +28,8 @@ func (k *Kubernetes) serviceFeed(namespace string, notify cluster.Notify) *feed 
 	}))
 }
 
-func (k *Kubernetes) sliceFeed(namespace string, notify cluster.Notify) *feed {
-	return spare(feedOf(k.discovery.EndpointSlices(namespace), discoveryv1.LabelServiceName, anything(notify.Addresses), keeping(func(s *discoveryv1.EndpointSlice) entry {
+func (k *Kubernetes) sliceFeed(namespace, selector string, notify cluster.Notify) *feed {
+	return spare(feedOf(k.discovery.EndpointSlices(namespace), selector, anything(notify.Addresses), keeping(func(s *discoveryv1.EndpointSlice) entry {
 		return entry{slice: source.SliceOf(s)}
 	})))
 }
@@ -68,7 +69,25 @@ func (w *watches) Service(namespace, name string) (address.Observation, bool) {
 	return o, err == nil
 }
 
-// Offer looks at a live Service and what leads to it, once.
+// serviceFeed is that of the Services of a namespace, or of the one that alone is of interest.
+func (w *watches) serviceFeed(namespace string, notify cluster.Notify) *feed {
+	f := w.target.serviceFeed(namespace, notify)
+	if w.alone != "" {
+		f.fields = fields.OneTermEqualSelector(metav1.ObjectNameField, w.alone).String()
+	}
+	return f
+}
+
+// sliceFeed is that of the EndpointSlices of these Services.
+func (w *watches) sliceFeed(namespace string, notify cluster.Notify) *feed {
+	selector := discoveryv1.LabelServiceName
+	if w.alone != "" {
+		selector += "=" + w.alone
+	}
+	return w.target.sliceFeed(namespace, selector, notify)
+}
+
+// Offer looks at a live Service and what leads to it, once. It reads no other Service.
 func (k *Kubernetes) Offer(ctx context.Context, namespace, name string) (address.Observation, error) {
 	w := k.watches(cluster.Quiet(), func(f *feed) context.CancelFunc {
 		if err := f.relist(ctx); err != nil {
@@ -76,6 +95,7 @@ func (k *Kubernetes) Offer(ctx context.Context, namespace, name string) (address
 		}
 		return f.forget
 	})
+	w.alone = name
 	w.Follow(cluster.Interest{Namespaces: []string{namespace}})
 	defer w.Follow(cluster.Interest{})
 	return w.observe(namespace, name)

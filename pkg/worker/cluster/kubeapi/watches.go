@@ -47,6 +47,7 @@ type watches struct {
 	begin  func(*feed) context.CancelFunc // runs a feed until the watches stop, or it is ended
 	stop   context.CancelFunc
 	notify cluster.Notify
+	alone  string // the Service that alone is of interest; empty: all of the namespaces
 
 	mu         sync.Mutex
 	kinds      map[cluster.Kind]*running
@@ -76,8 +77,8 @@ func (w *watches) Follow(interest cluster.Interest) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	follow(w, w.kinds, interest.Kinds, w.target.kindFeed)
-	follow(w, w.namespaces, interest.Namespaces, w.target.serviceFeed)
-	follow(w, w.slices, interest.Namespaces, w.target.sliceFeed)
+	follow(w, w.namespaces, interest.Namespaces, w.serviceFeed)
+	follow(w, w.slices, interest.Namespaces, w.sliceFeed)
 	var led []leads
 	for _, kind := range source.Kinds() {
 		for _, namespace := range interest.Namespaces {
