@@ -68,6 +68,7 @@ func TestExitCodesOfTheCommandLine(t *testing.T) {
 		{"an unknown command with flags", []string{"aply", "-f", "web.yaml"}, exitUsage, `unknown command "aply"; did you mean "apply"?`},
 		{"a flag without a command", []string{"--fast"}, exitUsage, "--fast"},
 		{"a command that is like no other", []string{"frobnicate"}, exitUsage, `unknown command "frobnicate"`},
+		{"a source that import does not know", []string{"import", "endpoints"}, exitUsage, `unknown command "endpoints" of import; there are external-dns, kubernetes, octodns, zone`},
 		{"an unknown flag", []string{"get", "--fast", "projects"}, exitUsage, "--fast"},
 		{"a field of the API as a flag", []string{"publish", "www.shop.example", "--addresses", "192.0.2.7"}, exitUsage, "unknown flag: --addresses; did you mean --address?"},
 		{"a name has no status of a group", []string{"status", "www.shop.example"}, exitUsage, "is a name; signpost whois"},

@@ -233,7 +233,9 @@ func TestHistoryIsATable(t *testing.T) {
 	got = signpost(t, f.url, "history", "a.example")
 	require.Contains(t, got.out, "readiness of the Service: dc/one  -   _https._tcp.a.example SRV +b and 3 more  not seen  changes before it are lost; flapping, 14 times until 2026-11-02T10:09:00Z; m")
 	f.on("GET names/b.example/history", 200, "NameHistory", `{"items":[]}`)
-	require.Equal(t, result{exitDone, "There is no history of b.example yet. A change is written some seconds after it happened.\n", ""}, signpost(t, f.url, "history", "b.example"))
+	require.Equal(t, result{exitDone, "There is no history of b.example. A change is written some seconds after it happened; signpost find looks for names like it.\n", ""}, signpost(t, f.url, "history", "b.example"))
 	require.Equal(t, exitUsage, signpost(t, f.url, "history", "a..example").code)
+	secure := strings.Replace(f.url, "http:", "https:", 1)
+	require.Contains(t, signpost(t, secure, "history", "b.example").err, secure+" answers without TLS; give its URL with http://")
 	require.Equal(t, exitUsage, signpost(t, f.url, "history").code)
 }

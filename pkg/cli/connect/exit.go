@@ -100,6 +100,8 @@ func describeTransport(err *url.Error) string {
 		return fmt.Sprintf("%s presents a certificate that is not trusted: %v\n  Give the CA certificate with --ca-file or SIGNPOST_CA_FILE.", server, unknown.Err)
 	case errors.As(err, &alert) && alert.Op == "remote error":
 		return fmt.Sprintf("%s refused the TLS connection: %v\n  Check that the server trusts the certificate of --cert-file.", server, alert.Err)
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return fmt.Sprintf("%s answers without TLS; give its URL with http:// in --server or SIGNPOST_SERVER", server)
 	case err.Timeout():
 		return server + " does not answer in time; set a longer time with --timeout"
 	case errors.Is(err, context.Canceled):

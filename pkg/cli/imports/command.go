@@ -39,11 +39,23 @@ func Command(p terminal.Program) *cobra.Command {
 		Use:   "import",
 		Short: "Make documents of host names that exist already",
 		Long:  importHelp,
-		Args:  cobra.NoArgs,
+		Args:  knownSource,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(zoneCommand(p), octoCommand(p), ownedCommand(p), kubernetesCommand(p))
 	return cmd
+}
+
+// knownSource refuses a word that names no command of import.
+func knownSource(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		names = append(names, sub.Name())
+	}
+	return terminal.Usagef("unknown command %q of import; there are %s", args[0], strings.Join(names, ", "))
 }
 
 // task is what all imports have in common: for whom the documents are, and where they go.
@@ -81,7 +93,7 @@ func zoneCommand(p terminal.Program) *cobra.Command {
 		Use:   "zone FILE | axfr://SERVER/ZONE",
 		Short: "Make documents of a zone file, or of a zone's transfer",
 		Long: `Makes a name of each host name of a zone. The zone is a file in the form of RFC 1035, - for standard input,
-or the transfer (AXFR) of a server. $INCLUDE is refused.
+or the transfer (AXFR) of a server. $INCLUDE is refused. Records without a TTL, in a file without $TTL, get 3600 seconds.
 
 The records of the zone itself (SOA, its NS), delegations and DNSSEC are reported, and stay as they are.`,
 		Example: "  signpost import zone shop.example.zone --project shop > names.yaml\n" +
@@ -158,7 +170,7 @@ Names without a mark are left. Marks are found with the txt-prefix or txt-suffix
 	cmd.Flags().StringVar(&source, "zone", "", "the zone: a `FILE`, or axfr://SERVER/ZONE")
 	cmd.Flags().StringVar(&affixes.Prefix, "txt-prefix", "", "the `PREFIX` that the external-dns gives to names of marks")
 	cmd.Flags().StringVar(&affixes.Suffix, "txt-suffix", "", "the `SUFFIX` that the external-dns gives to names of marks")
-	cmd.Flags().StringVar(&affixes.Wildcard, "txt-wildcard-replacement", "", "the `LABEL` that stands for * in names of marks")
+	cmd.Flags().StringVar(&affixes.Wildcard, "txt-wildcard-replacement", "", "the `LABEL` by which the external-dns replaces the * of a wildcard in the names of its marks")
 	cmd.Flags().StringVar(&owner, "owner", "", "the owner `ID` whose names are taken (default: all)")
 	cmd.Flags().StringVar(&from.origin, "origin", "", "the `ZONE` of a file that names none by $ORIGIN")
 	t.flags(cmd)

@@ -64,7 +64,7 @@ func printTurns(w io.Writer, host string, body []byte) error {
 		return err
 	}
 	if len(history.Items) == 0 {
-		terminal.Printf(w, "There is no history of %s yet. A change is written some seconds after it happened.\n", host)
+		terminal.Printf(w, "There is no history of %s. A change is written some seconds after it happened; signpost find looks for names like it.\n", host)
 		return nil
 	}
 	t := terminal.NewTable("TIME", "PROJECT", "CAUSE", "BY", "TARGETS", "ANSWERED", "MESSAGE")

@@ -83,7 +83,7 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.StringVar(&r.scope, "scope", "", "public (default): addresses of all clusters; cluster: those of each of --clusters, by a provider associated with it")
 	flags.Var((*seconds)(&r.spec.TTL), "ttl", "for how long resolvers may keep answers: `SECONDS`, or a time as 5m (default: the DNS provider's)")
 	flags.StringSliceVar(&r.spec.RecordTypes, "type", nil, "the `TYPES` to publish, of A, AAAA, CNAME and SRV (default: all but SRV)")
-	flags.BoolVar(&r.replace, "replace", false, "drop what the name has and no flag gives")
+	flags.BoolVar(&r.replace, "replace", false, "drop the fields of a published name that no flag gives")
 	flags.StringVar(&r.takeover, "takeover", "", "the deployment intent `GROUP` that publishes the host name now and gives it up, as app/version/group")
 	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")

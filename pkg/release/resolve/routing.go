@@ -127,7 +127,7 @@ func (d *Draft) checkAbilities(i inputs.DNSIntent, pointer string, p Publishing,
 		d.Fail(i.Path, pointer, "%q is the apex of a zone of provider %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.record.Name)
 	}
 	if apex && !externaldns.MarksApex(p.record.Spec.Parameters) {
-		d.Warn("%s is the apex of a zone of provider %q; external-dns would mark it with a TXT record beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
+		d.Warn("%s is the apex of a zone of provider %q; the TXT record that marks it would stand beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
 	}
 	if strings.HasPrefix(host.Name, "*.") && !p.Abilities.Wildcards {
 		d.Warn("%s of provider %q is a wildcard, which the DNS server behind %s does not answer; give the names themselves", host.Name, p.record.Name, p.record.Spec.Provider)

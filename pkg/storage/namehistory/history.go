@@ -46,9 +46,12 @@ type History struct {
 // key names a host name of a project.
 type key struct{ project, host string }
 
-// waiting is what is to be written of one name.
-type waiting struct {
-	changes []intent.NameChanges
+// waiting is what is to be written of one name, in order.
+type waiting struct{ steps []step }
+
+// step is a change, and what was heard until the next one.
+type step struct {
+	changes *intent.NameChanges         // nil: they are written already
 	heard   map[string]intent.NameHeard // by type, the last
 }
 
@@ -62,10 +65,10 @@ func (h *History) Changed(all ...intent.NameChanges) {
 	for _, changes := range all {
 		h.mu.Lock()
 		at := h.waitingOf(key{changes.Turns[0].Project, changes.Host})
-		if at == nil || len(at.changes) >= mostWaiting {
+		if at == nil || len(at.steps) >= mostWaiting {
 			h.Lost() // the next change shows the gap
 		} else {
-			at.changes = append(at.changes, changes)
+			at.steps = append(at.steps, step{changes: &changes})
 		}
 		h.mu.Unlock()
 	}
@@ -77,16 +80,28 @@ func (h *History) Heard(all ...intent.NameHeard) {
 	defer h.mu.Unlock()
 	for _, heard := range all {
 		if at := h.waitingOf(key{heard.Project, heard.Host}); at != nil {
-			at.heard[heard.Type] = heard
+			at.hear(heard)
 		}
 	}
+}
+
+// hear notes an answer at the last change.
+func (w *waiting) hear(heard intent.NameHeard) {
+	if len(w.steps) == 0 {
+		w.steps = append(w.steps, step{})
+	}
+	last := &w.steps[len(w.steps)-1]
+	if last.heard == nil {
+		last.heard = map[string]intent.NameHeard{}
+	}
+	last.heard[heard.Type] = heard
 }
 
 // waitingOf is what waits of a name; nil if there are too many of them.
 func (h *History) waitingOf(name key) *waiting {
 	at := h.pending[name]
 	if at == nil && len(h.pending) < mostPending {
-		at = &waiting{heard: map[string]intent.NameHeard{}}
+		at = &waiting{}
 		h.pending[name] = at
 	}
 	return at
@@ -173,15 +188,12 @@ func (h *History) postpone(name key, what *waiting) {
 		h.Lost()
 		return
 	}
-	at.changes = slices.Concat(what.changes, at.changes)
-	for len(at.changes) > mostWaiting {
-		at.changes = at.changes[1:]
-		h.Lost()
-	}
-	for kind, heard := range what.heard {
-		if _, newer := at.heard[kind]; !newer {
-			at.heard[kind] = heard
+	at.steps = slices.Concat(what.steps, at.steps)
+	for len(at.steps) > mostWaiting {
+		if at.steps[0].changes != nil {
+			h.Lost()
 		}
+		at.steps = at.steps[1:]
 	}
 }
 
@@ -215,13 +227,15 @@ func (h *History) tryWrite(ctx context.Context, path intent.Path, what *waiting)
 		return err
 	}
 	var turns []intent.NameTurn
-	for _, changes := range what.changes {
-		turns = append(turns, d.add(changes)...)
-	}
 	var heard []intent.NameHeard
-	for _, answer := range what.heard {
-		if d.hear(answer) {
-			heard = append(heard, answer)
+	for _, next := range what.steps {
+		if next.changes != nil {
+			turns = append(turns, d.add(*next.changes)...)
+		}
+		for _, answer := range next.heard {
+			if d.hear(answer) {
+				heard = append(heard, answer)
+			}
 		}
 	}
 	if len(turns)+len(heard) == 0 {

@@ -221,6 +221,16 @@ func TestRunWritesWhatWaits(t *testing.T) {
 	})
 }
 
+// TestQuickChangesTellWhenEachWasAnswered though all of them wait to be written together.
+func TestQuickChangesTellWhenEachWasAnswered(t *testing.T) {
+	w := newWorld(t)
+	for _, target := range []string{"a", "b", "c"} {
+		w.turn(www, intent.CauseRelease, target, time.Second)
+		w.Heard(intent.NameHeard{Project: "shop", Host: www, Type: "A", Right: true, Since: w.now.Add(100 * time.Millisecond)})
+	}
+	require.Equal(t, []string{"Release -[] +[a] answered 12:00:01", "Release -[] +[b] answered 12:00:02", "Release -[] +[c] answered 12:00:03"}, w.told(www))
+}
+
 // TestAChangeTellsWhenItWasAnswered, by all servers for the first time, and when they
 // answer otherwise though nothing else was published.
 func TestAChangeTellsWhenItWasAnswered(t *testing.T) {
