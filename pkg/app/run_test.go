@@ -48,8 +48,9 @@ func serve(t *testing.T, dir string, changes ...func(c *Config)) *server {
 	}
 	ctx, end := context.WithCancel(t.Context())
 	s := &server{t: t, end: end, ended: make(chan error, 1)}
-	go func() { s.ended <- Run(ctx, config) }()
-	t.Cleanup(end)
+	gone := make(chan struct{})
+	go func() { defer close(gone); s.ended <- Run(ctx, config) }()
+	t.Cleanup(func() { end(); <-gone }) // it writes no more when its directory is removed
 	deadline := time.After(patience)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
