@@ -52,10 +52,12 @@ func (s *Judge) SeeBeside(ctx context.Context, p *resolve.Proposal, changes []bu
 	was, others := d.Group, slices.Clone(d.Sharing)
 	if !gone && slices.Contains(slices.Collect(maps.Values(hosts)), false) {
 		release, err := s.LoadRelease(ctx, p.Lifecycle.ContextID)
-		if err != nil {
+		switch {
+		case err == nil:
+			was, gone = p.Lifecycle.Placed(release.Group), true
+		case intent.CodeOf(err) != intent.NotFound: // it may be dropped by now: a plan does without it
 			return err
 		}
-		was, gone = p.Lifecycle.Placed(release.Group), true
 	}
 	if gone {
 		holders, err := s.holders(ctx, was)
