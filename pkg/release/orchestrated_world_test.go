@@ -13,6 +13,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -209,12 +210,12 @@ var withDNS = strings.Replace(webPodYAML, "      containers:",
 // frozen is a stored release.
 func (w *world) frozen(contextID string) state.Release {
 	w.Helper()
-	var packed strings.Builder
+	var text strings.Builder
 	parts := w.below("/signpost/release/" + contextID + "/")
 	for _, key := range slices.Sorted(maps.Keys(parts)) {
-		packed.WriteString(parts[key])
+		text.WriteString(parts[key])
 	}
-	r, err := state.Unpack(strings.NewReader(packed.String()))
+	r, err := state.Unpack(new(packed.Packer), strings.NewReader(text.String()))
 	require.NoError(w, err)
 	return r
 }

@@ -154,7 +154,7 @@ func (o outlook) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error
 // layRelease stores a release as it is frozen.
 func layRelease(t testing.TB, store kv.KV, contextID string, frozen plan.Group) {
 	t.Helper()
-	raw, err := state.Release{Group: frozen}.Pack()
+	raw, err := new(state.Store).Pack(state.Release{Group: frozen})
 	require.NoError(t, err)
 	packed := bytes.NewBuffer(raw)
 	const chunk = 512 << 10

@@ -48,6 +48,12 @@ func inStores() []bugs.Bug {
 			Replacement: "zlib.NewWriterLevelDict(&out, zlib.DefaultCompression, []byte(dictionary)[1:])",
 		},
 		{
+			Name: "packers that remember", File: "pkg/release/state/packed/packed.go",
+			Breaks:      "a release is written behind the one that was packed before",
+			Text:        "		zip.Reset(&out)\n",
+			Replacement: "",
+		},
+		{
 			Name: "events of another release", File: "pkg/release/state/stored.go",
 			Breaks:      "earlier events of a name are told of its present release",
 			Text:        "	if e.Revision != l.Seq {",

@@ -20,6 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -77,7 +78,7 @@ func (o oracle) release(contextID string) (r state.Release, err error) {
 	for _, item := range items {
 		raw.Write(item.Value)
 	}
-	return state.Unpack(&raw)
+	return state.Unpack(new(packed.Packer), &raw)
 }
 
 // wanted are the objects that the clusters should hold. Where owners differ,

@@ -257,7 +257,7 @@ func (s *Planner) release(ctx context.Context, l *state.Lifecycle, p *resolve.Pr
 	if err != nil {
 		return err
 	}
-	packed, err := frozen.Pack()
+	packed, err := s.Pack(frozen)
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (w *world) put(g plan.Group, is state.Lifecycle) {
 	w.Helper()
 	release, err := state.NewRelease(g, nil)
 	require.NoError(w, err)
-	raw, err := release.Pack()
+	raw, err := w.store.Pack(release)
 	require.NoError(w, err)
 	is.ContextID = fmt.Sprintf("%d", w.fake.Revision()+1)
 	another := state.Store{KV: w.store.KV} // which remembers nothing for the one that reads

@@ -183,7 +183,7 @@ func (s *Sync) prepare(ctx context.Context, p *resolve.Proposal, from string) er
 	if from, err = s.migrates(ctx, p.Draft.Group.Path, from); err != nil {
 		return err
 	}
-	packed, err := release.Pack()
+	packed, err := s.Pack(release)
 	if err != nil {
 		return err
 	}

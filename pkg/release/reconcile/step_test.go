@@ -95,7 +95,7 @@ func (w *world) release() {
 		Path: prod, Project: plan.Project{Name: "shop"}, Clusters: []plan.Cluster{{Name: hub}}, Bindings: []plan.Binding{{Record: "lab", Scope: intent.Public, Cluster: hub}},
 	}, nil)
 	require.NoError(w, err)
-	packed, err := frozen.Pack()
+	packed, err := w.Pack(frozen)
 	require.NoError(w, err)
 	require.NoError(w, w.SaveRelease(w.Context(), "11", packed))
 }

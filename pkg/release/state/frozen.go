@@ -136,7 +136,7 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 	out := make(map[string]Release, len(contextIDs))
 	for _, id := range contextIDs {
 		if raw, known := s.releases.Get(id); known {
-			if r, err := unpack(id, raw); err == nil {
+			if r, err := unpack(s, id, raw); err == nil {
 				out[id] = r
 				continue
 			}
@@ -157,7 +157,7 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 		if len(item.Value) == chunkSize { // there may be more of it
 			r, err = s.LoadRelease(ctx, id)
 		} else {
-			r, err = unpack(id, item.Value)
+			r, err = unpack(s, id, item.Value)
 		}
 		switch {
 		case err == nil:
@@ -173,7 +173,7 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 
 func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, error) {
 	if raw, known := s.releases.Get(contextID); known {
-		return unzipped(contextID, bytes.NewReader(raw))
+		return unzipped(&s.packer, contextID, bytes.NewReader(raw))
 	}
 	return storedText(ctx, s, contextID)
 }
@@ -191,11 +191,11 @@ func storedText(ctx context.Context, s *Store, contextID string) ([]byte, error)
 		raw.Write(item.Value)
 	}
 	remember(&s.releases, contextID, slices.Clone(raw.Bytes()))
-	return unzipped(contextID, &raw)
+	return unzipped(&s.packer, contextID, &raw)
 }
 
-func unzipped(contextID string, raw io.Reader) ([]byte, error) {
-	text, err := packed.Unpack(raw)
+func unzipped(by *packed.Packer, contextID string, raw io.Reader) ([]byte, error) {
+	text, err := by.Unpack(raw)
 	if err != nil {
 		return nil, fmt.Errorf("release %s: %w", contextID, err)
 	}
@@ -210,17 +210,17 @@ func (s *Store) DropRelease(ctx context.Context, contextID string) error {
 }
 
 // Pack is a release as it is stored.
-func (r Release) Pack() ([]byte, error) {
+func (s *Store) Pack(r Release) ([]byte, error) {
 	raw, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	return packed.Pack(raw)
+	return s.packer.Pack(raw)
 }
 
 // Unpack is the release of Pack.
-func Unpack(from io.Reader) (r Release, err error) {
-	text, err := packed.Unpack(from)
+func Unpack(by *packed.Packer, from io.Reader) (r Release, err error) {
+	text, err := by.Unpack(from)
 	if err == nil {
 		err = json.Unmarshal(text, &r)
 	}
@@ -228,8 +228,8 @@ func Unpack(from io.Reader) (r Release, err error) {
 }
 
 // unpack is the release that is stored under a context id.
-func unpack(contextID string, from []byte) (Release, error) {
-	r, err := Unpack(bytes.NewReader(from))
+func unpack(s *Store, contextID string, from []byte) (Release, error) {
+	r, err := Unpack(&s.packer, bytes.NewReader(from))
 	if err != nil {
 		err = fmt.Errorf("release %s: %w", contextID, err)
 	}

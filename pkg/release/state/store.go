@@ -12,6 +12,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -43,6 +44,7 @@ type Store struct {
 
 	releases recent.Memory[string, []byte] // packed, by their context ids: they never change
 	pinned   recent.Memory[pinnedAt, map[string]plan.Record]
+	packer   packed.Packer
 }
 
 // Ahead is a list of keys that a request or a step is about to read.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"io"
+	"sync"
 )
 
 // dictionary is what values are compressed with. It has the names of the fields and
@@ -25,26 +26,51 @@ const dictionary = `"orchestrated":{"appContext":"","level":"0"},"formerDNS":[{"
 	`"inputs":[{"path":"cluster-providers//clusters/","uid":"","revision":1},{"path":"projects/","uid":"","revision":1},{"path":"projects//dns-update-records/","uid":"","revision":1},` +
 	`{"path":"lifecycle/projects//dns-update-records/","uid":"","revision":2},{"path":"projects//names/","uid":"","revision":1}]}`
 
+// Packer packs and unpacks. It keeps what compressing needs, which is nearly a megabyte, for
+// the next text. The zero value is ready, and several goroutines may use it.
+type Packer struct {
+	writers sync.Pool // of *zlib.Writer
+	readers sync.Pool // of io.ReadCloser and zlib.Resetter
+}
+
 // Pack is a text as it is stored.
-func Pack(text []byte) ([]byte, error) {
+func (p *Packer) Pack(text []byte) ([]byte, error) {
 	var out bytes.Buffer
-	zip, err := zlib.NewWriterLevelDict(&out, zlib.DefaultCompression, []byte(dictionary))
-	if err != nil {
-		return nil, err
+	zip, kept := p.writers.Get().(*zlib.Writer)
+	if kept {
+		zip.Reset(&out)
+	} else {
+		var err error
+		if zip, err = zlib.NewWriterLevelDict(&out, zlib.DefaultCompression, []byte(dictionary)); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := zip.Write(text); err != nil {
 		return nil, err
 	}
-	err = zip.Close()
-	return out.Bytes(), err
+	if err := zip.Close(); err != nil {
+		return nil, err
+	}
+	p.writers.Put(zip)
+	return out.Bytes(), nil
 }
 
 // Unpack is the text of Pack. It fails for what is damaged, or was not packed with the
 // dictionary.
-func Unpack(from io.Reader) ([]byte, error) {
-	unzip, err := zlib.NewReaderDict(from, []byte(dictionary))
+func (p *Packer) Unpack(from io.Reader) ([]byte, error) {
+	unzip, kept := p.readers.Get().(io.ReadCloser)
+	var err error
+	if kept {
+		err = unzip.(zlib.Resetter).Reset(from, []byte(dictionary)) //nolint:errcheck,forcetypeassert // each reader of zlib is one
+	} else {
+		unzip, err = zlib.NewReaderDict(from, []byte(dictionary))
+	}
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(unzip)
+	text, err := io.ReadAll(unzip)
+	if err == nil {
+		p.readers.Put(unzip)
+	}
+	return text, err
 }
