@@ -91,7 +91,16 @@ func New(cluster, app string, object any) (Object, error) {
 	if err != nil {
 		return Object{}, fmt.Errorf("marshal %T: %w", object, err)
 	}
-	return Parse(cluster, app, raw)
+	text, sorted := canonical(raw)
+	if !sorted {
+		return Parse(cluster, app, raw)
+	}
+	head, err := headIn(func(name string) json.RawMessage { return field(text, name) })
+	if err != nil {
+		return Object{}, err
+	}
+	id, err := identify(cluster, head)
+	return Object{ID: id, App: app, JSON: text}, err
 }
 
 // Parse makes an object from the JSON of a Kubernetes object. It fails unless

@@ -22,18 +22,30 @@ func (o Object) Head() (Head, error) {
 	if err := json.Unmarshal(o.JSON, &fields); err != nil {
 		return Head{}, err
 	}
-	content := map[string]any{}
+	return headIn(func(name string) json.RawMessage { return fields[name] })
+}
+
+// headIn reads the head from an object's fields.
+func headIn(field func(name string) json.RawMessage) (Head, error) {
+	var text bytes.Buffer
+	begin := byte('{')
 	for _, name := range []string{"apiVersion", "kind", "metadata"} {
-		if fields[name] == nil {
-			continue
+		if value := field(name); value != nil {
+			text.WriteByte(begin)
+			text.WriteString(`"` + name + `":`)
+			text.Write(value)
+			begin = ','
 		}
-		decoder := json.NewDecoder(bytes.NewReader(fields[name]))
-		decoder.UseNumber() // of any size
-		var value any
-		if err := decoder.Decode(&value); err != nil {
-			return Head{}, err
-		}
-		content[name] = value
+	}
+	if begin == '{' {
+		return Head{}, nil
+	}
+	text.WriteByte('}')
+	decoder := json.NewDecoder(&text)
+	decoder.UseNumber() // of any size
+	var content map[string]any
+	if err := decoder.Decode(&content); err != nil {
+		return Head{}, err
 	}
 	return headOf(content)
 }
