@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -44,33 +45,42 @@ func (f Flag) read(item any) verdict {
 
 // check reads text that is there, by the flag's kind.
 func (f Flag) check(item any, text string) verdict {
-	readers := map[Kind]func(text string) verdict{
-		Bool:      readBool,
-		Integer:   f.readInteger,
-		Duration:  f.readDuration,
-		Enum:      f.readEnum,
-		Host:      readHost,
-		Zone:      readZone,
-		Domain:    readDomain,
-		Regexp:    readRegexp,
-		Template:  readTemplate,
-		Network:   readNetwork,
-		Address:   readAddress,
-		KeyPrefix: readKeyPrefix,
-		Affix:     readAffix,
-		Owner:     readOwner,
-		Algorithm: readAlgorithm,
-		Pair:      readPair,
-		URL:       readURL,
-	}
-	if read := readers[f.Kind]; read != nil {
-		return read(text)
+	if read := readers()[f.Kind]; read != nil {
+		return read(f, text)
 	}
 	if _, isText := item.(string); !isText {
 		return wrong("must be text; put it in quotes")
 	}
 	return right(text)
 }
+
+// readers read the values of flags, by their kinds. Text has none.
+//
+//nolint:gochecknoglobals // computed once, read-only
+var readers = sync.OnceValue(func() map[Kind]func(f Flag, text string) verdict {
+	of := func(read func(text string) verdict) func(Flag, string) verdict {
+		return func(_ Flag, text string) verdict { return read(text) }
+	}
+	return map[Kind]func(Flag, string) verdict{
+		Bool:      of(readBool),
+		Integer:   Flag.readInteger,
+		Duration:  Flag.readDuration,
+		Enum:      Flag.readEnum,
+		Host:      of(readHost),
+		Zone:      of(readZone),
+		Domain:    of(readDomain),
+		Regexp:    of(readRegexp),
+		Template:  of(readTemplate),
+		Network:   of(readNetwork),
+		Address:   of(readAddress),
+		KeyPrefix: of(readKeyPrefix),
+		Affix:     of(readAffix),
+		Owner:     of(readOwner),
+		Algorithm: of(readAlgorithm),
+		Pair:      of(readPair),
+		URL:       of(readURL),
+	}
+})
 
 // wanted says in words what the flag's values are.
 func (f Flag) wanted() string {

@@ -22,22 +22,28 @@ func (p Path) Child(collection, name string) Path {
 // The name holds a slash for composite apps ("store/v1") and for the internal
 // collections, which may be keyed by a whole path.
 func (p Path) Split() (collection, name string) {
-	segments := strings.Split(string(p), "/")
-	if internal(segments[0]) {
-		return segments[0], strings.Join(segments[1:], "/")
+	text := string(p)
+	if first, rest, _ := strings.Cut(text, "/"); internal(first) {
+		return first, rest
 	}
-	start := 0
-	for at := 0; at < len(segments); {
-		start = at
-		at += 2
-		if segments[start] == "composite-apps" {
-			at++
+	for begin := 0; ; {
+		last, names, named := strings.Cut(text[begin:], "/")
+		if !named {
+			return text, ""
 		}
+		end := strings.IndexByte(names, '/')
+		if last == "composite-apps" && end >= 0 {
+			if version := strings.IndexByte(names[end+1:], '/'); version < 0 {
+				end = -1
+			} else {
+				end += 1 + version
+			}
+		}
+		if end < 0 {
+			return text[:begin+len(last)], names
+		}
+		begin += len(last) + 1 + end + 1
 	}
-	if start+1 > len(segments) {
-		return string(p), ""
-	}
-	return strings.Join(segments[:start+1], "/"), strings.Join(segments[start+1:], "/")
 }
 
 // Collection is the collection that holds the document.
