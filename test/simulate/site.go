@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
@@ -312,22 +313,29 @@ func (v *view) behind() bool {
 // catchUp sees the site as it is now. It tells of single objects, unless it begins to see
 // them, or sees them no longer.
 func (v *view) catchUp() {
-	followed, before := v.fresh && !v.broken, v.objects
+	followed, before, offers := v.fresh && !v.broken, v.objects, v.services
 	v.broken = v.site.down || v.site.hung
 	if !v.broken {
 		v.look()
 	}
+	v.notify.Workloads()
 	if !followed || v.broken {
 		v.notify.Objects()
-	} else if changed := differing(before, v.objects); len(changed) > 0 {
+		v.notify.Addresses("", "")
+		return
+	}
+	if changed := differing(before, v.objects); len(changed) > 0 {
 		v.notify.Objects(changed...)
 	}
-	v.notify.Addresses()
+	for _, service := range differing(offers, v.services) {
+		namespace, name, _ := strings.Cut(service, "/")
+		v.notify.Addresses(namespace, name)
+	}
 }
 
-// differing lists the objects that are not in both as they are in the other.
-func differing(before, after map[bundle.ID]cluster.Live) []bundle.ID {
-	var ids []bundle.ID
+// differing lists the keys of what is not in both as it is in the other.
+func differing[K comparable, V any](before, after map[K]V) []K {
+	var ids []K
 	for id, live := range after {
 		if was, there := before[id]; !there || !reflect.DeepEqual(was, live) {
 			ids = append(ids, id)

@@ -122,7 +122,7 @@ func (w *Writer) ChangeAnswers(ctx context.Context, changed map[string]*Answers)
 	for _, endpoint := range slices.Sorted(maps.Keys(changed)) {
 		now := changed[endpoint]
 		if now == nil {
-			if _, stored := w.stored[under+endpoint]; stored {
+			if w.stored.of(under+endpoint) != nil {
 				remove = append(remove, kv.Delete(under+endpoint))
 			}
 			continue
@@ -136,7 +136,7 @@ func (w *Writer) ChangeAnswers(ctx context.Context, changed map[string]*Answers)
 				return err
 			}
 		}
-		if len(raw) <= kv.MaxBytes && !bytes.Equal(w.stored[under+endpoint], raw) {
+		if len(raw) <= kv.MaxBytes && !bytes.Equal(w.stored.of(under+endpoint), raw) {
 			put = append(put, kv.Put(under+endpoint, raw))
 		}
 	}

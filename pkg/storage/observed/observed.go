@@ -109,12 +109,16 @@ func clusterPrefix(cluster string) string { return prefix + cluster + "/" }
 // ServiceKey is where a Service's observation is. Comparing it to be absent
 // asserts that nothing has been observed.
 func ServiceKey(s address.Service) string {
-	return clusterPrefix(s.Cluster) + serviceFolder + "/" + s.Namespace + "/" + s.Name
+	return servicePrefix(s.Cluster) + s.Namespace + "/" + s.Name
 }
 
 func deploymentKey(cluster, namespace, name string) string {
-	return clusterPrefix(cluster) + deploymentFolder + "/" + namespace + "/" + name
+	return deploymentPrefix(cluster) + namespace + "/" + name
 }
+
+func servicePrefix(cluster string) string { return clusterPrefix(cluster) + serviceFolder + "/" }
+
+func deploymentPrefix(cluster string) string { return clusterPrefix(cluster) + deploymentFolder + "/" }
 
 func publishedPrefix(cluster string) string { return clusterPrefix(cluster) + publishedFolder + "/" }
 

@@ -2,6 +2,7 @@ package observed_test
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -67,14 +68,14 @@ func TestObservationsAreReadAsTheyWereWritten(t *testing.T) {
 	clusters, err := s.Clusters(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []string{hub, "edge+hub2"}, clusters)
-	assert.Equal(t, []string{observed.ServiceKey(services[0].Service), observed.ServiceKey(services[1].Service)}, w.Unasked(nil, nil))
+	assert.Equal(t, []string{observed.ServiceKey(services[0].Service), observed.ServiceKey(services[1].Service)}, w.Unasked(slices.Values(w.Services()), nil))
 	assert.Equal(t, []string{"shop/external-dns-lab"}, w.Deployments())
 }
 
 // forget removes what nobody asks for, if no context has moved since a revision.
 func forget(t *testing.T, store *kvtest.Fake, w *observed.Writer, since int64) error {
 	t.Helper()
-	return w.Forget(t.Context(), w.Unasked(nil, nil), kv.NotAfter("/signpost/current/", since))
+	return w.Forget(t.Context(), w.Unasked(slices.Values(w.Services()), nil), kv.NotAfter("/signpost/current/", since))
 }
 
 // TestNothingIsForgottenOnceAContextHasMoved: it may ask for what nobody asked for before.
@@ -86,10 +87,10 @@ func TestNothingIsForgottenOnceAContextHasMoved(t *testing.T) {
 	_, _, err := store.Txn(t.Context(), nil, kv.Put("/signpost/current/projects/shop", []byte("{}")))
 	require.NoError(t, err)
 	require.ErrorIs(t, forget(t, store, w, read), observed.ErrMoved)
-	require.Len(t, w.Unasked(nil, nil), 1)
-	require.Empty(t, w.Unasked(map[string]bool{"shop/web": true}, nil))
+	require.Equal(t, []string{"shop/web"}, w.Services())
+	require.Empty(t, w.Unasked(slices.Values([]string{"shop/never-seen"}), nil))
 	require.NoError(t, forget(t, store, w, store.Revision()))
-	require.Empty(t, w.Unasked(nil, nil))
+	require.Empty(t, w.Services())
 }
 
 func TestUnchangedObservationIsNotWritten(t *testing.T) {

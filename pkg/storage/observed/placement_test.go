@@ -2,6 +2,7 @@ package observed_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,7 +35,7 @@ func TestVerdictsAreKeptByPlacement(t *testing.T) {
 	before := store.Revision()
 	require.NoError(t, w.SetPlacement(t.Context(), "k1", none))
 	assert.Equal(t, before, store.Revision(), "an unchanged verdict is not written")
-	unasked := w.Unasked(nil, map[string]placement.Placement{"k2": {}})
+	unasked := w.Unasked(slices.Values(w.Services()), map[string]placement.Placement{"k2": {}})
 	require.NoError(t, w.Forget(t.Context(), unasked, kv.NotAfter("/signpost/current/", before)))
 	assert.Nil(t, read("k1"))
 	assert.NotNil(t, read("k2"))

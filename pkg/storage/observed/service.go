@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
@@ -22,7 +23,7 @@ func (w *Writer) SetService(ctx context.Context, namespace, name string, o addre
 	o.Candidates = remembering(before, o)
 	if known {
 		o.Changed = before.Changed
-		if raw, err := json.Marshal(o); err != nil || bytes.Equal(raw, w.stored[key]) {
+		if raw, err := json.Marshal(o); err != nil || bytes.Equal(raw, w.stored.of(key)) {
 			return err
 		}
 	}
@@ -32,6 +33,17 @@ func (w *Writer) SetService(ctx context.Context, namespace, name string, o addre
 
 // Holds tells whether a Service is ready and does not count as that yet.
 func (w *Writer) Holds() bool { return len(w.held) > 0 }
+
+// Risen lists the Services ("namespace/name") that count as ready from now on, if they are set again.
+func (w *Writer) Risen(now time.Time) []string {
+	var services []string
+	for key, h := range w.held {
+		if service, is := strings.CutPrefix(key, servicePrefix(w.cluster)); is && !h.until.After(now) {
+			services = append(services, service)
+		}
+	}
+	return services
+}
 
 // Due is the first time after now at which a Service that is seen as before is
 // to be set again; zero: none is.
@@ -47,8 +59,8 @@ func (w *Writer) Due(now time.Time) time.Time {
 
 // service is what was last written of a Service.
 func (w *Writer) service(key string) (o address.Observation, known bool) {
-	raw, ok := w.stored[key]
-	if !ok || json.Unmarshal(raw, &o) != nil {
+	raw := w.stored.of(key)
+	if raw == nil || json.Unmarshal(raw, &o) != nil {
 		return address.Observation{}, false
 	}
 	return o, true

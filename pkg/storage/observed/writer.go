@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ type Writer struct {
 	kv        kv.KV
 	cluster   string
 	fence     kv.Compare
-	stored    map[string][]byte
+	stored    kept
 	published map[string]Published // those of stored that were decoded, by DNSEndpoint
 	held      map[string]hold      // by key of the Service
 }
@@ -32,24 +33,28 @@ func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: map[string][]byte{}, published: map[string]Published{}, held: map[string]hold{}}
+	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: kept{}, published: map[string]Published{}, held: map[string]hold{}}
 	for _, item := range items {
-		w.stored[item.Key] = item.Value
+		w.stored.put(item.Key, item.Value)
 	}
 	return w, nil
 }
 
-// Unasked lists what is stored of other Services ("namespace/name") and placements than
-// these, by its keys, in order.
-func (w *Writer) Unasked(services map[string]bool, placements map[string]placement.Placement) []string {
+// Services lists the Services ("namespace/name") that have an observation, in order.
+func (w *Writer) Services() []string { return w.below(servicePrefix(w.cluster)) }
+
+// Unasked lists by its keys, in order, what is stored of some Services ("namespace/name"), and of other placements than
+// these.
+func (w *Writer) Unasked(services iter.Seq[string], placements map[string]placement.Placement) []string {
 	var keys []string
-	ofServices, ofPlacements := clusterPrefix(w.cluster)+serviceFolder+"/", placementPrefix(w.cluster)
-	for key := range w.stored {
-		service, isService := strings.CutPrefix(key, ofServices)
-		name, isPlacement := strings.CutPrefix(key, ofPlacements)
-		_, judged := placements[name]
-		if isService && !services[service] || isPlacement && !judged {
+	for service := range services {
+		if key := servicePrefix(w.cluster) + service; w.stored.of(key) != nil {
 			keys = append(keys, key)
+		}
+	}
+	for _, name := range w.below(placementPrefix(w.cluster)) {
+		if _, judged := placements[name]; !judged {
+			keys = append(keys, placementPrefix(w.cluster)+name)
 		}
 	}
 	slices.Sort(keys)
@@ -69,20 +74,20 @@ func (w *Writer) Forget(ctx context.Context, keys []string, on kv.Compare) error
 // Deployments lists the Deployments ("namespace/name") that have an
 // observation, in order.
 func (w *Writer) Deployments() []string {
-	return w.below(clusterPrefix(w.cluster) + deploymentFolder + "/")
+	return w.below(deploymentPrefix(w.cluster))
 }
 
-// below lists what is stored below a prefix, in order.
+// below lists what is stored below the prefix of one kind, in order.
 func (w *Writer) below(prefix string) []string {
 	return w.belowBut(prefix, func(string) bool { return false })
 }
 
-// belowBut lists what is stored below a prefix and is not to be left out, in order. Of very
+// belowBut lists what is stored below the prefix of one kind and is not to be left out, in order. Of very
 // many keys, it sorts none but those that it lists.
 func (w *Writer) belowBut(prefix string, leftOut func(name string) bool) []string {
 	var out []string
-	for key := range w.stored {
-		if name, ok := strings.CutPrefix(key, prefix); ok && !leftOut(name) {
+	for key := range w.stored[prefix] {
+		if name := strings.TrimPrefix(key, prefix); !leftOut(name) {
 			out = append(out, name)
 		}
 	}
@@ -93,7 +98,7 @@ func (w *Writer) belowBut(prefix string, leftOut func(name string) bool) []strin
 // last is what was last written to a key, the zero value for nothing.
 func last[T any](w *Writer, key string) T {
 	var value T
-	if raw := w.stored[key]; raw != nil && json.Unmarshal(raw, &value) != nil {
+	if raw := w.stored.of(key); raw != nil && json.Unmarshal(raw, &value) != nil {
 		return *new(T)
 	}
 	return value
@@ -158,7 +163,7 @@ func (w *Writer) lastPublished(endpoint string) Published {
 	}
 	key := publishedPrefix(w.cluster) + endpoint
 	p := last[Published](w, key)
-	if _, written := w.stored[key]; written {
+	if w.stored.of(key) != nil {
 		w.published[endpoint] = p
 	}
 	return p
@@ -174,10 +179,10 @@ func (w *Writer) apply(ctx context.Context, on []kv.Compare, ops ...kv.Op) error
 		for _, op := range batch {
 			delete(w.published, strings.TrimPrefix(op.Key, published))
 			if op.Delete {
-				delete(w.stored, op.Key)
+				w.stored.drop(op.Key)
 				delete(w.held, op.Key)
 			} else {
-				w.stored[op.Key] = op.Value
+				w.stored.put(op.Key, op.Value)
 			}
 		}
 	}
@@ -203,14 +208,14 @@ func (w *Writer) set(ctx context.Context, key string, value any) error {
 	if err != nil {
 		return err
 	}
-	if before, ok := w.stored[key]; ok && bytes.Equal(before, raw) {
+	if bytes.Equal(w.stored.of(key), raw) {
 		return nil
 	}
 	return w.apply(ctx, nil, kv.Put(key, raw))
 }
 
 func (w *Writer) remove(ctx context.Context, key string) error {
-	if _, ok := w.stored[key]; !ok {
+	if w.stored.of(key) == nil {
 		return nil
 	}
 	return w.apply(ctx, nil, kv.Delete(key))

@@ -247,7 +247,7 @@ func TestDirectoryScanFindsWhatOthersDid(t *testing.T) {
 		made, err := d.Create(t.Context(), o)
 		require.NoError(t, err)
 		nudged := make(chan struct{}, 1)
-		w := d.Watch(t.Context(), cluster.Notify{Addresses: func() {}, Objects: func(...bundle.ID) {
+		w := d.Watch(t.Context(), cluster.Notify{Addresses: func(string, string) {}, Objects: func(...bundle.ID) {
 			select {
 			case nudged <- struct{}{}:
 			default:

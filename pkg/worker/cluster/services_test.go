@@ -22,11 +22,12 @@ import (
 )
 
 // lists is an API server that has lists, by plural, unless it has a status for
-// one. Its watches tell nothing; status has those of which it lets nobody watch as
+// one. Its watches tell its events; status has those of which it lets nobody watch as
 // "watch " and the plural.
 type lists struct {
 	items  map[string][]string
 	status map[string]int32
+	events map[string]chan string // by plural, of its watches
 }
 
 func (l lists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +46,15 @@ func (l lists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(failure(http.StatusNotFound, metav1.StatusReasonNotFound, "not found", plural))
 	case r.URL.Query().Get("watch") != "":
 		w.(http.Flusher).Flush()
-		<-r.Context().Done()
+		for {
+			select {
+			case event := <-l.events[plural]:
+				_, _ = fmt.Fprintln(w, event)
+				w.(http.Flusher).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
 	default:
 		_, _ = fmt.Fprintf(w, `{%s, "metadata": {"resourceVersion": "7"}, "items": [%s]}`, listTypes()[plural], strings.Join(items, ","))
 	}
@@ -130,6 +139,49 @@ func TestWhatLeadsToAServiceIsSeen(t *testing.T) {
 	nodes, known := w.Nodes()
 	assert.False(t, known, "nobody follows nodes for themselves: %v", nodes)
 	require.NoError(t, w.Trouble())
+}
+
+// TestAChangeTellsTheServicesThatItIsAbout and no other: a namespace may have very many.
+func TestAChangeTellsTheServicesThatItIsAbout(t *testing.T) {
+	t.Parallel()
+	shop := aShop()
+	shop.events = map[string]chan string{"services": make(chan string), "endpointslices": make(chan string), "ingresses": make(chan string), "gateways": make(chan string)}
+	told := make(chan string, 100)
+	notify := cluster.Quiet()
+	notify.Addresses = func(namespace, service string) { told <- namespace + "/" + service }
+	w := shop.connect(t).Watch(t.Context(), notify)
+	t.Cleanup(w.Stop)
+	w.Follow(cluster.Interest{Namespaces: []string{"shop"}})
+	require.Eventually(t, func() bool { _, known := w.Service("shop", "web"); return known }, time.Minute, time.Millisecond)
+	for len(told) > 0 {
+		require.Contains(t, []string{"shop/", "/"}, <-told, "a list is about all")
+	}
+	for _, c := range []struct {
+		plural, event string
+		want          []string
+	}{
+		{"services", `{"type": "MODIFIED", "object": {"apiVersion": "v1", "kind": "Service", "metadata": {"namespace": "shop", "name": "api", "resourceVersion": "8"},
+			"spec": {"clusterIPs": ["10.0.0.3"]}}}`, []string{"shop/api"}},
+		{"endpointslices", `{"type": "DELETED", "object": {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": {"namespace": "shop", "name": "web-1",
+			"resourceVersion": "8", "labels": {"kubernetes.io/service-name": "web"}}}}`, []string{"shop/web"}},
+		{"ingresses", `{"type": "MODIFIED", "object": {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"namespace": "shop", "name": "web",
+			"resourceVersion": "8"}, "spec": {"defaultBackend": {"service": {"name": "api"}}}}}`, []string{"shop/api", "shop/web"}},
+		{"gateways", `{"type": "DELETED", "object": {"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"namespace": "infra", "name": "edge",
+			"resourceVersion": "8"}}}`, []string{"/"}},
+	} {
+		shop.events[c.plural] <- strings.Join(strings.Fields(c.event), " ")
+		var got []string
+		for range c.want {
+			select {
+			case service := <-told:
+				got = append(got, service)
+			case <-time.After(time.Minute):
+				require.Fail(t, "not told", c.plural)
+			}
+		}
+		assert.Equal(t, c.want, got, c.plural)
+	}
+	assert.Empty(t, told)
 }
 
 // TestALookAtAServiceReadsNoOther: a namespace may have very many.

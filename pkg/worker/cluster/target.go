@@ -103,14 +103,15 @@ type Target interface {
 
 // Notify is called, without blocking, as things change in a cluster.
 type Notify struct {
-	Objects   func(changed ...bundle.ID) // objects of ours, without their cluster; none: any of them, or whether they can be seen
-	Addresses func()                     // Services of interest and what leads to them, Deployments, DaemonSets, and nodes
-	Pods      func()                     // pods of interest, and what external-dns notes of DNSEndpoints
+	Objects   func(changed ...bundle.ID)      // objects of ours, without their cluster; none: any of them, or whether they can be seen
+	Addresses func(namespace, service string) // a Service of interest or what leads to it; without a name: any of the namespace, without both: any, and nodes
+	Workloads func()                          // Deployments and DaemonSets of ours
+	Pods      func()                          // pods of interest, and what external-dns notes of DNSEndpoints
 }
 
 // Quiet tells nobody.
 func Quiet() Notify {
-	return Notify{Objects: func(...bundle.ID) {}, Addresses: func() {}, Pods: func() {}}
+	return Notify{Objects: func(...bundle.ID) {}, Addresses: func(string, string) {}, Workloads: func() {}, Pods: func() {}}
 }
 
 // Interest says what is watched.

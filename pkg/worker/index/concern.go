@@ -10,9 +10,8 @@ import (
 // concern is what all pointers say of one cluster.
 type concern struct {
 	owners     map[appcontext.Owner]bool
-	services   map[string]int    // how many owners name each
-	namespaces map[string]int    // how many services are in each
-	placements map[string]placed // by their keys
+	services   map[string]map[string]int // by namespace and name, how many owners name each
+	placements map[string]placed         // by their keys
 }
 
 // placed is a placement, and how many owners have it.
@@ -22,7 +21,7 @@ type placed struct {
 }
 
 func newConcern() *concern {
-	return &concern{owners: map[appcontext.Owner]bool{}, services: map[string]int{}, namespaces: map[string]int{}, placements: map[string]placed{}}
+	return &concern{owners: map[appcontext.Owner]bool{}, services: map[string]map[string]int{}, placements: map[string]placed{}}
 }
 
 // all are the owners of a cluster; none of one without a concern.
@@ -36,10 +35,11 @@ func (c *concern) all() map[appcontext.Owner]bool {
 func (c *concern) add(p appcontext.Pointer, cluster string) {
 	c.owners[p.Owner] = true
 	for _, service := range p.Services[cluster] {
-		c.services[service]++
-		if c.services[service] == 1 {
-			c.namespaces[namespaceOf(service)]++
+		namespace, name, _ := strings.Cut(service, "/")
+		if c.services[namespace] == nil {
+			c.services[namespace] = map[string]int{}
 		}
+		c.services[namespace][name]++
 	}
 	for _, of := range p.Placements[cluster] {
 		key := of.Key()
@@ -51,15 +51,13 @@ func (c *concern) add(p appcontext.Pointer, cluster string) {
 func (c *concern) remove(p appcontext.Pointer, cluster string) {
 	delete(c.owners, p.Owner)
 	for _, service := range p.Services[cluster] {
-		c.services[service]--
-		if c.services[service] > 0 {
-			continue
+		namespace, name, _ := strings.Cut(service, "/")
+		of := c.services[namespace]
+		if of[name]--; of[name] == 0 {
+			delete(of, name)
 		}
-		delete(c.services, service)
-		namespace := namespaceOf(service)
-		c.namespaces[namespace]--
-		if c.namespaces[namespace] == 0 {
-			delete(c.namespaces, namespace)
+		if len(of) == 0 {
+			delete(c.services, namespace)
 		}
 	}
 	for _, of := range p.Placements[cluster] {
@@ -72,22 +70,29 @@ func (c *concern) remove(p appcontext.Pointer, cluster string) {
 	}
 }
 
-// namespaceOf is that of a Service, "namespace/name".
-func namespaceOf(service string) string {
-	namespace, _, _ := strings.Cut(service, "/")
-	return namespace
+// within adds the Services of a namespace to a set.
+func (c *concern) within(namespace string, set map[string]bool) {
+	for name := range c.services[namespace] {
+		set[namespace+"/"+name] = true
+	}
 }
 
 // mostRecent is how many changes of a cluster are remembered at least, once there are as
 // many. A reader that has missed more of them reads all owners.
 const mostRecent = 128
 
-// move notes that an owner has changed in a cluster.
-func (x *Index) move(cluster string, owner appcontext.Owner) {
+// move is a change of an owner in a cluster.
+type move struct {
+	owner    appcontext.Owner
+	services []string // that it named before, or names since
+}
+
+// move notes a change of an owner in a cluster.
+func (x *Index) move(cluster string, of move) {
 	x.moves[cluster]++
 	recent := x.recent[cluster]
 	if len(recent) == 2*mostRecent { // half of them go at a time
 		recent = append(recent[:0], recent[mostRecent:]...)
 	}
-	x.recent[cluster] = append(recent, owner)
+	x.recent[cluster] = append(recent, of)
 }

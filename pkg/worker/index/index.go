@@ -29,10 +29,10 @@ type Index struct {
 
 	mu       sync.Mutex
 	owners   map[appcontext.Owner]appcontext.Pointer
-	clusters map[string]*concern           // none without owners
-	revision int64                         // of the last complete read
-	moves    map[string]int64              // how often a cluster was concerned by a change
-	recent   map[string][]appcontext.Owner // by cluster, whose changes were the last of moves
+	clusters map[string]*concern // none without owners
+	revision int64               // of the last complete read
+	moves    map[string]int64    // how often a cluster was concerned by a change
+	recent   map[string][]move   // by cluster, the last of moves
 }
 
 // New makes an empty Index. It calls tell with the clusters that a change
@@ -44,7 +44,7 @@ func New(contexts Contexts, tell func(clusters []string)) *Index {
 		owners:   map[appcontext.Owner]appcontext.Pointer{},
 		clusters: map[string]*concern{},
 		moves:    map[string]int64{},
-		recent:   map[string][]appcontext.Owner{},
+		recent:   map[string][]move{},
 	}
 }
 
@@ -113,7 +113,7 @@ func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 	}
 	for _, cluster := range clustersOf(before) {
 		concerned[cluster] = true
-		x.move(cluster, p.Owner)
+		x.move(cluster, move{p.Owner, before.Services[cluster]})
 		x.clusters[cluster].remove(before, cluster)
 		if len(x.clusters[cluster].owners) == 0 {
 			delete(x.clusters, cluster)
@@ -121,7 +121,7 @@ func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 	}
 	for _, cluster := range clustersOf(p) {
 		concerned[cluster] = true
-		x.move(cluster, p.Owner)
+		x.move(cluster, move{p.Owner, p.Services[cluster]})
 		if x.clusters[cluster] == nil {
 			x.clusters[cluster] = newConcern()
 		}
@@ -143,7 +143,7 @@ func (x *Index) touch(touch appcontext.Touch, concerned map[string]bool) {
 	}
 	for _, cluster := range clusters {
 		concerned[cluster] = true
-		x.move(cluster, p.Owner)
+		x.move(cluster, move{owner: p.Owner})
 	}
 }
 
@@ -178,13 +178,16 @@ func clustersOf(p appcontext.Pointer) []string {
 func (x *Index) Since(cluster string, moved int64) (pointers []appcontext.Pointer, now int64, all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	recent, now := x.recent[cluster], x.moves[cluster]
+	missed, now, all := x.missed(cluster, moved)
 	var owners []appcontext.Owner
-	if missed := now - moved; moved < 0 || missed > int64(len(recent)) {
-		owners, all = slices.Sorted(maps.Keys(x.clusters[cluster].all())), true
-	} else {
-		owners = slices.Compact(slices.Sorted(slices.Values(recent[int64(len(recent))-missed:])))
+	for _, m := range missed {
+		owners = append(owners, m.owner)
 	}
+	if all {
+		owners = slices.Collect(maps.Keys(x.clusters[cluster].all()))
+	}
+	slices.Sort(owners)
+	owners = slices.Compact(owners)
 	for _, owner := range owners {
 		p := appcontext.Pointer{Owner: owner}
 		if x.clusters[cluster].all()[owner] {
@@ -217,6 +220,17 @@ func (x *Index) Pointer(owner string) appcontext.Pointer {
 	return x.owners[appcontext.Owner(owner)]
 }
 
+// missed answers the changes of a cluster since a number of them, and how many there were by now. Of too many, it answers
+// none, and all. The index is locked.
+func (x *Index) missed(cluster string, since int64) (moves []move, now int64, all bool) {
+	recent, now := x.recent[cluster], x.moves[cluster]
+	missed := now - since
+	if since < 0 || missed > int64(len(recent)) {
+		return nil, now, true
+	}
+	return recent[int64(len(recent))-missed:], now, false
+}
+
 // Services answers the Services ("namespace/name") of the cluster whose
 // addresses matter to somebody.
 func (x *Index) Services(cluster string) map[string]bool {
@@ -224,11 +238,40 @@ func (x *Index) Services(cluster string) map[string]bool {
 	defer x.mu.Unlock()
 	named := map[string]bool{}
 	if of := x.clusters[cluster]; of != nil {
-		for service := range of.services {
-			named[service] = true
+		for namespace := range of.services {
+			of.within(namespace, named)
 		}
 	}
 	return named
+}
+
+// ServicesIn adds to a set those of one namespace.
+func (x *Index) ServicesIn(cluster, namespace string, set map[string]bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if of := x.clusters[cluster]; of != nil {
+		of.within(namespace, set)
+	}
+}
+
+// Asks tells whether the addresses of a Service matter to somebody.
+func (x *Index) Asks(cluster, namespace, service string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	of := x.clusters[cluster]
+	return of != nil && of.services[namespace][service] > 0
+}
+
+// Renamed answers the Services ("namespace/name") that owners have begun or ceased to name since a number of changes
+// (Moved); all: any of them, because there were too many changes, or moved is below zero. Some of them may be named as before.
+func (x *Index) Renamed(cluster string, moved int64) (services []string, now int64, all bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	missed, now, all := x.missed(cluster, moved)
+	for _, m := range missed {
+		services = append(services, m.services...)
+	}
+	return services, now, all
 }
 
 // Watched answers the namespaces of these Services, in order, and whether there are
@@ -240,7 +283,7 @@ func (x *Index) Watched(cluster string) (namespaces []string, placements bool) {
 	if of == nil {
 		return nil, false
 	}
-	return slices.Sorted(maps.Keys(of.namespaces)), len(of.placements) > 0
+	return slices.Sorted(maps.Keys(of.services)), len(of.placements) > 0
 }
 
 // Moved counts the changes that concerned the cluster.

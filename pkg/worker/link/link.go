@@ -221,7 +221,8 @@ func (l *Link) identify(ctx context.Context, to Listener, uid string) error {
 func (l *Link) watch(ctx context.Context) {
 	w := l.target.Watch(ctx, cluster.Notify{
 		Objects:   l.seen,
-		Addresses: l.Signals.Observe.Wake,
+		Addresses: l.Offered,
+		Workloads: l.Signals.Observe.Wake,
 		Pods:      l.Signals.Probe.Wake,
 	})
 	l.SetWatches(w, l.target)

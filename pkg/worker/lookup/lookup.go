@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -43,7 +44,7 @@ type Lookups struct {
 	resolver Resolver
 	clock    Clock
 	logger   *slog.Logger
-	changed  func()
+	changed  func(namespace, service string)
 
 	slots   chan struct{}
 	running sync.WaitGroup
@@ -58,11 +59,12 @@ type lookup struct {
 	first         time.Time // when it was asked for first
 	busy, ended   bool      // it is being looked up; it was
 	failing       bool
+	services      map[string]bool // "namespace/name", that have offered it
 }
 
-// New makes Lookups without host names. They call changed when the addresses of
-// a host name are other ones than before, or known for the first time.
-func New(resolver Resolver, clock Clock, logger *slog.Logger, changed func()) *Lookups {
+// New makes Lookups without host names. They call changed for each Service that has offered a host
+// name, when its addresses are other ones than before, or known for the first time.
+func New(resolver Resolver, clock Clock, logger *slog.Logger, changed func(namespace, service string)) *Lookups {
 	return &Lookups{
 		resolver: resolver, clock: clock, logger: logger, changed: changed,
 		slots: make(chan struct{}, resolveAtOnce), hosts: map[string]*lookup{},
@@ -73,33 +75,52 @@ func New(resolver Resolver, clock Clock, logger *slog.Logger, changed func()) *L
 // ended.
 func (l *Lookups) Wait() { l.running.Wait() }
 
-// Resolve adds the addresses of host names to what a Service offers. It answers
+// Due answers the Services that have offered host names which are to be looked up again.
+func (l *Lookups) Due() []string {
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget(now)
+	var services []string
+	for _, at := range l.hosts {
+		if at.due(now) {
+			services = slices.AppendSeq(services, maps.Keys(at.services))
+		}
+	}
+	return services
+}
+
+func (l *lookup) due(now time.Time) bool {
+	return !l.busy && (l.begun.IsZero() || now.Sub(l.begun) >= resolveEvery)
+}
+
+// Resolve adds the addresses of host names to what a Service ("namespace/name") offers. It answers
 // false while the first lookup of one is under way, for a while at most.
-func (l *Lookups) Resolve(ctx context.Context, o *address.Observation) bool {
+func (l *Lookups) Resolve(ctx context.Context, service string, o *address.Observation) bool {
 	known := true
 	for i := range o.Candidates {
 		c := &o.Candidates[i]
 		if _, err := netip.ParseAddr(c.Target); err == nil {
 			continue
 		}
-		addresses, ready := l.addresses(ctx, c.Target)
+		addresses, ready := l.addresses(ctx, service, c.Target)
 		c.Resolved, known = addresses, known && ready
 	}
 	return known
 }
 
-func (l *Lookups) addresses(ctx context.Context, host string) (last []string, ready bool) {
+func (l *Lookups) addresses(ctx context.Context, service, host string) (last []string, ready bool) {
 	now := l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := l.hosts[host]
 	if at == nil {
 		l.forget(now)
-		at = &lookup{first: now}
+		at = &lookup{first: now, services: map[string]bool{}}
 		l.hosts[host] = at
 	}
-	at.wanted = now
-	if !at.busy && (at.begun.IsZero() || now.Sub(at.begun) >= resolveEvery) {
+	at.wanted, at.services[service] = now, true
+	if at.due(now) {
 		at.busy, at.begun = true, now
 		l.running.Go(func() { l.look(ctx, host, at) })
 	}
@@ -133,12 +154,17 @@ func (l *Lookups) look(ctx context.Context, host string, at *lookup) {
 	news := !at.ended || !slices.Equal(before, found)
 	begins := err != nil && !at.failing
 	at.addresses, at.busy, at.ended, at.failing = found, false, true, err != nil
+	services := slices.Sorted(maps.Keys(at.services))
 	l.mu.Unlock()
 	if begins {
 		l.logger.WarnContext(ctx, "host name of a Service does not resolve: its last addresses stay", "host", host, "error", err)
 	}
-	if news {
-		l.changed()
+	if !news {
+		return
+	}
+	for _, service := range services {
+		namespace, name, _ := strings.Cut(service, "/")
+		l.changed(namespace, name)
 	}
 }
 

@@ -102,18 +102,21 @@ func (m *manual) pass(d time.Duration) {
 	m.now = m.now.Add(d)
 }
 
+// web is a Service.
+const web = "shop/web"
+
 // desk is lookups over a phonebook.
 type desk struct {
 	*testing.T
 	*Lookups
 	book    *phonebook
 	clock   *manual
-	changes chan struct{}
+	changes chan string
 }
 
 func newDesk(t *testing.T) *desk {
-	d := &desk{T: t, book: newPhonebook(), clock: &manual{now: time.Now()}, changes: make(chan struct{}, 100)}
-	d.Lookups = New(d.book, d.clock, slog.New(slog.DiscardHandler), func() { d.changes <- struct{}{} })
+	d := &desk{T: t, book: newPhonebook(), clock: &manual{now: time.Now()}, changes: make(chan string, 100)}
+	d.Lookups = New(d.book, d.clock, slog.New(slog.DiscardHandler), func(namespace, service string) { d.changes <- namespace + "/" + service })
 	return d
 }
 
@@ -127,9 +130,9 @@ func (d *desk) again(host string) string {
 	d.Helper()
 	d.clock.pass(resolveEvery)
 	o := named(host)
-	d.Resolve(d.Context(), &o)
+	d.Resolve(d.Context(), web, &o)
 	d.Wait()
-	require.True(d, d.Resolve(d.Context(), &o))
+	require.True(d, d.Resolve(d.Context(), web, &o))
 	assert.Nil(d, o.Candidates[0].Resolved)
 	return strings.Join(o.Candidates[1].Resolved, " ")
 }
@@ -139,14 +142,17 @@ func TestHostNamesAreResolvedInBothFamilies(t *testing.T) {
 	d := newDesk(t)
 	d.book.set("lb.example.", "203.0.113.20 203.0.113.10 2001:db8::1 ::ffff:203.0.113.10")
 	o := named("lb.example")
-	assert.False(t, d.Resolve(t.Context(), &o), "the first lookup is waited for")
-	<-d.changes
-	assert.True(t, d.Resolve(t.Context(), &o))
+	assert.False(t, d.Resolve(t.Context(), web, &o), "the first lookup is waited for")
+	assert.Equal(t, web, <-d.changes, "the Service that offers it is told of")
+	assert.Empty(t, d.Due())
+	assert.True(t, d.Resolve(t.Context(), web, &o))
 	assert.Equal(t, []string{"2001:db8::1", "203.0.113.10", "203.0.113.20"}, o.Candidates[1].Resolved)
 	assert.ElementsMatch(t, []string{"ip4 lb.example.", "ip6 lb.example."}, d.book.questions(), "as absolute names, once, and addresses not at all")
 	assert.Equal(t, "2001:db8::1 203.0.113.10 203.0.113.20", d.again("lb.example"))
 	assert.Empty(t, d.changes, "nobody is woken by what is as before")
 	d.book.set("lb.example.", "203.0.113.30")
+	d.clock.pass(resolveEvery)
+	assert.Equal(t, []string{web}, d.Due())
 	assert.Equal(t, "203.0.113.30", d.again("lb.example."))
 }
 
@@ -179,10 +185,10 @@ func TestLookupsAreBounded(t *testing.T) {
 	for n := range 3 * resolveAtOnce {
 		o.Candidates = append(o.Candidates, address.Candidate{Target: string(rune('a'+n)) + ".example"})
 	}
-	assert.False(t, d.Resolve(t.Context(), &o))
+	assert.False(t, d.Resolve(t.Context(), web, &o))
 	require.Eventually(t, func() bool { return len(d.book.questions()) == resolveAtOnce }, 30*time.Second, time.Millisecond)
 	d.clock.pass(resolveAtMost)
-	assert.True(t, d.Resolve(t.Context(), &o), "what does not answer is waited for a while at most")
+	assert.True(t, d.Resolve(t.Context(), web, &o), "what does not answer is waited for a while at most")
 	close(d.book.hold)
 	d.Wait()
 	assert.Equal(t, resolveAtOnce, d.book.most)
@@ -190,7 +196,7 @@ func TestLookupsAreBounded(t *testing.T) {
 
 	d.clock.pass(resolveForget + 1)
 	last := named("other.example")
-	d.Resolve(t.Context(), &last)
+	d.Resolve(t.Context(), web, &last)
 	d.Wait()
 	assert.Len(t, d.hosts, 1, "host names that nobody offers are forgotten")
 	d.book.set("many.example.", strings.Repeat("2001:db8::1 ", 3)+many(3*addressesAtMost))

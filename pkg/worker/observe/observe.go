@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -23,6 +21,7 @@ type Observer struct {
 	store   *observed.Store
 	writer  *observed.Writer
 	lookups *lookup.Lookups
+	turns   turns
 	heard   map[string]*observed.Answers // the answers of servers that are to be written, as state.Cluster has them
 	crowded time.Time                    // until when nothing is forgotten, because contexts moved each time
 }
@@ -30,7 +29,7 @@ type Observer struct {
 // New makes an Observer that writes into a store. It looks host names of Services
 // up by lookups.
 func New(of *state.Cluster, store *observed.Store, lookups *lookup.Lookups) *Observer {
-	return &Observer{cluster: of, store: store, lookups: lookups}
+	return &Observer{cluster: of, store: store, lookups: lookups, turns: turns{moved: -1, left: map[string]bool{}}}
 }
 
 // every is how often the observer looks without being told to.
@@ -114,6 +113,7 @@ func (o *Observer) Finish(ctx context.Context) error {
 	if err := o.open(ctx); err != nil {
 		return err
 	}
+	add(o.turns.left, o.writer.Services())
 	for _, forget := range []func(context.Context) error{
 		o.forget,
 		workloads{stored: o.writer.Deployments(), remove: o.writer.RemoveDeployment}.forget,
@@ -130,25 +130,6 @@ func (o *Observer) Finish(ctx context.Context) error {
 		return nil // somebody came in between: what was seen still counts
 	}
 	return o.writer.RemoveReachability(ctx)
-}
-
-func (o *Observer) services(ctx context.Context) error {
-	watches := o.cluster.Watches()
-	if watches == nil {
-		return nil
-	}
-	for _, service := range slices.Sorted(maps.Keys(o.cluster.Index.Services(o.cluster.Name))) {
-		namespace, name, _ := strings.Cut(service, "/")
-		observation, known := watches.Service(namespace, name)
-		if !known || !o.lookups.Resolve(ctx, &observation) {
-			continue
-		}
-		observation.Changed = o.cluster.Clock.Now().UTC()
-		if err := o.writer.SetService(ctx, namespace, name, observation); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // forget removes what was observed of Services and placements that no context asks for, as of a
@@ -169,11 +150,6 @@ func (o *Observer) forget(ctx context.Context) (err error) {
 		}
 	}
 	return err
-}
-
-func (o *Observer) unasked() []string {
-	of, index := o.cluster.Name, o.cluster.Index
-	return o.writer.Unasked(index.Services(of), index.Placements(of))
 }
 
 // published writes which DNSEndpoints the prober saw to be published.

@@ -50,6 +50,7 @@ func TestWhatANewContextAsksForIsKept(t *testing.T) {
 	require.NoError(t, o.open(t.Context()))
 	require.NoError(t, o.writer.SetService(t.Context(), "shop", "web", address.Observation{Found: true}))
 	require.NoError(t, o.writer.SetService(t.Context(), "shop", "other", address.Observation{Found: true}))
+	add(o.turns.left, o.writer.Services())
 	require.NoError(t, o.forget(t.Context()))
 	seen := func(name string) *observed.Service {
 		found, err := observed.New(store).Service(t.Context(), address.Service{Cluster: hub, Namespace: "shop", Name: name})

@@ -31,6 +31,7 @@ type Cluster struct {
 
 	Signals Signals
 	Agenda  Agenda
+	Looks   Agenda // Services, by namespace and name, that the observer is to look at; without a name: those of the namespace
 
 	stale stale // what the step has not told of yet
 
@@ -90,7 +91,19 @@ func (c *Cluster) SetWatches(watches cluster.Watches, of cluster.Target) (before
 	before = c.now.Watches
 	c.now.Watches, c.now.Watched = watches, of
 	c.Agenda.AddAll()
+	c.Looks.AddAll()
 	return before
+}
+
+// Offered has the observer look at a Service that offers something else; without a name, at those of the namespace, and
+// without both at all.
+func (c *Cluster) Offered(namespace, service string) {
+	if namespace == "" {
+		c.Looks.AddAll()
+	} else {
+		c.Looks.Add(bundle.ID{Namespace: namespace, Name: service})
+	}
+	c.Signals.Observe.Wake()
 }
 
 // SetHealth tells whether the cluster can be reached. The time since when the cluster

@@ -368,7 +368,7 @@ func (t *leaseSession) newClusterWorker(name string, fence kv.Compare) *clusterW
 		Clock: o.Clock, Logger: o.Logger.With("cluster", name), Metrics: t.worker.metrics.Of(name), Signals: state.NewSignals(),
 	}
 	picture := &state.Picture{Cluster: of, Desired: state.NewDesired(of, o.Contexts), Ledger: state.NewLedger(of, t.worker.ledger)}
-	lookups := lookup.New(o.Resolver, of.Clock, of.Logger, of.Signals.Observe.Wake)
+	lookups := lookup.New(o.Resolver, of.Clock, of.Logger, of.Offered)
 	w := &clusterWorker{
 		Picture: picture, link: link.New(of, picture.Ledger, o.Connections, o.Random),
 		observer: observe.New(of, t.worker.observed, lookups), prober: probe.New(of), verifier: verify.New(of, o.Verifier, t.worker.observed),

@@ -100,7 +100,7 @@ func (s *story) begin() *process {
 		default:
 		}
 	}
-	p.watches = p.Watch(s.Context(), cluster.Notify{Objects: func(...bundle.ID) { wake() }, Addresses: wake, Pods: wake})
+	p.watches = p.Watch(s.Context(), cluster.Notify{Objects: func(...bundle.ID) { wake() }, Addresses: func(string, string) { wake() }, Workloads: wake, Pods: wake})
 	var ok bool
 	p.builtIn, ok = p.watches.(cluster.BuiltIn)
 	require.True(s, ok)

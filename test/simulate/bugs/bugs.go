@@ -221,7 +221,7 @@ func inSync() []Bug {
 			Invariants:  []string{"I5", "I7", "I10", "I12"},
 		},
 		{
-			Name: "shrink by ignorance", File: "pkg/worker/observe/observe.go",
+			Name: "shrink by ignorance", File: "pkg/worker/observe/services.go",
 			Breaks:      "unknown addresses are written down as absent",
 			Text:        "		if !known || !o.lookups.",
 			Replacement: "		known = true\n		if !known || !o.lookups.",

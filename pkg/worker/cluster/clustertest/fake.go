@@ -42,6 +42,7 @@ type Fake struct {
 	faults      faults
 	requests    []Request
 	looks       int // at objects, through watches
+	sought      int // Services, likewise
 	watches     map[*fakeWatches]bool
 }
 
@@ -219,7 +220,7 @@ func (f *Fake) Establish(definition string) { f.change(func() { f.established[de
 
 // SetService has a Service offer addresses.
 func (f *Fake) SetService(namespace, name string, o address.Observation) {
-	f.changeBeside(func() { f.services[namespace+"/"+name] = o }, quietly)
+	f.changeBeside(func() { f.services[namespace+"/"+name] = o }, func(w *fakeWatches) { w.notify.Addresses(namespace, name) })
 }
 
 // SetAvailability says how a Deployment or a DaemonSet does.
@@ -242,11 +243,11 @@ func (f *Fake) Podless(err error) { f.changeBeside(func() { f.faults.podless = e
 
 // SetNode has a node be there as it says.
 func (f *Fake) SetNode(node placement.Node) {
-	f.changeBeside(func() { f.nodes[node.Name] = node }, quietly)
+	f.changeBeside(func() { f.nodes[node.Name] = node }, anywhere)
 }
 
 // RemoveNode takes a node away.
-func (f *Fake) RemoveNode(name string) { f.changeBeside(func() { delete(f.nodes, name) }, quietly) }
+func (f *Fake) RemoveNode(name string) { f.changeBeside(func() { delete(f.nodes, name) }, anywhere) }
 
 // SetMetrics has a pod serve these metrics; nil: it does not answer.
 func (f *Fake) SetMetrics(namespace, pod string, metrics cluster.Metrics) {
@@ -329,6 +330,20 @@ func (f *Fake) Looks() int {
 	return f.looks
 }
 
+// Sought answers how many Services were looked at through watches since the last Forget.
+func (f *Fake) Sought() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sought
+}
+
+// Move changes what a Service offers, and tells no watcher of it.
+func (f *Fake) Move(namespace, name string, o address.Observation) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.services[namespace+"/"+name] = o
+}
+
 // Mislead takes an object away, and tells no watcher of it.
 func (f *Fake) Mislead(id bundle.ID) {
 	f.mu.Lock()
@@ -340,13 +355,13 @@ func (f *Fake) Mislead(id bundle.ID) {
 func (f *Fake) Forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.requests, f.looks = nil, 0
+	f.requests, f.looks, f.sought = nil, 0, 0
 }
 
 // change does something to the cluster and tells the watchers that anything may have
 // changed.
 func (f *Fake) change(do func()) {
-	f.changeBeside(do, func(w *fakeWatches) { w.notify.Objects() })
+	f.changeBeside(do, func(w *fakeWatches) { w.notify.Objects(); anywhere(w) })
 }
 
 // changeObject does something to one object and tells the watchers of it alone.
@@ -363,10 +378,13 @@ func (f *Fake) changeBeside(do func(), tell func(*fakeWatches)) {
 	f.mu.Unlock()
 	for _, w := range watches {
 		tell(w)
-		w.notify.Addresses()
+		w.notify.Workloads()
 		w.notify.Pods()
 	}
 }
+
+// anywhere tells that any Service may offer something else.
+func anywhere(w *fakeWatches) { w.notify.Addresses("", "") }
 
 // quietly tells no watcher of objects.
 func quietly(*fakeWatches) {}

@@ -342,7 +342,7 @@ func (w *fakeWatches) Follow(interest cluster.Interest) {
 		w.notify.Objects()
 	}
 	if moreNamespaces || moreNodes {
-		w.notify.Addresses()
+		w.notify.Addresses("", "")
 	}
 }
 
@@ -372,6 +372,7 @@ func (w *fakeWatches) Service(namespace, name string) (address.Observation, bool
 	f := w.target.fake
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.sought++
 	if !w.sees() || !w.namespaces[namespace] {
 		return address.Observation{}, false
 	}

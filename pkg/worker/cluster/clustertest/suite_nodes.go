@@ -14,7 +14,7 @@ import (
 func testNodes(t *testing.T, f Fixture) {
 	var woken atomic.Int64
 	notify := cluster.Quiet()
-	notify.Addresses = func() { woken.Add(1) }
+	notify.Addresses = func(string, string) { woken.Add(1) }
 	w := f.Target.Watch(t.Context(), notify)
 	t.Cleanup(w.Stop)
 	_, known := w.Nodes()

@@ -58,6 +58,22 @@ func (e entry) leads() []string {
 	return nil
 }
 
+// change is of an entry; the zero one may be of any, or of whether they are known.
+type change struct {
+	key           string
+	before, after entry // the zero one if there is none
+}
+
+// named is the Service that the entry is of.
+func (c change) named() []string { return []string{c.key} }
+
+// led are the Services that the entry has led to, or leads to.
+func (c change) led() []string {
+	services := slices.Concat(c.before.leads(), c.after.leads())
+	slices.Sort(services)
+	return slices.Compact(services)
+}
+
 // feed keeps a picture of one list of an API server: it lists, then watches,
 // and lists again when the watch breaks. While it can do neither it knows
 // nothing.
@@ -65,8 +81,8 @@ type feed struct {
 	list   func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error)
 	watch  func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 	keep   func(object runtime.Object) (entry, error) // takes what matters out of an object
-	notify func(key string)                           // of an entry that has changed; empty: of any
-	spare  bool                                       // it can be done without
+	notify func(change)
+	spare  bool // it can be done without
 	budget *bounded.Budget
 	fields string // a field selector of its lists; empty: none
 	paged  int64  // how many objects a page has had that was not too large; 0: feedPage
@@ -88,7 +104,7 @@ type listed[L runtime.Object] interface {
 }
 
 // feedOf makes a feed over what a label selector selects.
-func feedOf[L runtime.Object](api listed[L], selector string, notify func(key string), keep func(object runtime.Object) (entry, error)) *feed {
+func feedOf[L runtime.Object](api listed[L], selector string, notify func(change), keep func(object runtime.Object) (entry, error)) *feed {
 	return &feed{
 		notify: notify, keep: keep,
 		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -230,7 +246,7 @@ func (f *feed) replace(entries map[string]entry, kept int64, version string) {
 		f.index(key, kept)
 	}
 	f.mu.Unlock()
-	f.notify("")
+	f.notify(change{})
 }
 
 // forget drops the picture.
@@ -338,7 +354,7 @@ func (f *feed) see() {
 	}
 	f.mu.Unlock()
 	if again {
-		f.notify("")
+		f.notify(change{})
 	}
 }
 
@@ -374,7 +390,7 @@ func (f *feed) take(event watch.Event) error {
 	after, has := f.entries[key]
 	f.mu.Unlock()
 	if had != has || !reflect.DeepEqual(before, after) {
-		f.notify(key)
+		f.notify(change{key, before, after})
 	}
 	return err
 }
@@ -399,7 +415,7 @@ func (f *feed) fail(err error) {
 	f.synced, f.trouble = false, err
 	f.mu.Unlock()
 	if changed {
-		f.notify("")
+		f.notify(change{})
 	}
 }
 

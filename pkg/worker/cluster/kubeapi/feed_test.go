@@ -19,7 +19,7 @@ func TestAFeedThatMayOnlyListKnowsNothing(t *testing.T) {
 	t.Parallel()
 	var refusal error = &fault.Error{Fault: fault.Refused, Code: 403, Message: "no watch"}
 	f := &feed{
-		notify: func(string) {},
+		notify: func(change) {},
 		list: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &corev1.ServiceList{}, nil
 		},

@@ -25,7 +25,7 @@ type node struct {
 }
 
 func (k *Kubernetes) nodeFeed(_ cluster.Kind, notify cluster.Notify) *feed {
-	return feedOf(k.core.Nodes(), "", anything(notify.Addresses), keeping(func(n *corev1.Node) entry { return entry{node: leadingNode(n)} }))
+	return feedOf(k.core.Nodes(), "", func(change) { notify.Addresses("", "") }, keeping(func(n *corev1.Node) entry { return entry{node: leadingNode(n)} }))
 }
 
 func leadingNode(n *corev1.Node) *node {

@@ -22,7 +22,7 @@ const metricsPort = "metrics"
 // intent. They are made by Deployments and DaemonSets and do not carry the
 // installation's label; both carry the project's.
 func (k *Kubernetes) podFeed(namespace string, notify cluster.Notify) *feed {
-	return feedOf(k.core.Pods(namespace), bundle.LabelProject, anything(notify.Pods), keeping(func(p *corev1.Pod) entry { return entry{pod: podOf(p)} }))
+	return feedOf(k.core.Pods(namespace), bundle.LabelProject, func(change) { notify.Pods() }, keeping(func(p *corev1.Pod) entry { return entry{pod: podOf(p)} }))
 }
 
 // podOf takes what matters out of a Pod; nil for one that is on its way out.

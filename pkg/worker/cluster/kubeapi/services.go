@@ -23,13 +23,13 @@ import (
 )
 
 func (k *Kubernetes) serviceFeed(namespace string, notify cluster.Notify) *feed {
-	return feedOf(k.core.Services(namespace), "", anything(notify.Addresses), keeping(func(s *corev1.Service) entry {
+	return feedOf(k.core.Services(namespace), "", ofServices(namespace, notify, change.named), keeping(func(s *corev1.Service) entry {
 		return entry{service: source.ServiceOf(s)}
 	}))
 }
 
 func (k *Kubernetes) sliceFeed(namespace, selector string, notify cluster.Notify) *feed {
-	return spare(feedOf(k.discovery.EndpointSlices(namespace), selector, anything(notify.Addresses), keeping(func(s *discoveryv1.EndpointSlice) entry {
+	return spare(feedOf(k.discovery.EndpointSlices(namespace), selector, ofServices(namespace, notify, change.led), keeping(func(s *discoveryv1.EndpointSlice) entry {
 		return entry{slice: source.SliceOf(s)}
 	})))
 }
@@ -42,7 +42,11 @@ type leads struct {
 
 func (k *Kubernetes) leadFeed(of leads, notify cluster.Notify) *feed {
 	api := k.dynamic.Resource(schema.GroupVersionResource{Group: of.kind.Group, Version: of.kind.Version, Resource: of.kind.Resource()})
-	return spare(feedOf(api.Namespace(of.namespace), "", anything(notify.Addresses), keeping(func(o *unstructured.Unstructured) entry {
+	tell := ofServices(of.namespace, notify, change.led)
+	if of.namespace == "" { // others lead by them
+		tell = func(change) { notify.Addresses("", "") }
+	}
+	return spare(feedOf(api.Namespace(of.namespace), "", tell, keeping(func(o *unstructured.Unstructured) entry {
 		lead := of.kind.Read(source.Object{Namespace: o.GetNamespace(), Name: o.GetName(), Content: o.Object})
 		return entry{lead: &lead}
 	})))

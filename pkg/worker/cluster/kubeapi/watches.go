@@ -225,19 +225,30 @@ func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 }
 
 // ofObjects tells of objects of a kind, by their keys.
-func ofObjects(kind cluster.Kind, notify cluster.Notify) func(key string) {
-	return func(key string) {
-		if key == "" {
+func ofObjects(kind cluster.Kind, notify cluster.Notify) func(change) {
+	return func(c change) {
+		if c.key == "" {
 			notify.Objects()
 			return
 		}
-		namespace, name, _ := strings.Cut(key, "/")
+		namespace, name, _ := strings.Cut(c.key, "/")
 		notify.Objects(bundle.ID{Group: kind.Group, Kind: kind.Kind, Namespace: namespace, Name: name})
 	}
 }
 
-// anything tells that something has changed, and not which object.
-func anything(notify func()) func(key string) { return func(string) { notify() } }
+// ofServices tells of the Services, as "namespace/name", that a change is about; of a namespace.
+func ofServices(namespace string, notify cluster.Notify, about func(change) []string) func(change) {
+	return func(c change) {
+		if c.key == "" {
+			notify.Addresses(namespace, "")
+			return
+		}
+		for _, service := range about(c) {
+			within, name, _ := strings.Cut(service, "/")
+			notify.Addresses(within, name)
+		}
+	}
+}
 
 func keepLive(object runtime.Object) (entry, error) {
 	head, ok := object.(metav1.Object)
@@ -253,7 +264,7 @@ func (k *Kubernetes) endpointFeed(notify cluster.Notify) *feed {
 	r, _ := cluster.Lookup(endpointKind())
 	api := k.dynamic.Resource(schema.GroupVersionResource{Group: endpointKind().Group, Version: r.Version, Resource: r.Plural})
 	objects := ofObjects(endpointKind(), notify)
-	return feedOf(api, k.selector(), func(key string) { objects(key); notify.Pods() }, func(object runtime.Object) (entry, error) {
+	return feedOf(api, k.selector(), func(c change) { objects(c); notify.Pods() }, func(object runtime.Object) (entry, error) {
 		kept, err := keepLive(object)
 		if endpoint, ok := object.(*unstructured.Unstructured); ok {
 			kept.live.Observed, _, _ = unstructured.NestedInt64(endpoint.Object, "status", "observedGeneration")

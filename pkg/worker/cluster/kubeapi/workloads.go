@@ -10,7 +10,7 @@ import (
 // workloadFeed watches Deployments or DaemonSets whole, for how they do.
 func workloadFeed[L runtime.Object](kind cluster.Kind, api listed[L], selector string, notify cluster.Notify) *feed {
 	objects := ofObjects(kind, notify)
-	return feedOf(api, selector, func(key string) { objects(key); notify.Addresses() }, func(object runtime.Object) (entry, error) {
+	return feedOf(api, selector, func(c change) { objects(c); notify.Workloads() }, func(object runtime.Object) (entry, error) {
 		kept, err := keepLive(object)
 		switch workload := object.(type) {
 		case *appsv1.Deployment:

@@ -1,0 +1,29 @@
+package observed
+
+import "strings"
+
+// kept is what is stored of one cluster, by the prefix of its kind and by its key. So what is of one kind is listed at
+// its own cost.
+type kept map[string]map[string][]byte
+
+// kindOf is the prefix of the kind that a key is of: as far as the slash behind the kind. The key of what there is one of
+// is all of it.
+func kindOf(key string) string {
+	cluster, what, _ := strings.Cut(strings.TrimPrefix(key, prefix), "/")
+	if kind, _, ok := strings.Cut(what, "/"); ok {
+		return key[:len(prefix)+len(cluster)+1+len(kind)+1]
+	}
+	return key
+}
+
+func (k kept) of(key string) []byte { return k[kindOf(key)][key] }
+
+func (k kept) put(key string, value []byte) {
+	kind := kindOf(key)
+	if k[kind] == nil {
+		k[kind] = map[string][]byte{}
+	}
+	k[kind][key] = value
+}
+
+func (k kept) drop(key string) { delete(k[kindOf(key)], key) }
