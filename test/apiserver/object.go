@@ -92,11 +92,17 @@ func listed(path string) bool {
 	return name == ""
 }
 
+// kindOf is what all objects of a kind have in common, by the path of one, or of several.
+func kindOf(path string) string {
+	_, plural, _ := resource(path)
+	return strings.Join(groupVersion(path), "/") + "/" + plural
+}
+
 // within reports whether a list or watch at a path has an object.
 func within(list, at string) bool {
-	namespace, plural, _ := resource(list)
-	of, is, _ := resource(at)
-	return plural == is && (namespace == "" || namespace == of) && strings.Join(groupVersion(list), "/") == strings.Join(groupVersion(at), "/")
+	namespace, _, _ := resource(list)
+	of, _, _ := resource(at)
+	return kindOf(list) == kindOf(at) && (namespace == "" || namespace == of)
 }
 
 // listKind is the kind of a list of what clients have types for.

@@ -38,9 +38,10 @@ type Server struct {
 
 	mu      sync.Mutex
 	hangs   bool
-	objects map[string]Object // by path
-	events  []event           // all there ever were; the n-th leads to resource version n+1
-	grown   chan struct{}     // closed with the next event
+	objects map[string]Object            // by path
+	kinds   map[string]map[string]Object // those of each kind, by path
+	events  []event                      // all there ever were; the n-th leads to resource version n+1
+	grown   chan struct{}                // closed with the next event
 	applies int
 }
 
@@ -57,7 +58,7 @@ type event struct {
 // The server ends with the test.
 func Start(t testing.TB, name string, away time.Duration) *Server {
 	t.Helper()
-	s := &Server{name: name, away: away, objects: map[string]Object{}, grown: make(chan struct{})}
+	s := &Server{name: name, away: away, objects: map[string]Object{}, kinds: map[string]map[string]Object{}, grown: make(chan struct{})}
 	s.Put("/api/v1/namespaces/kube-system", Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system", "uid": name}})
 	s.Server = httptest.NewUnstartedServer(s)
 	s.EnableHTTP2 = true
@@ -123,6 +124,10 @@ func (s *Server) put(path string, o Object) {
 		metadata["uid"] = s.name + path + strconv.Itoa(version)
 	}
 	s.objects[path] = o
+	if s.kinds[kindOf(path)] == nil {
+		s.kinds[kindOf(path)] = map[string]Object{}
+	}
+	s.kinds[kindOf(path)][path] = o
 	s.tell(kind, path, o)
 }
 
@@ -229,7 +234,7 @@ func (s *Server) SetStatus(path string, status any) bool {
 	metadata := maps.Clone(known.metadata())
 	metadata["resourceVersion"] = strconv.Itoa(len(s.events) + 1)
 	changed["metadata"], changed["status"] = metadata, status
-	s.objects[path] = changed
+	s.objects[path], s.kinds[kindOf(path)][path] = changed, changed
 	s.tell("MODIFIED", path, changed)
 	return true
 }
@@ -254,6 +259,7 @@ func (s *Server) remove(path string, options Object) (int, Object) {
 		namespaced, _, _ := resource(at)
 		if at == path || inside || known["kind"] == "Namespace" && namespaced == known.metadata()["name"] {
 			delete(s.objects, at)
+			delete(s.kinds[kindOf(at)], at)
 			s.tell("DELETED", at, o)
 		}
 	}
@@ -265,9 +271,15 @@ func (s *Server) list(path string, query url.Values, brief bool) Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	items := []any{}
-	for at, found := range s.objects {
-		named := query.Get("fieldSelector") // of names alone
-		if within(path, at) && found.selected(query.Get("labelSelector")) && (named == "" || named == "metadata.name="+at[strings.LastIndex(at, "/")+1:]) {
+	all := s.kinds[kindOf(path)]
+	if name, one := strings.CutPrefix(query.Get("fieldSelector"), "metadata.name="); one { // of one namespace
+		all = map[string]Object{}
+		if found := s.objects[path+"/"+name]; found != nil {
+			all[path+"/"+name] = found
+		}
+	}
+	for at, found := range all {
+		if within(path, at) && found.selected(query.Get("labelSelector")) {
 			items = append(items, found.asked(brief))
 		}
 	}
@@ -322,7 +334,7 @@ func (s *Server) Items(path string) []Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var items []Object
-	for at, found := range s.objects {
+	for at, found := range s.kinds[kindOf(path)] {
 		if within(path, at) {
 			items = append(items, found)
 		}
