@@ -332,4 +332,8 @@ func (w *world) restart(r *result) {
 		}
 	}
 	r.note("restart: redundant writes-files", writes)
+	m := w.mover()
+	m.burst(1, 0) // the clusters are the killed one's until its lease has ended
+	r.note("restart: a change followed-s", time.Since(began).Seconds())
+	w.edge.SetService("shop", m.service, unmoved)
 }
