@@ -97,7 +97,7 @@ func observe(t *testing.T, target cluster.Target) *observer {
 	t.Helper()
 	o := &observer{T: t}
 	notify := cluster.Quiet()
-	notify.Addresses = func() { o.woken.Add(1) }
+	notify.Addresses = func(string, string) { o.woken.Add(1) }
 	o.Watches = target.Watch(t.Context(), notify)
 	t.Cleanup(o.Stop)
 	o.Follow(cluster.Interest{Namespaces: []string{"shop"}})
