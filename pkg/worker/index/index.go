@@ -263,7 +263,8 @@ func (x *Index) Asks(cluster, namespace, service string) bool {
 }
 
 // Renamed answers the Services ("namespace/name") that owners have begun or ceased to name since a number of changes
-// (Moved); all: any of them, because there were too many changes, or moved is below zero. Some of them may be named as before.
+// (Moved). Some of them may be named as before. With all, it may be any of them: there were too many changes, or moved is
+// below zero.
 func (x *Index) Renamed(cluster string, moved int64) (services []string, now int64, all bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -62,8 +62,8 @@ type lookup struct {
 	services      map[string]bool // "namespace/name", that have offered it
 }
 
-// New makes Lookups without host names. They call changed for each Service that has offered a host
-// name, when its addresses are other ones than before, or known for the first time.
+// New makes Lookups without host names. When the addresses of one are other ones than before, or
+// known for the first time, they call changed for each Service that has offered it.
 func New(resolver Resolver, clock Clock, logger *slog.Logger, changed func(namespace, service string)) *Lookups {
 	return &Lookups{
 		resolver: resolver, clock: clock, logger: logger, changed: changed,

@@ -26,8 +26,7 @@ type turns struct {
 	left     map[string]bool // "namespace/name" of those that nobody may ask for any more, and that are to be forgotten
 }
 
-// services writes what Services offer: those that were told of, that somebody has begun to ask for, whose host names are due
-// to be looked up, or that count as ready from now on.
+// services writes what the Services offer that are due.
 func (o *Observer) services(ctx context.Context) error {
 	watches := o.cluster.Watches() // they put all on the agenda when they begin
 	for _, service := range o.due(o.cluster.Clock.Now()) {
@@ -52,7 +51,8 @@ func (o *Observer) services(ctx context.Context) error {
 	return nil
 }
 
-// due answers the Services that are to be looked at, in order, and takes them off the agenda.
+// due answers the Services that are to be looked at, in order, and takes them off the agenda. They were told of, or
+// somebody has begun or ceased to ask for them. Their host names are to be looked up, or they count as ready from now on.
 func (o *Observer) due(now time.Time) []string {
 	of, index, t := o.cluster.Name, o.cluster.Index, &o.turns
 	told, all := o.cluster.Looks.Take()
