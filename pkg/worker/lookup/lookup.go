@@ -62,7 +62,7 @@ type lookup struct {
 	services      map[string]bool // "namespace/name", that have offered it
 }
 
-// New makes Lookups without host names. When the addresses of one are other ones than before, or
+// New makes Lookups without host names. When the addresses of one are other ones, or
 // known for the first time, they call changed for each Service that has offered it.
 func New(resolver Resolver, clock Clock, logger *slog.Logger, changed func(namespace, service string)) *Lookups {
 	return &Lookups{
