@@ -13,7 +13,6 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
-	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -215,7 +214,7 @@ func (w *world) frozen(contextID string) state.Release {
 	for _, key := range slices.Sorted(maps.Keys(parts)) {
 		text.WriteString(parts[key])
 	}
-	r, err := state.Unpack(new(packed.Packer), strings.NewReader(text.String()))
+	r, err := state.Unpack(nil, strings.NewReader(text.String()))
 	require.NoError(w, err)
 	return r
 }

@@ -10,6 +10,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/netip"
@@ -43,6 +44,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/sharing"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/pkg/release/tenancy"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
@@ -70,6 +72,7 @@ type Options struct {
 	Watch                  func(ctx context.Context, from int64) <-chan intent.Changed                                       // of all documents; nil: the store of documents cannot, and owners are looked at every ten seconds
 	Replicas               controller.Replicas                                                                               // that divide the owners; nil: there is this one alone
 	Recorded               func(ctx context.Context, owner intent.Path, e intent.Event) (bool, error)                        // whether Recorder has stored that event; nil: nobody knows
+	Packer                 *packed.Packer                                                                                    // of the Services of this process; nil: one of its own
 	Names                  state.NameRecorder                                                                                // of the past of host names; nil: nobody
 	Installation           string                                                                                            // generated id
 	ControllerCluster      *intent.ClusterRef                                                                                // the server's default home of external-dns
@@ -119,7 +122,7 @@ func New(options Options) *Service {
 		Forget: []func(string) kv.Op{handover.Forget}, Recorder: options.Recorder, Recorded: options.Recorded, Names: options.Names, Installation: options.Installation, ImageRegistry: options.ImageRegistry,
 		Now: options.Now, Logger: options.Logger, Tracer: options.Tracer, Wakeups: &state.Wakeups{},
 	}
-	store.DocumentKey = options.DocumentKey
+	store.DocumentKey, store.Packer = options.DocumentKey, cmp.Or(options.Packer, new(packed.Packer))
 	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, DelegatedContexts: options.DelegatedContexts}
 	resolver := &resolve.Resolver{Store: store, Inputs: reader, OrchestratedNamespaces: options.OrchestratedNamespaces, Live: options.Live}
 	owners := &ownership.Registry{Store: store, Resolver: resolver, RequireDomains: options.RequireDomains, LookupExisting: options.LookupExisting}

@@ -23,6 +23,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/query"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/names"
@@ -88,6 +89,11 @@ type world struct {
 	begin func(owner intent.Path) (end func()) // is called around each step; nil: nobody counts
 }
 
+// packer is that of all worlds.
+//
+//nolint:gochecknoglobals // made once, and safe for all tests
+var packer = sync.OnceValue(func() *packed.Packer { return new(packed.Packer) })
+
 // newWorld is a world without documents.
 func newWorld(t testing.TB) *world {
 	fake := kvtest.NewFake()
@@ -110,7 +116,7 @@ func (w *world) restartOn(below kv.KV) {
 		Documents: names.New(etcd.New(store, etcd.WithClock(w.clock.Now))), KV: store, DocumentKey: etcd.Key,
 		Contexts: appcontext.NewStore(store, w.clock.Now), Ledger: ledger.New(store), Observed: observed.New(store),
 		Installation: "k7wq2m9xhdr4", ControllerCluster: w.options.ControllerCluster, ImageRegistry: w.options.ImageRegistry, Quotas: w.options.Quotas, RequireDomains: w.options.RequireDomains,
-		Live: w.options.Live, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
+		Packer: packer(), Live: w.options.Live, Now: w.clock.Now, Logger: slog.New(slog.DiscardHandler),
 		TakeBytes: w.options.TakeBytes, OrchestratedNamespaces: w.options.OrchestratedNamespaces,
 	}
 	w.service = release.New(w.options)

@@ -89,7 +89,7 @@ func (w *world) see(where string, text []byte) {
 			w.out = append(w.out, find{where + ", unpacked", plain})
 		}
 	}
-	if plain, err := new(packed.Packer).Unpack(bytes.NewReader(text)); err == nil {
+	if plain, err := (*packed.Packer)(nil).Unpack(bytes.NewReader(text)); err == nil {
 		w.out = append(w.out, find{where + ", unpacked", plain})
 	}
 }

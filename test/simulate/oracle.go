@@ -20,7 +20,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/plan/workloads"
 	"github.com/signpost-dns/signpost/pkg/release/state"
-	"github.com/signpost-dns/signpost/pkg/release/state/packed"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -78,7 +77,7 @@ func (o oracle) release(contextID string) (r state.Release, err error) {
 	for _, item := range items {
 		raw.Write(item.Value)
 	}
-	return state.Unpack(new(packed.Packer), &raw)
+	return state.Unpack(nil, &raw)
 }
 
 // wanted are the objects that the clusters should hold. Where owners differ,

@@ -97,8 +97,7 @@ func remember(releases *recent.Memory[string, []byte], contextID string, raw []b
 
 // LoadRelease reads a release back; the error of one that is not there has the
 // code NotFound.
-func (s *Store) LoadRelease(ctx context.Context, contextID string) (Release, error) {
-	var r Release
+func (s *Store) LoadRelease(ctx context.Context, contextID string) (r Release, err error) {
 	text, err := s.releaseText(ctx, contextID)
 	if err == nil {
 		err = json.Unmarshal(text, &r)
@@ -173,7 +172,7 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 
 func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, error) {
 	if raw, known := s.releases.Get(contextID); known {
-		return unzipped(&s.packer, contextID, bytes.NewReader(raw))
+		return unzipped(s.Packer, contextID, bytes.NewReader(raw))
 	}
 	return storedText(ctx, s, contextID)
 }
@@ -191,7 +190,7 @@ func storedText(ctx context.Context, s *Store, contextID string) ([]byte, error)
 		raw.Write(item.Value)
 	}
 	remember(&s.releases, contextID, slices.Clone(raw.Bytes()))
-	return unzipped(&s.packer, contextID, &raw)
+	return unzipped(s.Packer, contextID, &raw)
 }
 
 func unzipped(by *packed.Packer, contextID string, raw io.Reader) ([]byte, error) {
@@ -215,7 +214,7 @@ func (s *Store) Pack(r Release) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.packer.Pack(raw)
+	return s.Packer.Pack(raw)
 }
 
 // Unpack is the release of Pack.
@@ -228,9 +227,8 @@ func Unpack(by *packed.Packer, from io.Reader) (r Release, err error) {
 }
 
 // unpack is the release that is stored under a context id.
-func unpack(s *Store, contextID string, from []byte) (Release, error) {
-	r, err := Unpack(&s.packer, bytes.NewReader(from))
-	if err != nil {
+func unpack(s *Store, contextID string, from []byte) (r Release, err error) {
+	if r, err = Unpack(s.Packer, bytes.NewReader(from)); err != nil {
 		err = fmt.Errorf("release %s: %w", contextID, err)
 	}
 	return r, err

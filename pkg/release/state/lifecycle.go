@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -212,7 +213,9 @@ func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifec
 }
 
 // Differ tells whether Save would store a lifecycle.
-func Differ(was, is Lifecycle) bool { return !same(was, is) || !sameRefs(was.Refs, is.Refs) }
+func Differ(was, is Lifecycle) bool {
+	return !reflect.DeepEqual(was, is) && (!same(was, is) || !sameRefs(was.Refs, is.Refs))
+}
 
 // Save stores a lifecycle as it was changed, unless it says what was read, and drops
 // the releases that it does not name any more.

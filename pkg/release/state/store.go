@@ -37,14 +37,13 @@ type Store struct {
 	ImageRegistry string                                                                     // replaces registry.k8s.io in default images
 	Now           func() time.Time
 	Logger        *slog.Logger
-	Tracer        *tracing.Tracer // nil: traces are passed on, and none are recorded
-	Wakeups       *Wakeups        // owners that a controller is to look at
-
-	DocumentKey func(path intent.Path) string // where KV has a document; nil: it has not all of them
+	Tracer        *tracing.Tracer               // nil: traces are passed on, and none are recorded
+	Wakeups       *Wakeups                      // owners that a controller is to look at
+	Packer        *packed.Packer                // of releases; nil: nothing is kept for the next one
+	DocumentKey   func(path intent.Path) string // where KV has a document; nil: it has not all of them
 
 	releases recent.Memory[string, []byte] // packed, by their context ids: they never change
 	pinned   recent.Memory[pinnedAt, map[string]plan.Record]
-	packer   packed.Packer
 }
 
 // Ahead is a list of keys that a request or a step is about to read.

@@ -27,7 +27,7 @@ const dictionary = `"orchestrated":{"appContext":"","level":"0"},"formerDNS":[{"
 	`{"path":"lifecycle/projects//dns-update-records/","uid":"","revision":2},{"path":"projects//names/","uid":"","revision":1}]}`
 
 // Packer packs and unpacks. It keeps what compressing needs, which is nearly a megabyte, for
-// the next text. The zero value is ready, and several goroutines may use it.
+// the next text, unless it is nil. The zero value is ready, and several goroutines may use it.
 type Packer struct {
 	writers sync.Pool // of *zlib.Writer
 	readers sync.Pool // of io.ReadCloser and zlib.Resetter
@@ -35,6 +35,9 @@ type Packer struct {
 
 // Pack is a text as it is stored.
 func (p *Packer) Pack(text []byte) ([]byte, error) {
+	if p == nil {
+		p = new(Packer)
+	}
 	var out bytes.Buffer
 	zip, kept := p.writers.Get().(*zlib.Writer)
 	if kept {
@@ -58,6 +61,9 @@ func (p *Packer) Pack(text []byte) ([]byte, error) {
 // Unpack is the text of Pack. It fails for what is damaged, or was not packed with the
 // dictionary.
 func (p *Packer) Unpack(from io.Reader) ([]byte, error) {
+	if p == nil {
+		p = new(Packer)
+	}
 	unzip, kept := p.readers.Get().(io.ReadCloser)
 	var err error
 	if kept {

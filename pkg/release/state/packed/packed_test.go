@@ -56,7 +56,7 @@ func TestAPackerForgetsTheTextBefore(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				alone, err := new(Packer).Pack(text)
+				alone, err := (*Packer)(nil).Pack(text)
 				if err != nil {
 					return err
 				}
