@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -107,39 +108,72 @@ func TestARestoreThatIsKilledIsNeverHalfDoneSilently(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "backup")
 	keys := writeLargeBackup(t, file)
-	var early, late time.Duration
-	bound := 2 * time.Second
-	for round := range 48 { // halving the time finds its middle, unless it ends sooner or later by accident
-		if round%8 == 0 {
-			bound *= 2
-			early, late = 0, bound
-		}
-		data, at := t.TempDir(), (early+late)/2
-		restore := asProcess(t, "restore", "--data-dir", data, file)
-		require.NoError(t, restore.Start())
-		time.AfterFunc(at, func() { _ = restore.Process.Kill() })
-		_ = restore.Wait()
+
+	checking := t.TempDir()
+	require.True(t, killRestore(t, checking, file, 1))
+	said, whole := does(t, "backup", "--data-dir", checking, filepath.Join(checking, "again"))
+	require.True(t, !whole || strings.Contains(said, "again: 0 keys"), said)
+
+	for range 10 { // it may have ended before it was killed
+		data := t.TempDir()
+		killed := killRestore(t, data, file, 2)
 		said, whole := does(t, "backup", "--data-dir", data, filepath.Join(data, "again"))
-		switch {
-		case strings.Contains(said, "a restore into these stores has not been finished"):
-			require.False(t, whole)
-			said, served := does(t, "serve", "--data-dir", data, "--listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0")
-			require.False(t, served)
-			require.Contains(t, said, "repeat signpost restore with the same file")
-			said, whole = does(t, "restore", "--data-dir", data, file)
-			require.True(t, whole, said)
-			said, whole = does(t, "backup", "--data-dir", data, filepath.Join(data, "again"))
-			require.True(t, whole, said)
-			require.Contains(t, said, fmt.Sprintf("again: %d keys", keys))
-			return
-		case whole && strings.Contains(said, fmt.Sprintf("again: %d keys", keys)):
-			late = at
-		default:
-			require.True(t, !whole || strings.Contains(said, "again: 0 keys"), "neither nothing nor all: %s", said)
-			early = at
+		if whole || !killed {
+			require.Contains(t, said, fmt.Sprintf("again: %d keys", keys), "neither a part nor all")
+			continue
 		}
+		require.Contains(t, said, "a restore into these stores has not been finished")
+		said, served := does(t, "serve", "--data-dir", data, "--listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0")
+		require.False(t, served)
+		require.Contains(t, said, "repeat signpost restore with the same file")
+		said, whole = does(t, "restore", "--data-dir", data, file)
+		require.True(t, whole, said)
+		said, whole = does(t, "backup", "--data-dir", data, filepath.Join(data, "again"))
+		require.True(t, whole, said)
+		require.Contains(t, said, fmt.Sprintf("again: %d keys", keys))
+		return
 	}
 	t.Fatal("no restore was met in its middle")
+}
+
+// killRestore begins a restore and kills it while it reads the backup: the first time it
+// checks it, the second time it writes what it reads. It answers whether it came to that.
+func killRestore(t *testing.T, data, file string, reading int) bool {
+	restore := asProcess(t, "restore", "--data-dir", data, file)
+	require.NoError(t, restore.Start())
+	ended := make(chan struct{})
+	go func() { _ = restore.Wait(); close(ended) }()
+	began, last := 1, int64(0)
+	for {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(100 * time.Microsecond):
+		}
+		at := readTo(restore.Process.Pid, file)
+		if at < last {
+			began++
+		}
+		if last = at; began == reading && at > 0 {
+			_ = restore.Process.Kill()
+			<-ended
+			return true
+		}
+	}
+}
+
+// readTo is how far a process has read a file, as Linux tells it.
+func readTo(pid int, file string) int64 {
+	descriptors, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, descriptor := range descriptors {
+		if open, err := os.Readlink(descriptor); err != nil || open != file {
+			continue
+		}
+		text, _ := os.ReadFile(strings.Replace(descriptor, "/fd/", "/fdinfo/", 1))
+		at, _ := strconv.ParseInt(strings.TrimPrefix(strings.SplitN(string(text), "\n", 2)[0], "pos:\t"), 10, 64)
+		return at
+	}
+	return 0
 }
 
 // writeLargeBackup writes one that takes a while to restore, and answers how many

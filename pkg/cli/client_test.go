@@ -17,7 +17,8 @@ func named(name string) client.Metadata { return client.Metadata{Name: name} }
 
 // TestTheGoClientTellsTheMainStory: from the first document to the last, with
 // the generated client alone.
-func TestTheGoClientTellsTheMainStory(t *testing.T) {
+func TestTheGoClientTellsTheMainStory(t *testing.T) { //nolint:tparallel // its parts follow each other
+	t.Parallel()
 	service := startService(t)
 	c, err := client.New(service.url, client.Options{Retries: 2})
 	require.NoError(t, err)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -192,20 +194,41 @@ func TestAServiceThatDoesNotAnswerIsLeftAlone(t *testing.T) {
 	w.get(s, eu)
 }
 
+// TestASlowServiceIsNotWaitedForLong: two attempts take four seconds.
 func TestASlowServiceIsNotWaitedForLong(t *testing.T) {
 	w := newWorld(t)
-	client := &http.Client{}
-	s := w.store(func(o *documents.Options) { o.Client = client })
-	known := w.get(s, eu)
-	client.Timeout = 50 * time.Millisecond // which no answer is to meet from now on
-	never := make(chan struct{})
-	defer close(never)
-	w.meanwhile(func(string) { <-never })
-	w.pass(documents.DefaultFresh)
-	require.Equal(t, known, w.get(s, eu))
-	_, err := s.Get(t.Context(), shop)
-	w.requireUnavailable(err, "orchestrator", "does not answer")
+	synctest.Test(t, func(t *testing.T) {
+		w.t = t
+		hangs := false
+		s := w.store(func(o *documents.Options) {
+			o.Client = &http.Client{Transport: answering(func(r *http.Request) (*http.Response, error) {
+				if hangs {
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				}
+				answer := httptest.NewRecorder()
+				w.serve(answer, r)
+				return answer.Result(), nil
+			})}
+		})
+		known := w.get(s, eu)
+		hangs = true
+		w.pass(documents.DefaultFresh)
+		began := time.Now()
+		require.Equal(t, known, w.get(s, eu))
+		require.LessOrEqual(t, time.Since(began), 5*time.Second)
+		began = time.Now()
+		_, err := s.Get(t.Context(), shop)
+		w.requireUnavailable(err, "orchestrator", "does not answer")
+		require.LessOrEqual(t, time.Since(began), 5*time.Second)
+	})
 }
+
+// answering is a server without a network.
+type answering func(r *http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (a answering) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
 
 func TestAnswersThatAreNoneAreNamed(t *testing.T) {
 	other := answers()["projects/Lab"]
