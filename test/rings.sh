@@ -79,12 +79,22 @@ packages() { (cd test && go list ./... | grep -Ev "$1"); }
 # concurrent are the packages of the product that start goroutines.
 concurrent() { git grep -lE '^\s+go [a-z]|\.Go\(' -- 'api/*.go' 'pkg/*.go' ':!*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|'; }
 
+# unit_tests runs those of the product's module. Most packages wait more than they work: there is one more at a time than
+# processors. The tests of pkg/release take all processors, and so they run by themselves.
+unit_tests() {
+	local alone status=0
+	alone=$(go list ./pkg/release)
+	tests unit . -p $(($(getconf _NPROCESSORS_ONLN) + 1)) -parallel $AT_ONCE -timeout 10m $(go list ./... | grep -vx "$alone") || status=1
+	tests release . -parallel $AT_ONCE -timeout 10m "$alone" || status=1
+	return $status
+}
+
 ring_test() {
 	export GOGC=${GOGC:-400} # tests are short: collecting garbage takes a third of their time otherwise
 	namespaces || say "some tests will be NOT RUN: they need user namespaces"
 	build_tools "${TOOLS[@]}" >"$LOGS/tools.log" 2>&1 & # beside tests that need none of them
 	local tools=$!
-	group "unit tests" tests unit . -parallel $AT_ONCE -timeout 10m ./...
+	group "unit tests" unit_tests
 	group "signpost-dns" tests dns cmd/signpost-dns -timeout 10m ./...
 	wait $tools || { cat "$LOGS/tools.log"; die "the programs of the main story could not be built"; }
 	group "main story, simulator, tenants" tests plain test -timeout 10m "${PLAIN[@]}"
