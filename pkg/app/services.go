@@ -82,11 +82,8 @@ func (l lifecycle) Events(ctx context.Context, owner intent.Path) ([]intent.Even
 
 // Status answers where a group stands.
 func (l lifecycle) Status(ctx context.Context, group intent.Path) (intent.Status, error) {
-	snapshot, err := l.Snapshot(ctx, group)
+	snapshot, err := l.FullSnapshot(ctx, group)
 	if err != nil {
-		return intent.Status{}, err
-	}
-	if snapshot.Undeployed, err = l.Undeployed(ctx, &snapshot); err != nil {
 		return intent.Status{}, err
 	}
 	snapshot.Idle = l.idle()

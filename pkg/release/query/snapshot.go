@@ -108,12 +108,24 @@ type Reader struct {
 	ListZone func(ctx context.Context, project string, of bundle.Publisher, further bool) ([]publisher.Set, error)
 }
 
-// Snapshot reads what is known of a group.
+// Snapshot reads what is known of a group, as it is at one time.
 func (s *Reader) Snapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
-	return state.RetryOnConflict(group, func() (Snapshot, error) { return s.trySnapshot(ctx, group) })
+	return s.atOnce(ctx, group, state.Ahead{}, func(ctx context.Context) (Snapshot, error) { return s.readSnapshot(ctx, group, nil) })
 }
 
-func (s *Reader) trySnapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
+// FullSnapshot reads a snapshot, and the documents that differ from its release, at the same time.
+func (s *Reader) FullSnapshot(ctx context.Context, owner intent.Path) (Snapshot, error) {
+	return s.atOnce(ctx, owner, s.documentsOf(owner), func(ctx context.Context) (Snapshot, error) {
+		snap, err := s.readSnapshot(ctx, owner, s.inputsOf)
+		if err == nil {
+			snap.Undeployed, err = s.Undeployed(ctx, &snap)
+		}
+		return snap, err
+	})
+}
+
+// readSnapshot reads a snapshot. Parameter more is what the caller is going to read besides; nil: nothing.
+func (s *Reader) readSnapshot(ctx context.Context, group intent.Path, more func(*Snapshot) state.Ahead) (Snapshot, error) {
 	snap := Snapshot{Owner: state.GroupOwner(group), Clusters: map[string]ClusterReport{}}
 	doc, l, err := state.Owned(ctx, s.Store, group)
 	if snap.Lifecycle = l; err != nil || l.Seq == 0 {
@@ -126,6 +138,9 @@ func (s *Reader) trySnapshot(ctx context.Context, group intent.Path) (Snapshot, 
 	if err != nil {
 		return snap, err
 	}
+	if err := s.readAhead(ctx, &snap.Lifecycle, pointer); err != nil {
+		return snap, err
+	}
 	if snap.Objects, err = s.Contexts.Objects(ctx, pointer); err != nil {
 		return snap, err
 	}
@@ -133,7 +148,7 @@ func (s *Reader) trySnapshot(ctx context.Context, group intent.Path) (Snapshot, 
 	if snap.Committed {
 		snap.Current = pointer.Since
 	}
-	if err := s.snapRelease(ctx, &snap); err != nil {
+	if err := s.snapRelease(ctx, &snap, more); err != nil {
 		return snap, err
 	}
 	names := slices.AppendSeq(slices.Collect(maps.Keys(pointer.Clusters)), maps.Keys(pointer.Withdrawn))
@@ -169,15 +184,18 @@ func (s *Reader) trySnapshot(ctx context.Context, group intent.Path) (Snapshot, 
 }
 
 // snapRelease reads the wanted release and folds what is observed into it.
-func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot) error {
+func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot, more func(*Snapshot) state.Ahead) error {
 	release, err := s.LoadRelease(ctx, snap.Lifecycle.ContextID)
 	if err != nil {
+		return err
+	}
+	snap.Group, snap.Inputs = snap.Lifecycle.Placed(release.Group), release.Inputs
+	if err := s.readRest(ctx, snap, more); err != nil {
 		return err
 	}
 	if snap.AppContext, err = s.reportAppContext(ctx, &snap.Lifecycle); err != nil {
 		return err
 	}
-	snap.Group, snap.Inputs = snap.Lifecycle.Placed(release.Group), release.Inputs
 	if snap.GivenUp, err = s.Sharing.GivenUp(ctx, snap.Lifecycle, release.Group); err != nil {
 		return err
 	}

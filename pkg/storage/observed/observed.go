@@ -112,7 +112,8 @@ func ServiceKey(s address.Service) string {
 	return servicePrefix(s.Cluster) + s.Namespace + "/" + s.Name
 }
 
-func deploymentKey(cluster, namespace, name string) string {
+// DeploymentKey is where the observation of a Deployment is.
+func DeploymentKey(cluster, namespace, name string) string {
 	return deploymentPrefix(cluster) + namespace + "/" + name
 }
 
@@ -122,7 +123,15 @@ func deploymentPrefix(cluster string) string { return clusterPrefix(cluster) + d
 
 func publishedPrefix(cluster string) string { return clusterPrefix(cluster) + publishedFolder + "/" }
 
-func reachabilityKey(cluster string) string { return clusterPrefix(cluster) + reachability }
+// ReachabilityKey is where it is written whether a cluster can be reached.
+func ReachabilityKey(cluster string) string { return clusterPrefix(cluster) + reachability }
+
+// EndpointKeys are where it is written when a DNSEndpoint was published, and how its names are
+// answered.
+func EndpointKeys(cluster, namespace, endpoint string) []string {
+	of := namespace + "/" + endpoint
+	return []string{publishedPrefix(cluster) + of, answerPrefix(cluster) + of}
+}
 
 // parseService takes a service key apart; ok is false for other keys.
 func parseService(key string) (s address.Service, ok bool) {
@@ -178,7 +187,7 @@ func (s *Store) Service(ctx context.Context, name address.Service) (*Service, er
 // Reachability answers whether the cluster could be reached, nil when nobody
 // has tried yet.
 func (s *Store) Reachability(ctx context.Context, cluster string) (*Reachability, error) {
-	return read[Reachability](ctx, s, reachabilityKey(cluster))
+	return read[Reachability](ctx, s, ReachabilityKey(cluster))
 }
 
 // Reachabilities answers which clusters could be reached, by their names: of
@@ -195,7 +204,7 @@ func (s *Store) Reachabilities(ctx context.Context) (map[string]Reachability, er
 func (s *Store) ReachabilitiesOf(ctx context.Context, clusters []string) (map[string]Reachability, error) {
 	keys := make([]string, len(clusters)) // not nil: none are asked for
 	for n, cluster := range clusters {
-		keys[n] = reachabilityKey(cluster)
+		keys[n] = ReachabilityKey(cluster)
 	}
 	items, _, err := s.kv.Range(ctx, kv.Range{Keys: keys})
 	if err != nil {
@@ -214,7 +223,7 @@ func (s *Store) ReachabilitiesOf(ctx context.Context, clusters []string) (map[st
 // Deployment answers the state of a Deployment, nil when it cannot be
 // observed.
 func (s *Store) Deployment(ctx context.Context, cluster, namespace, name string) (*Deployment, error) {
-	return read[Deployment](ctx, s, deploymentKey(cluster, namespace, name))
+	return read[Deployment](ctx, s, DeploymentKey(cluster, namespace, name))
 }
 
 // Published answers when some DNSEndpoints of a namespace were published, by their names.

@@ -106,7 +106,7 @@ func last[T any](w *Writer, key string) T {
 
 // Reachability is what was last written, the zero value for nothing.
 func (w *Writer) Reachability() Reachability {
-	return last[Reachability](w, reachabilityKey(w.cluster))
+	return last[Reachability](w, ReachabilityKey(w.cluster))
 }
 
 // SetDeployment writes the state of a Deployment, if it changed. Since moves only
@@ -115,18 +115,18 @@ func (w *Writer) SetDeployment(ctx context.Context, namespace, name string, d De
 	if before := w.Deployment(namespace, name); before.Available == d.Available && !before.Since.IsZero() {
 		d.Since = before.Since
 	}
-	return w.set(ctx, deploymentKey(w.cluster, namespace, name), d)
+	return w.set(ctx, DeploymentKey(w.cluster, namespace, name), d)
 }
 
 // Deployment is what was last written of a Deployment, the zero value for
 // nothing.
 func (w *Writer) Deployment(namespace, name string) Deployment {
-	return last[Deployment](w, deploymentKey(w.cluster, namespace, name))
+	return last[Deployment](w, DeploymentKey(w.cluster, namespace, name))
 }
 
 // RemoveDeployment forgets a Deployment that is none of ours any more.
 func (w *Writer) RemoveDeployment(ctx context.Context, namespace, name string) error {
-	return w.remove(ctx, deploymentKey(w.cluster, namespace, name))
+	return w.remove(ctx, DeploymentKey(w.cluster, namespace, name))
 }
 
 // SetPublished makes the DNSEndpoints ("namespace/name") that are published those of
@@ -195,12 +195,12 @@ func (w *Writer) SetReachability(ctx context.Context, r Reachability) error {
 	if before := w.Reachability(); before.Reachable == r.Reachable && !before.Since.IsZero() {
 		r.Since = before.Since
 	}
-	return w.set(ctx, reachabilityKey(w.cluster), r)
+	return w.set(ctx, ReachabilityKey(w.cluster), r)
 }
 
 // RemoveReachability forgets a cluster that nobody looks at any more.
 func (w *Writer) RemoveReachability(ctx context.Context) error {
-	return w.remove(ctx, reachabilityKey(w.cluster))
+	return w.remove(ctx, ReachabilityKey(w.cluster))
 }
 
 func (w *Writer) set(ctx context.Context, key string, value any) error {

@@ -19,6 +19,9 @@ const prefix = "/signpost/name/"
 
 func (k Key) path() string { return prefix + url.PathEscape(k.View) + "/" + url.PathEscape(k.Name) }
 
+// Path is the key of the claim of a name.
+func Path(of Key) string { return of.path() }
+
 // Keys are those of claims and of the claims of the names above them. Below are the prefixes of
 // the tree below them.
 func Keys(keys []Key) (paths, below []string) {

@@ -1,0 +1,145 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/ownership"
+	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
+)
+
+// atOnce has a snapshot of an owner read the store as it is at one time. It reads in one request
+// the first that each snapshot needs, and more.
+func (s *Reader) atOnce(ctx context.Context, owner intent.Path, more state.Ahead, read func(context.Context) (Snapshot, error)) (Snapshot, error) {
+	first := state.Ahead{
+		Documents: append(more.Documents, state.LifecyclePath(owner), state.DrainedPath),
+		Keys:      appcontext.Keys(state.GroupOwner(owner)), Prefixes: more.Prefixes,
+	}
+	if !intent.IsName(owner) { // that of a name is in its lifecycle
+		first.Documents = append(first.Documents, owner)
+	}
+	return state.RetryOnConflict(owner, func() (Snapshot, error) {
+		ctx, end, err := state.ReadAtOnce(ctx, s.Store, first)
+		if err != nil {
+			return Snapshot{}, err
+		}
+		defer end()
+		snap, err := read(ctx)
+		if errors.Is(err, kv.ErrCompacted) {
+			err = &intent.Error{Code: intent.PreconditionFailed, Detail: "the store was compacted meanwhile", Err: err}
+		}
+		return snap, err
+	})
+}
+
+// readAhead reads in one request what the lifecycle and the pointer of an owner lead to.
+func (s *Reader) readAhead(ctx context.Context, l *state.Lifecycle, pointer appcontext.Pointer) error {
+	ahead := state.Ahead{Prefixes: pointer.Resources()}
+	if !s.Remembers(l.ContextID) {
+		ahead.Prefixes = append(ahead.Prefixes, state.ReleaseKeys(l.ContextID))
+	}
+	for _, use := range slices.Concat(l.Uses, l.Draining) {
+		ahead.Documents = append(ahead.Documents, state.LifecyclePath(use.Record))
+		ahead.Keys = append(ahead.Keys, appcontext.Keys(use.Owner())...)
+	}
+	return state.ReadAhead(ctx, s.Store, ahead)
+}
+
+// readRest reads in one request what the release and the objects of a snapshot lead to. Whatever is
+// left out here is read when it is needed.
+func (s *Reader) readRest(ctx context.Context, snap *Snapshot, more func(*Snapshot) state.Ahead) error {
+	if s.DocumentKey == nil {
+		return nil // nothing is read ahead
+	}
+	ahead := snap.needed()
+	for _, use := range slices.Concat(snap.Lifecycle.Uses, snap.Lifecycle.Draining) {
+		of, err := s.neededOf(ctx, use, snap.Group.Project.Namespace)
+		if err != nil {
+			return err
+		}
+		ahead.Keys, ahead.Prefixes = append(ahead.Keys, of.Keys...), append(ahead.Prefixes, of.Prefixes...)
+	}
+	if more != nil {
+		documents := more(snap)
+		ahead.Documents, ahead.Prefixes = documents.Documents, append(ahead.Prefixes, documents.Prefixes...)
+	}
+	return state.ReadAhead(ctx, s.Store, ahead)
+}
+
+// needed is what a snapshot follows from, besides its external-dns.
+func (snap *Snapshot) needed() state.Ahead {
+	var ahead state.Ahead
+	for cluster, ids := range snap.objectsByCluster() {
+		ahead.Keys = append(ahead.Keys, clusterKeys(cluster)...)
+		for _, id := range ids {
+			ahead.Keys = append(ahead.Keys, ledger.Key(id))
+			if id.IsEndpoint() {
+				ahead.Keys = append(ahead.Keys, observed.EndpointKeys(cluster, id.Namespace, id.Name)...)
+			}
+		}
+	}
+	for _, c := range snap.Group.Clusters {
+		ahead.Keys = append(ahead.Keys, clusterKeys(c.Name)...)
+	}
+	for _, b := range snap.Group.Bindings {
+		for _, cluster := range b.Sources {
+			if b.Service != "" {
+				ahead.Keys = append(ahead.Keys, observed.ServiceKey(address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}))
+			}
+		}
+	}
+	for _, request := range ownership.RequestsOf(snap.Group) {
+		ahead.Keys = append(ahead.Keys, nameclaim.Path(request.Key))
+	}
+	return ahead
+}
+
+func clusterKeys(cluster string) []string {
+	return []string{observed.ReachabilityKey(cluster), ledger.AbandonedPrefix + cluster}
+}
+
+// neededOf is what the report of an external-dns follows from, as far as its pointer tells.
+func (s *Reader) neededOf(ctx context.Context, use state.Use, namespace string) (state.Ahead, error) {
+	pointer, err := s.Contexts.Current(ctx, use.Owner())
+	deployment := observed.DeploymentKey(use.Cluster, namespace, provider.DeploymentName(use.Record.Name(), use.Scope))
+	return state.Ahead{Keys: append(clusterKeys(use.Cluster), deployment), Prefixes: pointer.Resources()}, err
+}
+
+// documentsOf is what differences of an owner's documents follow from, as far as its path tells.
+// Names are released as they are written.
+func (s *Reader) documentsOf(owner intent.Path) state.Ahead {
+	if intent.IsName(owner) {
+		return state.Ahead{}
+	}
+	project := intent.Join("projects", owner.Segment("projects"))
+	return state.Ahead{
+		Documents: []intent.Path{project},
+		Prefixes:  []string{state.Below(s.Store, owner), state.Collection(s.Store, string(project)+"/dns-update-records")},
+	}
+}
+
+// inputsOf is what differences of documents follow from, as far as a release tells: its inputs, and
+// what may have come since.
+func (s *Reader) inputsOf(snap *Snapshot) state.Ahead {
+	var ahead state.Ahead
+	for _, input := range snap.Inputs {
+		ahead.Documents = append(ahead.Documents, input.Path)
+		switch intent.KindOf(input.Path).One {
+		case "LogicalCloud":
+			ahead.Prefixes = append(ahead.Prefixes, state.Collection(s.Store, string(input.Path)+"/cluster-references"))
+			ahead.Documents = append(ahead.Documents, input.Path.Child("kv-pairs", intent.AssociationName))
+		case "Cluster":
+			ahead.Documents = append(ahead.Documents, input.Path.Child("kv-pairs", intent.AssociationName))
+		}
+	}
+	return ahead
+}
