@@ -99,12 +99,14 @@ func TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider(t *testing.T) {
 		costs[others] = map[string]storeCost{}
 		measure := func(what string, do func() error) { costs[others][what] = store.of(t, what, do) }
 		step := func() error { return w.step(prod) }
-		measure("plan", func() error { _, err := w.service.Plan(ann(prod), prod, intent.Instantiate, 0); return err })
+		measure("first plan", func() error { _, err := w.service.Plan(ann(prod), prod, intent.Instantiate, 0); return err })
 		measure("accept", func() error { _, err := w.service.Instantiate(ann(prod), prod, "", "ann"); return err })
 		measure("first step", step)
 		w.settle(prod)
 		measure("step at rest", step)
-		require.NoError(t, w.service.Renderer.KeepHealth(t.Context())) // as a controller does
+		require.NoError(t, w.service.KeepHealth(t.Context())) // as a controller does
+		measure("plan", func() error { _, err := w.service.Plan(ann(prod), prod, intent.Update, 0); return err })
+		require.LessOrEqual(t, costs[others]["plan"].Reads, 10)
 		recorded, reads := recorder.Record(t.Context())
 		measure("status", func() error { _, err := w.service.FullSnapshot(recorded, prod); return err })
 		require.LessOrEqual(t, costs[others]["status"].Reads, 4)

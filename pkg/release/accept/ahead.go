@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -40,6 +41,40 @@ func readNameAtOnce(ctx context.Context, s *Planner, owner intent.Path, r state.
 	}
 	learn, err := state.ReadAheadAs(ctx, s.Store, kind, owner, ahead)
 	return ctx, func() { learn(); ended() }, err
+}
+
+// readGroupAtOnce has a plan of a group, or of a logical cloud, read everything as it is at one time. It
+// reads in one request the documents below the owner, and what is current of it. Another one reads what
+// the release of now leads to.
+func readGroupAtOnce(ctx context.Context, s *Planner, owner intent.Path) (_ context.Context, end func(), err error) {
+	if intent.IsName(owner) || s.DocumentKey == nil {
+		return ctx, func() {}, nil
+	}
+	first := inputs.AheadOf(s.Store, owner)
+	first.Documents = append(first.Documents, owner, state.LifecyclePath(owner), state.DrainedPath)
+	first.Keys = appcontext.Keys(state.GroupOwner(owner))
+	first.Prefixes = append(first.Prefixes, ledger.AbandonedPrefix, state.Collection(s.Store, "projects"))
+	ctx, end, err = state.ReadAtOnce(ctx, s.Store, first)
+	if err != nil {
+		return ctx, end, err
+	}
+	l, err := s.StoredLifecycle(ctx, owner)
+	if err != nil || !l.Deployed() {
+		return ctx, end, err
+	}
+	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(owner))
+	if err != nil {
+		return ctx, end, err
+	}
+	release, err := s.LoadRelease(ctx, l.ContextID)
+	if err != nil {
+		return ctx, end, nil //nolint:nilerr // the plan reads it again if it needs it
+	}
+	then := inputs.Ahead(s.Store, release.Inputs)
+	needed := render.Needed(l.Placed(release.Group))
+	then.Documents, then.Keys = append(then.Documents, needed.Documents...), needed.Keys
+	then.Prefixes = append(then.Prefixes, pointer.Resources()...)
+	return ctx, end, state.ReadAhead(ctx, s.Store, then)
 }
 
 // readRest reads in one request what the draft of a name leads to, and what is current of it.

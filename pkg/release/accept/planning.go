@@ -19,6 +19,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // Plan tells what an action would do to a group, and changes nothing. An empty
@@ -26,13 +27,23 @@ import (
 // revision of a rollback, 0 for the one before the current.
 func (s *Planner) Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error) {
 	return state.RetryOnConflict(owner, func() (intent.Plan, error) {
-		p, err := s.buildPlan(ctx, owner, state.Request{Action: action, To: to}, true)
-		if err == nil {
-			s.Tenancy.WarnOfExistingRecords(ctx, p)
-			err = errors.Join(s.Sharing.WarnOfPublishers(ctx, p), s.warnOfFormerDNS(ctx, p), warnOfSilence(ctx, s, p))
-		}
-		return p.View, err
+		view, err := tryPlan(ctx, s, owner, state.Request{Action: action, To: to})
+		return view, snapshot.Again(err)
 	})
+}
+
+func tryPlan(ctx context.Context, s *Planner, owner intent.Path, r state.Request) (intent.Plan, error) {
+	ctx, end, err := readGroupAtOnce(ctx, s, owner)
+	defer end()
+	if err != nil {
+		return intent.Plan{}, err
+	}
+	p, err := s.buildPlan(ctx, owner, r, true)
+	if err == nil {
+		s.Tenancy.WarnOfExistingRecords(ctx, p)
+		err = errors.Join(s.Sharing.WarnOfPublishers(ctx, p), s.warnOfFormerDNS(ctx, p), warnOfSilence(ctx, s, p))
+	}
+	return p.View, err
 }
 
 // buildPlan tells what a request would do. Objects are in its view only where somebody is

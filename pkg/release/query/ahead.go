@@ -2,19 +2,19 @@ package query
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
-	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // atOnce has a snapshot of an owner read the store as it is at one time. It reads in one request
@@ -34,19 +34,14 @@ func (s *Reader) atOnce(ctx context.Context, owner intent.Path, more state.Ahead
 		}
 		defer end()
 		snap, err := read(ctx)
-		if errors.Is(err, kv.ErrCompacted) {
-			err = &intent.Error{Code: intent.PreconditionFailed, Detail: "the store was compacted meanwhile", Err: err}
-		}
-		return snap, err
+		return snap, snapshot.Again(err)
 	})
 }
 
-// readAhead reads in one request what the lifecycle and the pointer of an owner lead to.
+// readAhead reads in one request what the lifecycle and the pointer of an owner lead to, besides
+// the release, which is remembered as a rule.
 func (s *Reader) readAhead(ctx context.Context, l *state.Lifecycle, pointer appcontext.Pointer) error {
 	ahead := state.Ahead{Prefixes: pointer.Resources()}
-	if !s.Remembers(l.ContextID) {
-		ahead.Prefixes = append(ahead.Prefixes, state.ReleaseKeys(l.ContextID))
-	}
 	for _, use := range slices.Concat(l.Uses, l.Draining) {
 		ahead.Documents = append(ahead.Documents, state.LifecyclePath(use.Record))
 		ahead.Keys = append(ahead.Keys, appcontext.Keys(use.Owner())...)
@@ -54,8 +49,8 @@ func (s *Reader) readAhead(ctx context.Context, l *state.Lifecycle, pointer appc
 	return state.ReadAhead(ctx, s.Store, ahead)
 }
 
-// readRest reads in one request what the release and the objects of a snapshot lead to. Whatever is
-// left out here is read when it is needed.
+// readRest reads in one request what the release and the objects of a snapshot lead to. Other
+// things are read when they are needed.
 func (s *Reader) readRest(ctx context.Context, snap *Snapshot, more func(*Snapshot) state.Ahead) error {
 	if s.DocumentKey == nil {
 		return nil // nothing is read ahead
@@ -120,26 +115,8 @@ func (s *Reader) documentsOf(owner intent.Path) state.Ahead {
 	if intent.IsName(owner) {
 		return state.Ahead{}
 	}
-	project := intent.Join("projects", owner.Segment("projects"))
-	return state.Ahead{
-		Documents: []intent.Path{project},
-		Prefixes:  []string{state.Below(s.Store, owner), state.Collection(s.Store, string(project)+"/dns-update-records")},
-	}
+	return inputs.AheadOf(s.Store, owner)
 }
 
-// inputsOf is what differences of documents follow from, as far as a release tells: its inputs, and
-// what may have come since.
-func (s *Reader) inputsOf(snap *Snapshot) state.Ahead {
-	var ahead state.Ahead
-	for _, input := range snap.Inputs {
-		ahead.Documents = append(ahead.Documents, input.Path)
-		switch intent.KindOf(input.Path).One {
-		case "LogicalCloud":
-			ahead.Prefixes = append(ahead.Prefixes, state.Collection(s.Store, string(input.Path)+"/cluster-references"))
-			ahead.Documents = append(ahead.Documents, input.Path.Child("kv-pairs", intent.AssociationName))
-		case "Cluster":
-			ahead.Documents = append(ahead.Documents, input.Path.Child("kv-pairs", intent.AssociationName))
-		}
-	}
-	return ahead
-}
+// inputsOf is what differences of documents follow from, as far as a release tells.
+func (s *Reader) inputsOf(snap *Snapshot) state.Ahead { return inputs.Ahead(s.Store, snap.Inputs) }

@@ -50,12 +50,6 @@ const ReleasePrefix = "/signpost/release/"
 
 func releaseKey(contextID string) string { return ReleasePrefix + contextID + "/" }
 
-// Remembers tells whether a release can be had without the store.
-func (s *Store) Remembers(contextID string) bool {
-	_, known := s.releases.Get(contextID)
-	return known
-}
-
 // ReleaseKeys is what the keys of a release begin with.
 func ReleaseKeys(contextID string) string { return releaseKey(contextID) }
 

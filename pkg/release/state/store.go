@@ -101,12 +101,3 @@ func Collection(s *Store, collection string) string {
 	}
 	return strings.TrimSuffix(s.DocumentKey(intent.Join(collection, "x")), "x")
 }
-
-// Below is the prefix of the keys of all documents below a path; empty if KV does not have
-// them.
-func Below(s *Store, path intent.Path) string {
-	if s.DocumentKey == nil {
-		return ""
-	}
-	return strings.TrimSuffix(s.DocumentKey(path.Child("a", "b")), "a//b")
-}

@@ -22,10 +22,10 @@ func names(snap query.Snapshot) []intent.NameStatus {
 		return out
 	}
 	for n, b := range snap.Group.Bindings {
-		synced := synced(snap, b, snap.Choices[n])
+		synced, of := synced(snap, b, snap.Choices[n]), publicationOf(snap, b)
 		for h, host := range b.Hosts {
 			choice := snap.Choices[n][h]
-			out = append(out, hostNames(snap, b, host, choice, conditions(snap, b, host, choice, synced))...)
+			out = append(out, of.hostNames(b, host, choice, of.conditions(b, host, choice, synced))...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b intent.NameStatus) int {
@@ -36,7 +36,7 @@ func names(snap query.Snapshot) []intent.NameStatus {
 
 // hostNames lists a host by record type; one without any target appears as A.
 // A rejected target is listed once, where it would have been.
-func hostNames(snap query.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, conditions []intent.StatusCondition) []intent.NameStatus {
+func (p publication) hostNames(b plan.Binding, host plan.Host, choice address.Choice, conditions []intent.StatusCondition) []intent.NameStatus {
 	var out []intent.NameStatus
 	for _, sets := range together(endpoints.Sets(host, choice)) {
 		out = append(out, nameStatus(b, host, sets, choice, conditions))
@@ -45,7 +45,7 @@ func hostNames(snap query.Snapshot, b plan.Binding, host plan.Host, choice addre
 		out = append(out, nameStatus(b, host, []address.Set{{Type: "A"}}, choice, conditions))
 	}
 	for i := range out {
-		prove(snap, b, &out[i])
+		p.prove(&out[i])
 	}
 	for _, r := range choice.Rejected {
 		at := max(0, slices.IndexFunc(out, func(s intent.NameStatus) bool { return s.Type == typeOf(r.Target) }))
@@ -111,9 +111,10 @@ func nameStatus(b plan.Binding, host plan.Host, sets []address.Set, choice addre
 
 // conditions judges a name, which shares a DNSEndpoint with the others of its
 // binding; all but what authoritative servers answer, which differs by type.
-func conditions(snap query.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) []intent.StatusCondition {
+func (p publication) conditions(b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) []intent.StatusCondition {
 	synced.Message = strings.Join(append([]string{synced.Message}, choice.Health...), "; ")
-	published := shared(snap, b, host, published(snap, b, host, choice, synced))
+	snap := p.snap
+	published := shared(snap, b, host, p.published(b, host, choice, synced))
 	if choice.Kept {
 		synced = condition(snap, "Synced", "False", "RemovalFrozen", removalFrozen(host.Name, b.Record))
 		synced.LastTransitionTime = snap.HeldSince(b)

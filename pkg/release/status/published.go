@@ -17,30 +17,39 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
-// publication is what is known of the names of a binding at the DNS provider.
+// publication is what is known of the names of a binding at the DNS provider. They share a DNSEndpoint.
 type publication struct {
-	snap  query.Snapshot
-	by    query.ProviderReport
-	entry ledger.Entry       // of the DNSEndpoint
-	seen  observed.Published // of the DNSEndpoint, in some state
+	snap   query.Snapshot
+	by     query.ProviderReport
+	id     bundle.ID          // of the DNSEndpoint
+	entry  ledger.Entry       // likewise
+	seen   observed.Published // of the DNSEndpoint, in some state
+	dryRun bool
+}
+
+// publicationOf is that of a binding.
+func publicationOf(snap query.Snapshot, b plan.Binding) publication {
+	by, _ := providerOf(snap, b)
+	id, spec := endpointOf(snap, b), by.Record.Spec
+	return publication{
+		snap: snap, by: by, id: id, entry: snap.Clusters[b.Cluster].Entries[id], seen: by.Published[id.Name],
+		dryRun: externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs),
+	}
 }
 
 // published judges whether a name of a binding is at the DNS provider. It is if
 // external-dns is available, and has synchronized since it read the present DNSEndpoint.
 // If that cannot be observed it is Unknown (I6).
-func published(snap query.Snapshot, b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) intent.StatusCondition {
-	by, _ := providerOf(snap, b)
-	id := endpointOf(snap, b)
-	p := publication{snap, by, snap.Clusters[b.Cluster].Entries[id], by.Published[id.Name]}
-	spec := by.Record.Spec
+func (p publication) published(b plan.Binding, host plan.Host, choice address.Choice, synced intent.StatusCondition) intent.StatusCondition {
+	by := p.by
 	switch {
 	case !choice.Some():
 		return p.says("False", "NoAddress", noAddress(b, host, choice))
 	case len(endpoints.Sets(host, choice)) == 0:
 		return p.says("False", "NoAddress", "no cluster has an address of the recordTypes that the intent allows")
-	case spec.Suspend:
+	case by.Record.Spec.Suspend:
 		return p.says("False", "Suspended", suspendedRecord)
-	case externaldns.DryRun(spec.Parameters, spec.Environment, spec.ExtraArgs):
+	case p.dryRun:
 		return p.says("False", "DryRun", "dry-run is set: external-dns changes nothing")
 	case by.Cluster.Abandoned != nil:
 		return p.says("Unknown", "ClusterAbandoned", "the cluster of its external-dns, "+b.Cluster+", is abandoned: the name stays as it is until another external-dns takes it over", by.Cluster.Abandoned.Since)
@@ -54,7 +63,7 @@ func published(snap query.Snapshot, b plan.Binding, host plan.Host, choice addre
 		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, p.who()+" is not available"), by.Observed.Since)
 	case !by.Observed.Available:
 		return p.says("False", "ExternalDNSNotAvailable", cmp.Or(by.Observed.Message, p.who()+" is not available"), p.entry.Since)
-	case snap.Suspended:
+	case p.snap.Suspended:
 		return p.says("Unknown", "Suspended", suspendedGroup)
 	case synced.Status != "True":
 		return p.says("False", "NotSynced", synced.Message, synced.LastTransitionTime)

@@ -6,18 +6,17 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/release/query"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // prove adds what authoritative servers answered, and the condition that follows. Their
 // answers about other targets say nothing of the present ones (I6).
-func prove(snap query.Snapshot, b plan.Binding, s *intent.NameStatus) {
+func (p publication) prove(s *intent.NameStatus) {
+	snap := p.snap
 	c := condition(snap, "Verified", "Unknown", string(verify.NotAsked), "the authoritative servers were not asked yet")
 	c.LastTransitionTime = later(c.LastTransitionTime, snap.Current)
-	answer := answerTo(snap, b, *s)
-	s.Stages = stages(snap, b, answer)
+	answer := p.answerTo(*s)
+	s.Stages = p.stages(answer)
 	if answer != nil {
 		c = condition(snap, "Verified", verify.Verdict(answer.Verdict).Status(), answer.Verdict, answer.Message)
 		c.LastTransitionTime = answer.Since
@@ -30,16 +29,13 @@ func prove(snap query.Snapshot, b plan.Binding, s *intent.NameStatus) {
 
 // stages are when the last change of the binding's DNSEndpoint came how far, and since when a name is answered. Of a type
 // that the change left alone, that may be earlier.
-func stages(snap query.Snapshot, b plan.Binding, answer *observed.NameAnswer) *intent.Stages {
-	id := endpointOf(snap, b)
-	entry := snap.Clusters[b.Cluster].Entries[id]
-	if entry.Stages == nil {
+func (p publication) stages(answer *observed.NameAnswer) *intent.Stages {
+	if p.entry.Stages == nil {
 		return nil
 	}
-	s := *entry.Stages
-	by, _ := providerOf(snap, b)
-	if seen := by.Published[id.Name]; seen.Of(entry.UID, entry.Generation) {
-		s.Published = later(seen.At, s.Written) // the publisher may be faster than the note that the DNSEndpoint is there
+	s := *p.entry.Stages
+	if p.put() {
+		s.Published = later(p.seen.At, s.Written) // the publisher may be faster than the note that the DNSEndpoint is there
 	}
 	if answer != nil && answer.Verdict == string(verify.Matches) {
 		s.Answered = answer.Since
@@ -49,9 +45,8 @@ func stages(snap query.Snapshot, b plan.Binding, answer *observed.NameAnswer) *i
 
 // answerTo is what they said of a name and type with its targets of now, nil for
 // nothing.
-func answerTo(snap query.Snapshot, b plan.Binding, s intent.NameStatus) *observed.NameAnswer {
-	by, _ := providerOf(snap, b)
-	names := by.Answers[endpointOf(snap, b).Name].Names
+func (p publication) answerTo(s intent.NameStatus) *observed.NameAnswer {
+	names := p.by.Answers[p.id.Name].Names
 	at := slices.IndexFunc(names, func(n observed.NameAnswer) bool {
 		return n.Name == s.Name && n.Type == s.Type && slices.EqualFunc(n.Targets, s.Targets, sameTarget)
 	})

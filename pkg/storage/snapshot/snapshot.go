@@ -161,6 +161,15 @@ func (s *Store) pinned(ctx context.Context, at *Snapshot, r kv.Range) ([]kv.Item
 	return items, revision, err
 }
 
+// Again has a caller begin again whose revision was compacted: it makes the error one of a read that
+// was overtaken. Other errors stay as they are.
+func Again(err error) error {
+	if !errors.Is(err, kv.ErrCompacted) {
+		return err
+	}
+	return &intent.Error{Code: intent.PreconditionFailed, Detail: "the store was compacted meanwhile", Err: err}
+}
+
 // Txn implements kv.KV. It ends the snapshot of the context, and those around it.
 func (s *Store) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
 	at, _ := ctx.Value(snapshotKey{}).(*Snapshot)
