@@ -24,6 +24,12 @@ func inDrafts() []bugs.Bug {
 			Replacement: "		case resolve.AliasAlone(g.Types) != resolve.AliasAlone(first.Types) && len(publishers) > 2:",
 		},
 		{
+			Name: "shared name of one group", File: "pkg/release/sharing/kept.go",
+			Breaks:      "a plan shows a shared name without the addresses of the other groups",
+			Text:        "stay); len(also.Names) > 0 {",
+			Replacement: "stay); len(also.Names) > 1 {",
+		},
+		{
 			Name: "what stays is removed", File: "pkg/release/removal/guard.go",
 			Breaks:      "a name that stays counts among those that go",
 			Text:        "func(name string, _ bool) bool { return after[record][name] }",
@@ -40,6 +46,18 @@ func inReleases() []bugs.Bug {
 			Breaks:      "a context is committed although a worker has just forgotten an address that it publishes",
 			Text:        "slices.Concat(on.next.Losses.When, on.next.Relies(on.pointer))",
 			Replacement: "slices.Clone(on.next.Losses.When)",
+		},
+		{
+			Name: "names that read alone", File: "pkg/release/reconcile/together.go",
+			Breaks:      "names of one turn of the resync read each for itself",
+			Text:        "	if err != nil || snapshot.ViewOf(ctx) == nil {",
+			Replacement: "	if err != nil || snapshot.ViewOf(ctx) == nil || len(lifecycles) > 1 {",
+		},
+		{
+			Name: "sweep that compares nothing", File: "pkg/release/controller/sweep.go",
+			Breaks:      "a sweep finds nothing to do although something was written since the last one",
+			Text:        "return is != keys{} && s.is == is }",
+			Replacement: "return is != keys{} && s.is != keys{} }",
 		},
 		{
 			Name: "another nameserver", File: "pkg/release/offers/offers.go",
