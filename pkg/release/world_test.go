@@ -90,8 +90,6 @@ type world struct {
 }
 
 // packer is that of all worlds.
-//
-//nolint:gochecknoglobals // made once, and safe for all tests
 var packer = sync.OnceValue(func() *packed.Packer { return new(packed.Packer) })
 
 // newWorld is a world without documents.
