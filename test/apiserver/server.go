@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -270,25 +271,42 @@ func (s *Server) remove(path string, options Object) (int, Object) {
 func (s *Server) list(path string, query url.Values, brief bool) Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	items := []any{}
-	all := s.kinds[kindOf(path)]
+	all := maps.Clone(s.kinds[kindOf(path)])
 	if name, one := strings.CutPrefix(query.Get("fieldSelector"), "metadata.name="); one { // of one namespace
 		all = map[string]Object{}
 		if found := s.objects[path+"/"+name]; found != nil {
 			all[path+"/"+name] = found
 		}
 	}
-	for at, found := range all {
-		if within(path, at) && found.selected(query.Get("labelSelector")) {
-			items = append(items, found.asked(brief))
-		}
+	maps.DeleteFunc(all, func(at string, found Object) bool {
+		return !within(path, at) || !found.selected(query.Get("labelSelector"))
+	})
+	paths, metadata := s.page(all, query)
+	items := []any{}
+	for _, at := range paths {
+		items = append(items, all[at].asked(brief))
 	}
 	list := Object{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
 	if !brief {
 		list["kind"], list["apiVersion"] = listKind(path), strings.Join(groupVersion(path), "/")
 	}
-	list["metadata"], list["items"] = map[string]any{"resourceVersion": strconv.Itoa(len(s.events))}, items
+	list["metadata"], list["items"] = metadata, items
 	return list
+}
+
+// page is the part of the paths that a query asks for, in order, and the metadata of its list. The resource version is that
+// of the first page: watches tell what has changed since. The caller holds the lock.
+func (s *Server) page(all map[string]Object, query url.Values) (paths []string, metadata map[string]any) {
+	paths, metadata = slices.Sorted(maps.Keys(all)), map[string]any{"resourceVersion": strconv.Itoa(len(s.events))}
+	if version, at, further := strings.Cut(query.Get("continue"), " "); further {
+		from, _ := slices.BinarySearch(paths, at)
+		paths, metadata["resourceVersion"] = paths[from:], version
+	}
+	if limit, err := strconv.Atoi(query.Get("limit")); err == nil && limit > 0 && limit < len(paths) {
+		metadata["continue"] = metadata["resourceVersion"].(string) + " " + paths[limit] //nolint:forcetypeassert // it is set above
+		paths = paths[:limit]
+	}
+	return paths, metadata
 }
 
 // watch tells of all events after a resource version, each as long after it as

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 	"time"
 
@@ -17,6 +18,20 @@ func TestTheServerIsAsFarAwayAsItSays(t *testing.T) {
 	require.NoError(t, answer.Body.Close())
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.GreaterOrEqual(t, time.Since(began), 2*away)
+}
+
+func TestAListComesInPages(t *testing.T) {
+	s := Start(t, "a", 0)
+	for _, name := range []string{"a", "b", "c"} {
+		s.SetService("shop", name, "203.0.113.1")
+	}
+	first := s.list("/api/v1/services", url.Values{"limit": {"2"}}, false)
+	s.SetService("shop", "d", "203.0.113.1")
+	last := s.list("/api/v1/services", url.Values{"limit": {"2"}, "continue": {first.metadata()["continue"].(string)}}, false)
+	require.Len(t, first["items"], 2)
+	require.Len(t, last["items"], 2)
+	require.Nil(t, last.metadata()["continue"])
+	require.Equal(t, first.metadata()["resourceVersion"], last.metadata()["resourceVersion"], "watches begin where the first page does")
 }
 
 func TestAnObjectIsAppliedByItsVersionAndRemovedByItsPreconditions(t *testing.T) {
