@@ -527,7 +527,7 @@ func (l *lifecycle) FindNames(q intent.NameQuery) (intent.NamePage, error) {
 	sees := q.Sees
 	q.Sees = nil
 	l.query = q
-	page := intent.NamePage{Items: []intent.FoundName{}, Total: len(l.found)}
+	page := intent.NamePage{Items: []intent.FoundName{}, Total: len(l.found), Hosts: len(l.found)}
 	for _, name := range l.found {
 		if sees(name.Project) {
 			page.Items = append(page.Items, name)

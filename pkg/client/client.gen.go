@@ -3355,7 +3355,7 @@ type Fleet struct {
 	// Example: {"Instantiated":2}
 	Groups map[string]int `json:"groups"`
 
-	// Hosts Host names, each counted for every owner, provider and scope.
+	// Hosts Host names, each counted once, however many owners and providers it has. It is not published, or not answered, if one of these is not.
 	Hosts HostCounts `json:"hosts"`
 
 	// Items Clusters, then external-dns.
@@ -3380,7 +3380,7 @@ type FleetItem struct {
 	// Healthy Whether something was observed to be so.
 	Healthy Truth `json:"healthy"`
 
-	// Hosts Host names, each counted for every owner, provider and scope.
+	// Hosts Host names, each counted once, however many owners and providers it has. It is not published, or not answered, if one of these is not.
 	Hosts HostCounts `json:"hosts"`
 
 	// Kind Its kind.
@@ -3471,7 +3471,7 @@ type FoundName struct {
 	// Published Whether something was observed to be so.
 	Published Truth `json:"published"`
 
-	// Reason The reason that the owner failed, or that the name is not known to be published and answered. Absent if the index knows of none.
+	// Reason The reason that the owner failed, or that the name is not known to be published and answered. For a name without an address, it names each cluster with what is missing there, and what to do. Absent if the index knows of none.
 	//
 	// Example: external-dns is not available
 	Reason string `json:"reason,omitempty,omitzero"`
@@ -3499,10 +3499,15 @@ type FoundNamePage struct {
 	// Example: MXNob3A
 	Continue Continue `json:"continue,omitempty,omitzero"`
 
+	// Hosts How many host names these are, each counted once.
+	//
+	// Example: 1
+	Hosts int `json:"hosts"`
+
 	// Items Ordered as asked for.
 	Items []FoundName `json:"items"`
 
-	// Total How many names all pages have that the caller may read.
+	// Total How many names all pages have that the caller may read. A host name of several owners or providers counts once for each.
 	//
 	// Example: 1
 	Total int `json:"total"`
@@ -3591,7 +3596,7 @@ type HomePath = string
 // Example: edge+hub
 type HomeWord = string
 
-// HostCounts Host names, each counted for every owner, provider and scope.
+// HostCounts Host names, each counted once, however many owners and providers it has. It is not published, or not answered, if one of these is not.
 type HostCounts struct {
 	// Total All.
 	//

@@ -4,7 +4,7 @@ import { kindOf } from './commands'
 /** Advice is what to do about a kind of trouble. */
 export const advice = {
   failed: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.',
-  unpublished: 'The publisher has not put the name through. The message says why. If it names no cause, look at the log of external-dns, or of Signpost for the built-in publisher.',
+  unpublished: 'The name has no address, or the publisher has not put it through. The message says why. If it names no cause, look at the log of external-dns, or of Signpost for the built-in publisher.',
   empty: 'Look at the Service: its namespace and name, and whether it has an external address in one of the clusters of the name. If addresses may not be published, "Left out" below lists them.',
   drained: 'All clusters that give the name an address are drained. Undrain one at the failover desk, or give the name another cluster.',
   unseen: 'Signpost cannot see whether external-dns has put the name through. See whether its cluster can be reached, and whether Signpost may read its Deployment and its metrics: the preflight of the cluster says so.',

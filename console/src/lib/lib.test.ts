@@ -7,7 +7,7 @@ import { pattern, question } from '../screens/names'
 import { chainOf, layout } from './chain'
 import { cli, curl, kindOf, ownerWord, quote } from './commands'
 import { link, parse } from './route'
-import { clip, visible } from './text'
+import { clip, counted, visible } from './text'
 import { ago, duration } from './time'
 import { verdict } from './verdict'
 
@@ -162,3 +162,5 @@ describe('the token of an issuer', () => {
     expect(choose('opaque', undefined, ['signpost'])).toBe('opaque')
   })
 })
+
+test('a host name of several owners is one name, in several rows', () => expect([counted(17, 18), counted(1, 1), counted(0, 0)]).toEqual(['17 names in 18 rows', '1 name', '0 names']))

@@ -147,7 +147,7 @@ describe('names of a kind of trouble', () => {
     const fit = all.filter((n) => (['state', 'published', 'verified'] as const).every((key) => !q[key] || n[key] === q[key]))
     const from = Number(q['continue'] ?? 0)
     const until = from + Number(q['limit'])
-    return Promise.resolve({ items: fit.slice(from, until), total: fit.length, asOf: { revision: 1, time: '' }, ...(until < fit.length ? { continue: String(until) } : {}) })
+    return Promise.resolve({ items: fit.slice(from, until), total: fit.length, hosts: fit.length, asOf: { revision: 1, time: '' }, ...(until < fit.length ? { continue: String(until) } : {}) })
   }
   const many = (n: number, changes: Partial<FoundName>) => Array.from({ length: n }, (_, i) => name(i, changes))
   test('are not those of graver kinds, however many', async () => {

@@ -27,5 +27,8 @@ export function pairs(words: string[]): Record<string, string> {
 /** plural is a number with its noun. */
 export const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`
 
+/** counted counts host names, and the rows of a list if a name has several: one for each owner and provider. */
+export const counted = (hosts: number, rows: number) => plural(hosts, 'name') + (rows > hosts ? ` in ${rows.toLocaleString('en')} rows` : '')
+
 /** sentence is a text with a capital letter at its beginning. */
 export const sentence = (text: string) => `${(text[0] ?? '').toUpperCase()}${text.slice(1)}`

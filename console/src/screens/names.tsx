@@ -6,7 +6,7 @@ import { caller, may, settings } from '../api/session'
 import type { FoundName } from '../api/types'
 import { cli, curl, ownerWord } from '../lib/commands'
 import { go, link, route } from '../lib/route'
-import { plural, visible } from '../lib/text'
+import { counted, visible } from '../lib/text'
 import { inWords } from '../lib/words'
 import { Badge, Copy, Empty, Fault, Loading, stateTone, TruthBadge, useDelayed } from '../ui/basics'
 import { NamesTabs } from '../ui/subject'
@@ -68,7 +68,7 @@ export function NamesScreen() {
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) < 3 ? 10_000 : false),
   })
   const rows = found.data?.pages.flatMap((p) => p.items) ?? []
-  const total = found.data?.pages[0]?.total ?? 0
+  const { total, hosts } = found.data?.pages[0] ?? { total: 0, hosts: 0 }
   const filtered = keys.some((key) => key !== 'sort' && filters[key])
   const command = ['name', 'project', 'provider', 'cluster', 'state', 'published', 'verified'].flatMap((key) => (asked[key] ? (key === 'name' ? [asked[key]] : [`--${key}`, asked[key]]) : []))
   return (
@@ -76,7 +76,7 @@ export function NamesScreen() {
       <div class="bar">
         <h1>Names</h1>
         <span class="muted" role="status" aria-live="polite">
-          {found.data ? plural(total, 'name') : ''}
+          {found.data ? counted(hosts, total) : ''}
         </span>
         <Copy curl={curl('GET', `/v2/names?${new URLSearchParams(asked)}`, undefined, settings.value.anonymous)} cli={cli('find', ...command, asked['sort'] === 'worst' && '--worst')} />
         {may(caller.value, 'editor', '*') && (

@@ -3,6 +3,7 @@ package show
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/cli/document"
@@ -21,11 +22,18 @@ func PrintFound(w io.Writer, names []client.FoundName, wide bool) error {
 	if wide {
 		heading = append(heading, "SCOPE", "CLUSTERS", "HOME")
 	}
+	told := slices.ContainsFunc(names, func(n client.FoundName) bool { return n.Reason != "" })
+	if told {
+		heading = append(heading, "REASON")
+	}
 	t := terminal.NewTable(heading...)
 	for _, n := range names {
 		cells := []string{n.Name, n.Project, ownerCell(n), n.Provider, string(n.State), n.Published, n.Verified}
 		if wide {
 			cells = append(cells, string(n.Scope), strings.Join(n.Clusters, ","), strings.Join(n.ExternalDNS, ","))
+		}
+		if told {
+			cells = append(cells, n.Reason)
 		}
 		t.Add(cells...)
 	}

@@ -6,6 +6,8 @@ package address
 import (
 	"strings"
 	"time"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 // Service names a Service of a cluster ("provider+cluster").
@@ -34,6 +36,9 @@ func (c *Candidate) kind() Kind {
 	}
 	return LoadBalancer
 }
+
+// Outward tells whether names of the public scope may have an address of its kind.
+func (c Candidate) Outward() bool { return rank(intent.Public, c.kind()) != nowhere }
 
 // Observation is the last observed state of a Service. A Service that is known to be
 // absent has an Observation with Found false. A Service that was never observed has none

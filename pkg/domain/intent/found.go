@@ -22,6 +22,7 @@ type NameQuery struct {
 type NamePage struct {
 	Items    []FoundName `json:"items"` // never nil
 	Total    int         `json:"total"` // of all pages
+	Hosts    int         `json:"hosts"` // of these, each once: a name may have several owners and providers
 	AsOf     AsOf        `json:"asOf"`
 	Continue string      `json:"continue,omitempty"`
 }

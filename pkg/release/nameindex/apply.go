@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
@@ -38,7 +39,7 @@ func (t *tables) remove(path intent.Path) {
 // release gives.
 func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 	t.remove(path)
-	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.word(path.Segment("projects")), state: l.State(), message: strings.Clone(cmp.Or(l.Failure, l.Unaccepted()))}
+	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.word(path.Segment("projects")), state: l.State(), message: strings.Clone(cmp.Or(l.Failure, l.Unaccepted())), drained: t.clusterNames(l.Drained)}
 	t.owners[o.path] = o
 	type key struct {
 		host, provider string
@@ -63,6 +64,7 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 			if cname := aliasOf(host); cname != "" {
 				r.alias = t.word(cname)
 			}
+			r.fixed = r.fixed || len(host.Targets) > 0
 			r.join(e, sources)
 		}
 	}
@@ -72,10 +74,16 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 func (t *tables) endpointOf(g plan.Group, b plan.Binding) *endpoint {
 	e := t.endpoint(endpointKey{b.Cluster, g.Project.Namespace, endpoints.Name(g, b)})
 	e.by = t.program(programKey{b.Cluster, g.Project.Namespace, provider.DeploymentName(b.Record, b.Scope)})
+	if b.Service != e.service.name || b.Namespace != e.service.namespace {
+		e.service = serviceName{t.word(b.Namespace), strings.Clone(b.Service)}
+	}
 	return e
 }
 
 func (t *tables) clusterNames(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
 	out := make([]string, len(names))
 	for n, name := range names {
 		out[n] = t.word(name)
@@ -162,6 +170,8 @@ func (t *tables) see(s observed.Sighting) {
 		if d := s.Deployment; d != nil {
 			p.available, p.unread, p.why = d.Available, d.Sync == nil || d.Sync.Unread != "", whyNot(d)
 		}
+	case observed.OfService:
+		t.seeService(address.Service{Cluster: s.Cluster, Namespace: s.Namespace, Name: s.Name}, s.Service)
 	case observed.OfPublished, observed.OfAnswers:
 		key := endpointKey{s.Cluster, s.Namespace, s.Name}
 		e := t.endpoint(key)

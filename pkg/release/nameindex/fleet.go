@@ -30,9 +30,36 @@ func (k fleetKey) text() string {
 type census struct {
 	intent.FleetQuery
 	out   intent.Fleet
-	items map[fleetKey]*intent.FleetItem
+	hosts tally
+	items map[fleetKey]*item
 	now   int64 // in Unix milliseconds
 	times []time.Duration
+}
+
+// item is an item of a fleet, with its names.
+type item struct {
+	intent.FleetItem
+	hosts tally
+}
+
+// tally counts host names. Their rows come in order, so that the rows of one stand together.
+type tally struct {
+	intent.HostCounts
+	last                    string
+	unpublished, unverified bool // the last one was counted as that
+}
+
+// add counts a row: a host name is counted once, and by its worst row.
+func (t *tally) add(host, published, verified string) {
+	if t.Total == 0 || host != t.last {
+		t.Total, t.last, t.unpublished, t.unverified = t.Total+1, host, false, false
+	}
+	if published != yes && !t.unpublished {
+		t.Unpublished, t.unpublished = t.Unpublished+1, true
+	}
+	if verified != yes && !t.unverified {
+		t.Unverified, t.unverified = t.Unverified+1, true
+	}
 }
 
 // Census returns how clusters and external-dns do that have to do with names which the
@@ -47,77 +74,69 @@ func (x *Index) Census(q intent.FleetQuery) (intent.Fleet, error) {
 	if err := x.fresh(); err != nil {
 		return intent.Fleet{}, err
 	}
-	c := census{FleetQuery: q, items: map[fleetKey]*intent.FleetItem{}, now: x.now().UnixMilli()}
+	c := census{FleetQuery: q, items: map[fleetKey]*item{}, now: x.now().UnixMilli()}
 	c.out = intent.Fleet{Groups: map[intent.State]int{}, Names: map[intent.State]int{}, Items: []intent.FleetItem{}, AsOf: x.asOf()}
 	for _, o := range x.tables.owners {
-		if q.Sees(o.project) {
-			c.count(x.tables, o)
+		switch {
+		case !q.Sees(o.project):
+		case intent.IsName(o.path):
+			c.out.Names[o.state]++
+		default:
+			c.out.Groups[o.state]++
 		}
 	}
-	c.out.AnswerTimes = answerTimesOf(c.times)
+	for _, r := range x.tables.rows {
+		if !r.gone && q.Sees(r.of.project) {
+			c.count(x.tables, r)
+		}
+	}
+	c.out.Hosts, c.out.AnswerTimes = c.hosts.HostCounts, answerTimesOf(c.times)
 	c.page(string(after))
 	return c.out, nil
 }
 
-func (c *census) count(t *tables, o *owner) {
-	if intent.IsName(o.path) {
-		c.out.Names[o.state]++
-	} else {
-		c.out.Groups[o.state]++
+func (c *census) count(t *tables, r *row) {
+	published, verified := t.conditions(r)
+	c.hosts.add(r.host, published, verified)
+	if took, is := r.answerTime(c.now); is {
+		c.times = append(c.times, took)
 	}
-	for _, r := range o.rows {
-		published, verified := t.conditions(r)
-		add := func(to *intent.HostCounts) {
-			to.Total++
-			if published != yes {
-				to.Unpublished++
-			}
-			if verified != yes {
-				to.Unverified++
-			}
-		}
-		add(&c.out.Hosts)
-		if took, is := r.answerTime(c.now); is {
-			c.times = append(c.times, took)
-		}
-		clusters := map[string]bool{}
-		for _, name := range r.sources {
-			clusters[name] = true
-		}
-		for _, e := range r.from {
-			clusters[e.at.name] = !intent.IsPublisher(e.at.name)
-			add(&c.externalDNS(r, e).Hosts)
-		}
-		for name, is := range clusters {
-			if !is {
-				continue // a built-in publisher is in no cluster
-			}
-			add(&c.cluster(t, name).Hosts)
+	clusters := map[string]bool{}
+	for _, name := range r.sources {
+		clusters[name] = true
+	}
+	for _, e := range r.from {
+		clusters[e.at.name] = !intent.IsPublisher(e.at.name)
+		c.externalDNS(r, e).hosts.add(r.host, published, verified)
+	}
+	for name, is := range clusters {
+		if is { // a built-in publisher is in no cluster
+			c.cluster(t, name).hosts.add(r.host, published, verified)
 		}
 	}
 }
 
 // externalDNS is the item of the external-dns that publishes a row from a DNSEndpoint.
-func (c *census) externalDNS(r *row, e *endpoint) *intent.FleetItem {
+func (c *census) externalDNS(r *row, e *endpoint) *item {
 	key := fleetKey{kindExternalDNS, r.of.project, r.provider, string(r.scope), e.at.name}
 	if c.items[key] == nil {
 		healthy, message := unknown, ""
 		if e.by.known && e.at.known && e.at.reachable {
 			healthy, message = truth(e.by.available), e.by.why
 		}
-		c.items[key] = &intent.FleetItem{Kind: kindExternalDNS, Cluster: intent.HomeWord(e.at.name), Project: r.of.project, Record: r.provider, Scope: r.scope, Healthy: healthy, Message: message}
+		c.items[key] = &item{FleetItem: intent.FleetItem{Kind: kindExternalDNS, Cluster: intent.HomeWord(e.at.name), Project: r.of.project, Record: r.provider, Scope: r.scope, Healthy: healthy, Message: message}}
 	}
 	return c.items[key]
 }
 
-func (c *census) cluster(t *tables, name string) *intent.FleetItem {
+func (c *census) cluster(t *tables, name string) *item {
 	key := fleetKey{kind: kindCluster, cluster: name}
 	if c.items[key] == nil {
-		item := &intent.FleetItem{Kind: kindCluster, Cluster: name, Healthy: unknown, Drained: c.Drained[name]}
+		next := &item{FleetItem: intent.FleetItem{Kind: kindCluster, Cluster: name, Healthy: unknown, Drained: c.Drained[name]}}
 		if at := t.clusters[name]; at != nil {
-			c.await(item, at)
+			c.await(&next.FleetItem, at)
 		}
-		c.items[key] = item
+		c.items[key] = next
 	}
 	return c.items[key]
 }
@@ -158,6 +177,8 @@ func (c *census) page(after string) {
 			return
 		}
 		last = key.text()
-		c.out.Items = append(c.out.Items, *c.items[key])
+		found := c.items[key].FleetItem
+		found.Hosts = c.items[key].hosts.HostCounts
+		c.out.Items = append(c.out.Items, found)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -45,14 +46,15 @@ type tables struct {
 	endpoints map[endpointKey]*endpoint
 	programs  map[programKey]*program
 	clusters  map[string]*cluster
-	rests     map[intent.Path]rest // of lifecycles that tell of any
-	words     map[string]string    // each text that repeats, once
+	lacks     map[address.Service]lack // of Services that give no address to everybody
+	rests     map[intent.Path]rest     // of lifecycles that tell of any
+	words     map[string]string        // each text that repeats, once
 }
 
 func newTables() *tables {
 	return &tables{
 		owners: map[intent.Path]*owner{}, endpoints: map[endpointKey]*endpoint{},
-		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, rests: map[intent.Path]rest{}, words: map[string]string{},
+		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, lacks: map[address.Service]lack{}, rests: map[intent.Path]rest{}, words: map[string]string{},
 	}
 }
 
@@ -61,7 +63,8 @@ type owner struct {
 	path    intent.Path
 	project string
 	state   intent.State
-	message string // what stands in the way of it; else empty
+	message string   // what stands in the way of it; else empty
+	drained []string // clusters that are drained, of those that give its public names addresses; shared
 	rows    []*row
 }
 
@@ -75,6 +78,7 @@ type row struct {
 	sources  []string // of its addresses, ordered; shared with other rows
 	from     []*endpoint
 	gone     bool
+	fixed    bool // a document gives its addresses, and no Service does
 }
 
 // compare orders rows by host name, and then by what else tells them apart.
@@ -100,11 +104,12 @@ type endpointKey struct{ cluster, namespace, name string }
 type endpoint struct {
 	at        *cluster
 	by        *program
-	users     int    // rows that it is one of
-	applied   uint64 // digest of the object that the cluster has as it is wanted; 0: none
-	published uint64 // digest of the object that external-dns has put through; 0: none
-	observed  int64  // when its last change was observed, in Unix milliseconds; 0: that is not known
-	refused   string // why the cluster does not have it as it is wanted; else empty
+	service   serviceName // that its addresses are of; empty: of none, or not known
+	users     int         // rows that it is one of
+	applied   uint64      // digest of the object that the cluster has as it is wanted; 0: none
+	published uint64      // digest of the object that external-dns has put through; 0: none
+	observed  int64       // when its last change was observed, in Unix milliseconds; 0: that is not known
+	refused   string      // why the cluster does not have it as it is wanted; else empty
 	answers   []answer
 }
 

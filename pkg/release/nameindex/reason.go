@@ -29,10 +29,21 @@ func (h hit) reason() string {
 func (h hit) whyUnpublished() string {
 	for _, e := range h.from {
 		if e.publishedAs(h.host) == h.published {
-			return e.whyUnpublished(h.of.state != intent.Instantiated)
+			return h.whyNotBy(e)
 		}
 	}
 	return ""
+}
+
+// whyNotBy is why a DNSEndpoint does not publish the name. The lack of an address is told before what its publisher does.
+func (h hit) whyNotBy(e *endpoint) string {
+	moving := h.of.state != intent.Instantiated
+	if e.refused == "" && !moving && (e.applied == 0 || e.answerTo(h.host) == nil && h.published == unknown) {
+		if why := h.whyNoAddress(e); why != "" {
+			return why
+		}
+	}
+	return e.whyUnpublished(moving)
 }
 
 // noAddress is why a DNSEndpoint that was put through does not have the name.

@@ -127,12 +127,15 @@ type search struct {
 	after   *place
 	sees    map[string]bool // by project
 	total   int
+	hosts   int               // of these rows
+	last    string            // the host name of the last row that counted; rows are in order
 	found   [severities][]hit // those behind after, as many as may be on the page and one more
 }
 
 // hit is a row that is found.
 type hit struct {
 	*row
+	in                  *tables
 	published, verified string
 }
 
@@ -184,12 +187,14 @@ func fits(asked, is string) bool {
 
 // look counts a row, and keeps it if it may be on the page.
 func (s *search) look(r *row) {
-	h := hit{row: r}
+	h := hit{row: r, in: s.tables}
 	h.published, h.verified = s.tables.conditions(r)
 	if !fits(s.Published, h.published) || !fits(s.Verified, h.verified) {
 		return
 	}
-	s.total++
+	if s.total++; s.hosts == 0 || r.host != s.last {
+		s.hosts, s.last = s.hosts+1, r.host
+	}
 	grade := 0
 	if s.Worst {
 		grade = severity(r.of.state, h.published, h.verified)
@@ -204,7 +209,7 @@ func (s *search) look(r *row) {
 
 // page is what is answered.
 func (s *search) page() (intent.NamePage, error) {
-	page := intent.NamePage{Items: []intent.FoundName{}, Total: s.total}
+	page := intent.NamePage{Items: []intent.FoundName{}, Total: s.total, Hosts: s.hosts}
 	var last place
 	for grade, hits := range s.found {
 		for _, h := range hits {

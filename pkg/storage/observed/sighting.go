@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -16,20 +17,22 @@ const (
 	OfDeployment   SightingKind = deploymentFolder
 	OfPublished    SightingKind = publishedFolder
 	OfAnswers      SightingKind = answerFolder
+	OfService      SightingKind = serviceFolder
 )
 
-// Sighting is an observation that the state of names follows from. Of its last four
+// Sighting is an observation that the state of names follows from. Of its last five
 // fields that of its kind is set; none: it is observed no more.
 type Sighting struct {
 	Kind      SightingKind
 	Cluster   string
-	Namespace string // of the Deployment or the DNSEndpoint
+	Namespace string // of the Deployment, the DNSEndpoint or the Service
 	Name      string // likewise
 
 	Reachability *Reachability
 	Deployment   *Deployment
 	Published    *Published
 	Answers      *Answers
+	Service      *address.Observation
 }
 
 // sightingOf reads an observation; false for one that names do not follow from. A damaged
@@ -54,6 +57,8 @@ func sightingOf(item kv.Item) (Sighting, bool) {
 		s.Published = present[Published](item)
 	case OfAnswers:
 		s.Answers = present[Answers](item)
+	case OfService:
+		s.Service = present[address.Observation](item)
 	default:
 		return s, false
 	}
