@@ -25,7 +25,7 @@ type Fleet struct {
 	Continue    string       `json:"continue,omitempty"`
 }
 
-// HostCounts counts host names, each for every owner, provider and scope.
+// HostCounts counts host names, each once: by the worst of its owners, providers and scopes.
 type HostCounts struct {
 	Total       int `json:"total"`
 	Unpublished int `json:"unpublished"` // not seen to be published, or not known to be
