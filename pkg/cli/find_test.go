@@ -15,7 +15,7 @@ const foundPage = `{"items":[
 	 "externalDNS":["edge/hub"],"clusters":["edge/berlin","edge/paris"],"state":"Instantiated","published":"True","verified":"False"},
 	{"name":"api.lab.example","project":"shop","owner":"projects/shop/names/api.lab.example","provider":"lab","scope":"public",
 	 "externalDNS":["edge/hub"],"clusters":[],"state":"Updating","published":"Unknown","verified":"Unknown"}],
-	"total":9,"asOf":{"revision":4711,"time":"2026-11-02T09:30:00Z"},"continue":"eyJn"}`
+	"total":9,"hosts":8,"asOf":{"revision":4711,"time":"2026-11-02T09:30:00Z"},"continue":"eyJn"}`
 
 // TestFindAsksForNamesOverProjects as its flags say, and tells when there are more.
 func TestFindAsksForNamesOverProjects(t *testing.T) {
@@ -29,16 +29,20 @@ api.lab.example  shop     name                lab       Updating      Unknown   
 		signpost(t, f.url, "find", "*.lab.example", "--cluster", "edge/hub", "--published", "True", "--verified", "False", "--worst", "--limit", "2"))
 
 	rest := strings.Replace(foundPage, `,"continue":"eyJn"`, "", 1)
+	f.on("GET names?limit=500&name=api", 200, "FoundNamePage", strings.Replace(rest, `"published":"Unknown"`, `"reason":"there is no Service shop/api on edge/hub","published":"Unknown"`, 1))
+	told := signpost(t, f.url, "find", "api")
+	require.Contains(t, told.out, "VERIFIED  REASON\n")
+	require.Contains(t, told.out, "Unknown    Unknown   there is no Service shop/api on edge/hub\n")
 	f.on("GET names?limit=1000&project=shop&provider=lab&state=Failed", 200, "FoundNamePage", foundPage)
 	f.on("GET names?continue=eyJn&limit=1000&project=shop&provider=lab&state=Failed", 200, "FoundNamePage", rest)
 	got := signpost(t, f.url, "find", "--project", "shop", "--provider", "lab", "--state", "Failed", "--limit", "0", "-o", "wide")
 	require.Equal(t, exitDone, got.code)
 	require.Equal(t, 2, strings.Count(got.out, "public  edge/berlin,edge/paris  edge/hub"), "all pages are read")
 
-	f.on("GET names?limit=500", 200, "FoundNamePage", `{"items":[],"total":0,"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"}}`)
+	f.on("GET names?limit=500", 200, "FoundNamePage", `{"items":[],"total":0,"hosts":0,"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"}}`)
 	require.Equal(t, result{exitDone, "There are no such names.\n", ""}, signpost(t, f.url, "find"))
 	for _, query := range []string{"limit=500&name=lab", "limit=500&name=%2Alab%2A"} {
-		f.on("GET names?"+query, 200, "FoundNamePage", `{"items":[],"total":0,"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"}}`)
+		f.on("GET names?"+query, 200, "FoundNamePage", `{"items":[],"total":0,"hosts":0,"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"}}`)
 	}
 	require.Equal(t, "\"lab\" finds that very name; '*lab*' finds all names that hold it\n", signpost(t, f.url, "find", "lab").err)
 	require.Empty(t, signpost(t, f.url, "find", "*lab*").err)

@@ -86,7 +86,8 @@ func (q *question) ask(ctx context.Context, p terminal.Program) error {
 	}
 	all := client.FoundNamePage{Items: []client.FoundName{}}
 	err = connect.Pages(ctx, api, "names", q.query, q.limit, func(page client.FoundNamePage) (int, string) {
-		all.Items, all.AsOf, all.Total, all.Continue = append(all.Items, page.Items...), page.AsOf, page.Total, page.Continue
+		all.Items, all.AsOf, all.Continue = append(all.Items, page.Items...), page.AsOf, page.Continue
+		all.Total, all.Hosts = page.Total, page.Hosts
 		return len(page.Items), page.Continue
 	})
 	if err != nil {
