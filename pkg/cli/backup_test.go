@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/signpost-dns/signpost/pkg/app"
 	"github.com/signpost-dns/signpost/pkg/client"
@@ -191,4 +192,54 @@ func writeLargeBackup(t *testing.T, file string) int {
 	require.NoError(t, err)
 	require.NoError(t, out.Close())
 	return keys
+}
+
+// TestTheJobsOfKubernetesBackUpAndRestore: the commands of deploy/backup run, with directories in
+// place of their volumes.
+func TestTheJobsOfKubernetesBackUpAndRestore(t *testing.T) {
+	t.Parallel()
+	var data string
+	service := startService(t, func(c *app.Config) { data = c.DataDir })
+	require.Equal(t, exitDone, signpost(t, service.url, "apply", "-f", quickstart).code)
+	require.NoError(t, service.stop())
+	restored, backups, key := t.TempDir(), t.TempDir(), t.TempDir()
+	run := func(file, data string) {
+		t.Helper()
+		args := jobArgs(t, file)
+		volumes := strings.NewReplacer("=/data", "="+data, "=/etc/signpost/", "="+key+"/",
+			"/backups/$(POD)", backups+"/signpost-backup-x7k2q", "/backups/FILE", backups+"/signpost-backup-x7k2q")
+		for n := range args {
+			args[n] = volumes.Replace(args[n])
+		}
+		said, ok := does(t, args...)
+		require.True(t, ok, said)
+	}
+	require.NoError(t, os.Rename(filepath.Join(data, "secret.key"), filepath.Join(key, "secret.key")))
+	run("backup.yaml", data)
+	run("restore.yaml", restored)
+	again := startService(t, func(c *app.Config) {
+		c.DataDir, c.SecretKeyFile = restored, filepath.Join(key, "secret.key")
+	})
+	require.Contains(t, signpost(t, again.url, "get", "projects").out, "shop")
+}
+
+// jobArgs are the arguments of the container of a Job of deploy/backup.
+func jobArgs(t *testing.T, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../deploy/backup/" + file)
+	require.NoError(t, err)
+	var job struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Args []string `json:"args"`
+					} `json:"containers"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	require.NoError(t, yaml.Unmarshal(text, &job))
+	require.Len(t, job.Spec.Template.Spec.Containers, 1)
+	return job.Spec.Template.Spec.Containers[0].Args
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/app"
 )
 
 const drainedBody = `{"drained":{"since":"2026-11-02T09:31:07Z","actor":"alice"}}`
@@ -34,4 +36,26 @@ func TestDrainWantsACluster(t *testing.T) {
 	require.Equal(t, exitUsage, signpost(t, "http://127.0.0.1:1", "drain").code)
 	require.Equal(t, exitUsage, signpost(t, "http://127.0.0.1:1", "drain", "berlin").code)
 	require.Equal(t, exitUnreachable, signpost(t, "http://127.0.0.1:1", "undrain", "edge/berlin").code)
+}
+
+// TestAnUnknownClusterLeadsToTheKnownOnes: the error names the one that was meant, or the command that lists them.
+func TestAnUnknownClusterLeadsToTheKnownOnes(t *testing.T) {
+	t.Parallel()
+	service := startService(t, func(*app.Config) {})
+	require.Equal(t, exitDone, signpost(t, service.url, "apply", "-f", quickstart).code)
+	for _, c := range []struct{ cluster, err string }{
+		{"edge/hbu", "; did you mean edge/hub?\n  signpost get cluster-providers/edge/clusters lists the clusters of edge\n"},
+		{"egde/hub", "; did you mean edge/hub?\n  signpost get cluster-providers lists the cluster providers\n"},
+		{"edge/somewhere-else", "\n  signpost get cluster-providers/edge/clusters lists the clusters of edge\n"},
+		{"nobody/somewhere-else", "\n  signpost get cluster-providers lists the cluster providers\n"},
+	} {
+		for _, command := range []string{"drain", "undrain", "preflight", "abandon"} {
+			got := signpost(t, service.url, command, c.cluster)
+			require.Equal(t, exitFailed, got.code, got.out)
+			require.Contains(t, got.err, c.err, command)
+		}
+	}
+	require.Equal(t, exitDone, signpost(t, service.url, "get", "cluster-providers/edge/clusters").code, "the command works")
+	require.Contains(t, signpost(t, service.url, "drain", "edge/hbu", "--preview").err, "edge/hbu is not registered; did you mean edge/hub?")
+	require.Contains(t, signpost(t, service.url, "drain", "a/b", "--preview").err, "a/b is not registered; registered are edge")
 }

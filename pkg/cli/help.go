@@ -12,6 +12,7 @@ const rootHelp = `Signpost publishes DNS names for services that run in several 
 `
 
 const rootHelpEnd = `
+Terms such as group, provider, release, home and scope: docs/glossary.md.
 Commands find the server by --server or SIGNPOST_SERVER, and send the token of SIGNPOST_TOKEN.
 Exit codes: 0 done; 1 failed; 2 wrong usage, or "plan -f" and "apply --dry-run" would change
 something; 3 the server does not answer, try again later; 4 --wait timed out.
@@ -42,18 +43,18 @@ func tasks() []task {
 		{"Deploy", [][2]string{
 			{"apply, delete", "create or replace documents of files; delete them"},
 			{"plan", "show what an action, or files, would do"},
-			{"deploy", "bring a group to what its documents say"},
-			{"instantiate, update, terminate", "the same step by step; remove what was deployed"},
+			{"deploy", "deploy a group as its documents are now"},
+			{"instantiate, update, terminate", "deploy the first time, or again; remove what was deployed"},
 		}},
 		{"Operate clusters", [][2]string{
 			{"connect, preflight", "register a cluster; check whether it can be managed"},
 			{"drain, undrain, abandon", "take a cluster out of service, and back; give it up"},
-			{"failover, failovers, revert", "move traffic away from clusters; list that; undo it"},
+			{"failover, failovers, revert", "move traffic away from clusters; list such moves; undo one"},
 			{"corefile, resolvconf", "explain Corefiles; show what pods get"},
 		}},
 		{"Serve", [][2]string{
 			{"serve, ready", "run a server; ask whether it is ready"},
-			{"backup, restore", "copy the stores; fill empty ones"},
+			{"backup, restore", "copy all data into a file; fill empty stores from it"},
 			{"register", "make Signpost a controller of EMCO"},
 			{"version, completion", "show the version; make completions for a shell"},
 		}},

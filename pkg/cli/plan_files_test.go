@@ -100,3 +100,20 @@ spec: {provider: coredns}
 		require.Contains(t, got.out, "emil has no rights on project "+project, "a project that exists is like one that does not")
 	}
 }
+
+// TestARefusedNameIsNotPlanned: its row says refused, and nothing says that the name or its objects will be created.
+func TestARefusedNameIsNotPlanned(t *testing.T) {
+	t.Parallel()
+	const name = "projects/shop/names/www.lab.example"
+	f := newFake(t)
+	f.on("POST plan", 200, "DraftPlan", `{"changes":true,"errors":[],"documents":[{"path":"`+name+`","action":"create"}],"owners":[{"path":"`+name+`","changes":true,
+		"plan":{"token":"","warnings":[],"errors":[{"pointer":"`+name+`#/metadata/name","detail":"is given by a group; take it over with ?takeover=store/v1/prod"}],
+		"objects":[{"cluster":"edge+hub","action":"create","kind":"DNSEndpoint","namespace":"shop-dns","name":"www","diff":""}],
+		"names":[{"name":"www.lab.example","type":"A","record":"lab","action":"create","targets":["192.0.2.7"]}]}}]}`)
+	got := signpost(t, f.url, "plan", "-f", write(t, "name.yaml", "resource: projects/shop/names\nmetadata: {name: www.lab.example}\nspec: {addresses: [192.0.2.7]}\n"))
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.out, "refused  "+name+"\n")
+	require.NotContains(t, got.out, "create")
+	require.Contains(t, got.out, "take it over with --takeover store/v1/prod")
+	require.NotContains(t, got.err, "take it over", "errors are told once")
+}

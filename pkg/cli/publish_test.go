@@ -239,3 +239,27 @@ func TestHistoryIsATable(t *testing.T) {
 	require.Contains(t, signpost(t, secure, "history", "b.example").err, secure+" answers without TLS; give its URL with http://")
 	require.Equal(t, exitUsage, signpost(t, f.url, "history").code)
 }
+
+// TestPublishNamesTheFlagsThatAreMissing, not the fields of the API: of a new name, of one that
+// is replaced, and of one that leads to addresses so far.
+func TestPublishNamesTheFlagsThatAreMissing(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	require.Equal(t, exitDone, signpost(t, f.url, "publish", "old.lab.example", "--project", "shop", "--address", "192.0.2.7").code)
+	sent := len(f.seen())
+	for _, c := range []struct{ args, err string }{
+		{"new.lab.example", "nothing says what new.lab.example leads to: give --service NAMESPACE/NAME with --clusters or --selector, or --address, or --cname"},
+		{"old.lab.example --replace --ttl 60", "nothing says what old.lab.example leads to"},
+		{"new.lab.example --service web/frontend", "--service needs the clusters in which the Service is: give --clusters"},
+		{"old.lab.example --service web/frontend", "--service needs the clusters"},
+		{"new.lab.example --address 192.0.2.7 --cname www.lab.example", "--address and --cname exclude each other"},
+	} {
+		got := signpost(t, f.url, append([]string{"publish", "--project", "shop"}, strings.Fields(c.args)...)...)
+		require.Equal(t, exitUsage, got.code, c.args)
+		require.Contains(t, got.err, c.err, c.args)
+	}
+	for _, request := range f.seen()[sent:] {
+		require.NotContains(t, request, "PUT ", "nothing is sent")
+	}
+	require.Equal(t, exitDone, signpost(t, f.url, "publish", "old.lab.example", "--project", "shop", "--ttl", "60").code, "the name keeps its target")
+}

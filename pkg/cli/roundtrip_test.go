@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,4 +142,39 @@ spec: {app: web, dnsPolicy: ClusterFirst, dnsConfig: {searches: [corp.example]}}
 	done(signpost(t, service.url, "delete", intents+"/www"))
 	require.Contains(t, done(withInput(t.Context(), service.url, printed, "apply", "-f", "-")), "created "+intents+"/www")
 	require.Contains(t, done(signpost(t, service.url, "get", intents)), "www.lab.example")
+}
+
+// TestTheExportOfThePageMovesToAnEmptyServer: the commands of docs/cli.md, with another directory and servers of their own.
+func TestTheExportOfThePageMovesToAnEmptyServer(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "cli.md"))
+	require.NoError(t, err)
+	_, section, _ := strings.Cut(string(page), "### Export documents")
+	_, block, _ := strings.Cut(section, "```sh\n")
+	block, _, _ = strings.Cut(block, "```")
+	from, to, dir := startService(t), startService(t), t.TempDir()
+	require.Equal(t, exitDone, signpost(t, from.url, "apply", "-f", quickstart).code)
+	require.Equal(t, exitDone, signpost(t, from.url, "publish", "moved.lab.example", "--project", "shop", "--address", "192.0.2.7").code)
+	ran := 0
+	for line := range strings.Lines(block) {
+		words := strings.Fields(strings.NewReplacer("export", dir, "http://NEW:9018", to.url).Replace(line))
+		if words[0] == "mkdir" {
+			continue
+		}
+		command, file, server := words[1:], "", from.url
+		if slices.Contains(words, "--server") {
+			server = ""
+		}
+		if n := len(words); words[n-2] == ">" {
+			command, file = words[1:n-2], words[n-1]
+		}
+		got := signpost(t, server, command...)
+		require.Equal(t, exitDone, got.code, "%s: %s%s", line, got.out, got.err)
+		if file != "" {
+			require.NoError(t, os.WriteFile(file, []byte(got.out), 0o600))
+		}
+		ran++
+	}
+	require.Greater(t, ran, 5)
+	require.Equal(t, exitDone, signpost(t, to.url, "get", "projects/shop/names/moved.lab.example").code)
 }

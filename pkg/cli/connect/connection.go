@@ -115,13 +115,18 @@ func (c *Connection) transport() (http.RoundTripper, error) {
 	return transport, nil
 }
 
-// OfCluster sends a request about a cluster, which people name as they like, as Ask does.
+// OfCluster sends a request about a cluster, which people name as they like, as Ask does. The error
+// of an unknown cluster says how to find the clusters.
 func (c *Connection) OfCluster(ctx context.Context, cluster, method, request string, into any) ([]byte, error) {
 	path, err := document.ClusterPath(cluster)
 	if err != nil {
 		return nil, err
 	}
-	return c.Ask(ctx, method, string(path)+"/"+request, nil, into)
+	body, err := c.Ask(ctx, method, string(path)+"/"+request, nil, into)
+	if IsMissing(err) {
+		err = c.unknownCluster(ctx, path, err)
+	}
+	return body, err
 }
 
 // Ask dials the server and sends a request, as the function Ask does.

@@ -40,18 +40,18 @@ func Describe(err error) string {
 
 func describeProblem(problem *client.Error) string {
 	var b strings.Builder
-	b.WriteString(asFlags(problem.Detail))
+	b.WriteString(AsFlags(problem.Detail))
 	if problem.Detail == "" {
 		fmt.Fprintf(&b, "%s (%d)", problem.Title, problem.Status)
 	}
 	for _, field := range problem.Errors {
 		switch {
 		case field.Pointer != "":
-			fmt.Fprintf(&b, "\n  %s: %s", PointerWord(field.Pointer), asFlags(field.Detail))
+			fmt.Fprintf(&b, "\n  %s: %s", PointerWord(field.Pointer), AsFlags(field.Detail))
 		case problem.Status == http.StatusBadRequest:
-			fmt.Fprintf(&b, "\n  the whole body: %s", asFlags(field.Detail))
+			fmt.Fprintf(&b, "\n  the whole body: %s", AsFlags(field.Detail))
 		default: // it is not about a body
-			fmt.Fprintf(&b, "\n  %s", asFlags(field.Detail))
+			fmt.Fprintf(&b, "\n  %s", AsFlags(field.Detail))
 		}
 	}
 	switch problem.Status {
@@ -63,8 +63,8 @@ func describeProblem(problem *client.Error) string {
 	return b.String()
 }
 
-// asFlags is a text of an answer for people at the command line: query parameters of the API are flags there.
-func asFlags(text string) string {
+// AsFlags is a text of an answer for people at the command line: query parameters of the API are flags there.
+func AsFlags(text string) string {
 	for _, rule := range [][2]string{
 		{`\?takeover=`, "--takeover "},
 		{`\bwith adopt=`, "with --adopt "},

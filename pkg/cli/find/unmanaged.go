@@ -15,10 +15,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/client"
 )
 
-const unmanagedHelp = `Lists the records that the zones of a provider have, and that nobody publishes by Signpost. OWNER is the
+const unmanagedHelp = `Lists the records that Signpost does not publish in the zones of a provider. OWNER is the
 owner id of the external-dns that has marked the records. Signpost reads zones of the providers rfc2136 (by zone
-transfer), coredns (from its etcd) and webhook (by webhook-provider-url). Of other providers, export the zone as a file,
-and give that to "signpost import zone".
+transfer), coredns (from its etcd) and webhook (by webhook-provider-url). For other providers, export the zone as a file,
+and give the file to "signpost import zone".
 
 With --zone-file, the output is a zone file, of which "signpost import zone -" makes name documents.`
 

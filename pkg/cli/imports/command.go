@@ -153,7 +153,7 @@ func ownedCommand(p terminal.Program) *cobra.Command {
 		Long: `Makes documents of the host names that an external-dns has marked as its own by TXT records. The report
 lists the owner ids, with the number of names of each. With --owner it takes the names of one of them.
 
-Names without a mark are left. Marks are found with the txt-prefix or txt-suffix that the external-dns has.`,
+Names without a mark are left out. Marks are found with the txt-prefix or txt-suffix that the external-dns has.`,
 		Example: "  signpost import external-dns --zone axfr://192.0.2.53/shop.example --owner default > names.yaml",
 		Args:    terminal.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {

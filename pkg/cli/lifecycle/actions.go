@@ -36,7 +36,7 @@ func DeployCommand(p terminal.Program) *cobra.Command {
 	return lifecycleCommand(p, intent.Deploy, &cobra.Command{
 		Use:   "deploy GROUP",
 		Short: "Deploy what the documents say: instantiate or update, as needed",
-		Long: `Brings a deployment intent group, a cluster DNS or a provider to what its documents say now.
+		Long: `Deploys a deployment intent group, a cluster DNS or a provider as its documents are now.
 The command instantiates or updates, as needed. If the current release says the same already, nothing
 is done: a pipeline can repeat the command.`,
 		Example: "  signpost deploy shop/store/v1/prod --wait=verified\n  signpost deploy shop/store/v1/prod --dry-run\n  signpost deploy projects/shop/dns-update-records/lab",
@@ -48,13 +48,12 @@ func RollbackCommand(p terminal.Program) *cobra.Command {
 	return lifecycleCommand(p, intent.Rollback, &cobra.Command{
 		Use:   "rollback GROUP | HOST",
 		Short: "Go back to an earlier release of a group or a name",
-		Long: `Deploys the intents of an earlier release as a new release: the release of --to, or the one before
-the current one. Documents stay as they are, and the next update deploys them again. Providers
-stay as they are deployed.
+		Long: `For a group: deploys the intents of an earlier release again, as a new release. --to gives its number;
+the default is the release before the current one. The documents stay as they are, and the next update
+deploys them again. Providers stay as they are.
 
-A host name that a document of its own publishes gets the document of an earlier release again. Without
---to, the command takes the document before the latest change, also that of a name that was unpublished.
-"signpost history HOST" lists the releases.`,
+For a host name with a document of its own: publishes the document of an earlier release again. Without
+--to, it is the document before the latest change, also after unpublish. "signpost history HOST" lists the releases.`,
 		Example: "  signpost rollback www.shop.example --project shop --dry-run\n  signpost rollback www.shop.example --project shop --to 2 --wait=verified\n" +
 			"  signpost rollback shop/store/v1/prod --to 3 --wait",
 	})

@@ -267,8 +267,7 @@ func writePreview(w io.Writer, preview client.FailoverPreview) error {
 }
 
 const failoverHelp = `Drains clusters, and undrains those given by --to, in one step. Clusters are given by name, or by labels that
-they must all have. The record of it stays: signpost failovers lists the records, and signpost revert
-undoes one.`
+they must all have. "signpost failovers" lists past failovers, and "signpost revert" undoes one.`
 
 // FailoverCommand makes `signpost failover`.
 func FailoverCommand(p terminal.Program) *cobra.Command {

@@ -39,7 +39,7 @@ type lifecycle struct {
 	timeout  time.Duration // of --wait
 }
 
-const takeoverHelp = "move to this group the names that the given deployment intent `group` of the project publishes, too"
+const takeoverHelp = "take over the names that another deployment intent `group` of the project publishes, too"
 
 const (
 	adoptHelp         = "for a provider: adopt its names that another external-dns marked with this owner `id`"

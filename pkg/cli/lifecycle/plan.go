@@ -22,7 +22,7 @@ import (
 
 const planHelp = `Shows what an action would do to a deployment intent group or a logical cloud, name by name and
 object by object. For a provider (projects/…/dns-update-records/…), it shows what update would do.
-It changes nothing.
+Nothing is changed.
 
 With -f it plans the documents of files as if they were stored. It also plans the deployment of the groups,
 logical clouds, providers and names that they belong to. The role viewer is enough. The exit code is 0
@@ -129,7 +129,7 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 		terminal.Printf(w, "The plan does not list %d of these changes, because there are too many.\n", left)
 	}
 	for _, e := range plan.Errors {
-		terminal.Printf(w, "error: %s: %s\n", terminal.Plain(connect.PointerWord(e.Pointer)), terminal.Plain(e.Detail))
+		terminal.Printf(w, "error: %s: %s\n", terminal.Plain(connect.PointerWord(e.Pointer)), terminal.Plain(connect.AsFlags(e.Detail)))
 	}
 	for _, warning := range plan.Warnings {
 		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))

@@ -128,8 +128,15 @@ func drafted(documents []document.Document) (planned []document.Document, bodies
 
 // printDraft shows what becomes of each document, and then of each owner.
 func printDraft(w io.Writer, documents []document.Document, plan client.DraftPlan, wide, diffs bool) error {
+	refused := map[string]bool{}
+	for _, owner := range plan.Owners {
+		refused[owner.Path] = len(owner.Plan.Errors) > 0
+	}
 	t := terminal.NewTable("ACTION", "DOCUMENT")
 	for _, d := range plan.Documents {
+		if refused[d.Path] && intent.IsName(intent.Path(d.Path)) { // a write of a name is its release
+			d.Action = client.DocumentChangeActionRefused
+		}
 		if wide || d.Action != client.DocumentChangeAction(actionUnchanged) {
 			t.Add(string(d.Action), d.Path)
 		}
@@ -138,13 +145,16 @@ func printDraft(w io.Writer, documents []document.Document, plan client.DraftPla
 		return err
 	}
 	for _, e := range plan.Errors {
-		terminal.Printf(w, "error: %s: %s\n", place(documents, e.Pointer), terminal.Plain(e.Detail))
+		terminal.Printf(w, "error: %s: %s\n", place(documents, e.Pointer), terminal.Plain(connect.AsFlags(e.Detail)))
 	}
 	for _, owner := range plan.Owners {
 		if !wide && !owner.Changes && len(owner.Plan.Errors)+len(owner.Plan.Warnings) == 0 {
 			continue
 		}
 		terminal.Printf(w, "\n%s\n", owner.Path)
+		if refused[owner.Path] { // nothing of the plan would come true
+			owner.Plan = client.Plan{Errors: owner.Plan.Errors, Warnings: owner.Plan.Warnings}
+		}
 		if err := printPlan(w, owner.Plan, wide, diffs); err != nil {
 			return err
 		}

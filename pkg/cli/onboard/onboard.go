@@ -21,7 +21,7 @@ import (
 )
 
 const help = `Connects a cluster that a context of your kubeconfig reaches. It makes an account for Signpost
-there with the rights of the uses and no more, and gets a token that ends. Then it registers the
+there with the rights of the uses and no more, and gets a token that expires. Then it registers the
 cluster with the token, and runs the preflight. Your own credentials stay with you.
 
 Run it again to restore the account or the token. The cluster's labels, projects and other settings

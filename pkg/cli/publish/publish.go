@@ -29,7 +29,8 @@ import (
 
 const publishHelp = `Publishes a host name, or changes it. The name leads to a Service in one or several
 clusters, to fixed addresses, or to another host name. Repeating the command changes nothing.
-Fields of a published name that no flag gives stay as they are; --replace drops them.
+For a published name, the command changes the fields of its flags and keeps the others; --replace
+drops the others.
 
 --wait=instantiated waits until the objects of the name are in the clusters. --wait=published, or --wait
 alone, waits until the publisher has written the name to DNS. --wait=verified waits until the
@@ -57,7 +58,7 @@ type publication struct {
 func Command(p terminal.Program) *cobra.Command {
 	r := &publication{}
 	cmd := &cobra.Command{
-		Use:   "publish HOST --service NAMESPACE/NAME --clusters CLUSTERS",
+		Use:   "publish HOST (--service NAMESPACE/NAME --clusters CLUSTERS | --address ADDRESSES | --cname NAME)",
 		Short: "Publish a host name",
 		Long:  publishHelp,
 		Example: "  signpost publish www.shop.example --service web/frontend --clusters dc/one,dc/two --wait=verified\n" +
@@ -83,7 +84,7 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.StringVar(&r.scope, "scope", "", "public (default): addresses of all clusters; cluster: those of each of --clusters, by a provider associated with it")
 	flags.Var((*seconds)(&r.spec.TTL), "ttl", "for how long resolvers may keep answers: `SECONDS`, or a time as 5m (default: the DNS provider's)")
 	flags.StringSliceVar(&r.spec.RecordTypes, "type", nil, "the `TYPES` to publish, of A, AAAA, CNAME and SRV (default: all but SRV)")
-	flags.BoolVar(&r.replace, "replace", false, "drop the fields of a published name that no flag gives")
+	flags.BoolVar(&r.replace, "replace", false, "drop the fields of a published name for which there is no flag")
 	flags.StringVar(&r.takeover, "takeover", "", "the deployment intent `GROUP` that publishes the host name now and gives it up, as app/version/group")
 	flags.StringVar(&r.confirm, "confirm", "", "the `TOKEN` of the plan to carry out; refused when anything changed since")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "show the plan, and change nothing")
@@ -106,6 +107,9 @@ func (r *publication) read(host string) error {
 	if r.wait != "" && !slices.Contains([]string{"instantiated", "published", "verified"}, r.wait) {
 		return terminal.Usagef("--wait: %q is nothing to wait for; give instantiated, published or verified", r.wait)
 	}
+	if given := r.targets(); len(given) > 1 {
+		return terminal.Usagef("%s exclude each other: a name leads to one of them", strings.Join(given, " and "))
+	}
 	if len(r.clusters) > 0 && len(r.selector) > 0 {
 		return terminal.Usagef("--clusters and --selector exclude each other: list the clusters, or give labels that they have")
 	}
@@ -116,6 +120,36 @@ func (r *publication) read(host string) error {
 		}
 	}
 	return nil
+}
+
+// targets are the flags that say what the name leads to.
+func (r *publication) targets() []string {
+	var given []string
+	if r.spec.Service != "" {
+		given = append(given, "--service")
+	}
+	if len(r.spec.Addresses) > 0 {
+		given = append(given, "--address")
+	}
+	if r.spec.CNAME != "" {
+		given = append(given, "--cname")
+	}
+	return given
+}
+
+// complete checks that the flags alone say what a new name leads to.
+func (r *publication) complete() error {
+	switch {
+	case len(r.targets()) == 0:
+		return terminal.Usagef("nothing says what %s leads to: give --service NAMESPACE/NAME with --clusters or --selector, or --address, or --cname", r.host)
+	case r.spec.Service != "" && r.spec.Clusters == nil:
+		return noClusters()
+	}
+	return nil
+}
+
+func noClusters() error {
+	return terminal.Usagef("--service needs the clusters in which the Service is: give --clusters dc/one,dc/two, or --selector region=eu")
 }
 
 // oneHost refuses all arguments but one host name, and says how targets are given.
@@ -193,12 +227,15 @@ func (r *publication) publish(ctx context.Context, p terminal.Program, given fun
 // follows from is still the same. Fields that this version does not know stay as they are.
 func (r *publication) wanted(ctx context.Context, api *client.Client, path string, given func(flag string) bool) ([]byte, http.Header, error) {
 	fresh, err := json.Marshal(intent.Resource[intent.Name]{Metadata: intent.Metadata{Name: r.host}, Spec: r.spec})
-	if err != nil || r.replace {
-		return fresh, nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.replace {
+		return fresh, nil, r.complete()
 	}
 	stored, err := api.Do(ctx, http.MethodGet, path, nil, nil)
 	if connect.IsMissing(err) {
-		return fresh, http.Header{"If-None-Match": {"*"}}, nil
+		return fresh, http.Header{"If-None-Match": {"*"}}, r.complete()
 	}
 	if err != nil {
 		return nil, nil, err
@@ -228,6 +265,9 @@ func (r *publication) change(document []byte, given func(flag string) bool) ([]b
 			continue
 		}
 		delete(now.Spec, field)
+	}
+	if r.spec.Service != "" && now.Spec["clusters"] == nil {
+		return nil, noClusters()
 	}
 	return json.Marshal(now)
 }

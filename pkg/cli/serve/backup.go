@@ -12,16 +12,16 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/backup"
 )
 
-const backupHelp = `Writes the whole state of Signpost into a new file: documents, releases, app contexts, and the
-records of objects and observations in clusters. Name the stores with the flags, variables
+const backupHelp = `Writes all data of Signpost into a new file: documents, releases, app contexts, and what Signpost
+knows of the objects in clusters. Name the stores with the flags, variables
 or configuration file of "signpost serve". With an external etcd, servers can keep running. Only
-one program at a time can open the embedded etcd: stop the server first. Secret values stay sealed
+one program at a time can open the embedded etcd: stop the server first. Secret values stay encrypted
 in the file. The file does not contain their key: keep the key in another place.`
 
 const restoreHelp = `Restores a file of "signpost backup" into empty stores. Name the stores with the flags,
 variables or configuration file of "signpost serve"; no server may run on them. The whole file is
-checked before anything is written. A torn or damaged file is refused, and so is one with values
-sealed with another key than --secret-key-file. The file has no signature: keep it where nobody
+checked before anything is written. An incomplete or damaged file is refused. So is a file
+whose secret values were encrypted with another key than that of --secret-key-file. The file has no signature: keep it where nobody
 else can write. After an interruption, servers refuse to start on the stores; repeat the command
 with the same file.`
 

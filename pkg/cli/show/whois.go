@@ -24,9 +24,9 @@ func WhoisCommand(p terminal.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "whois HOST",
 		Short: "Explain a host name: its owner, the source of its targets, the answers of its servers",
-		Long: `Tells who publishes a host name, by which release and documents. Each target has its source, each rejected
-one its reason, and each authoritative server its last answer. Of other projects it tells only that the
-name is taken.`,
+		Long: `Tells who publishes a host name, by which release and documents. It shows where each target comes from, why
+others were rejected, and what each authoritative server answered last. If the name belongs to a project that
+you may not read, it tells only that the name is taken.`,
 		Example: "  signpost whois www.shop.example",
 		Args:    terminal.Exactly(1, "one host name"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/nearest"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -55,7 +56,7 @@ func selected(all map[string]site, s intent.ClusterSelection, field string) ([]s
 	for n, text := range s.Clusters {
 		name := strings.Replace(text, "/", "+", 1)
 		if _, known := all[name]; !known {
-			wrong = append(wrong, intent.Field{Pointer: fmt.Sprintf("/%s/clusters/%d", field, n), Detail: text + " is not registered; signpost get clusters lists the clusters"})
+			wrong = append(wrong, intent.Field{Pointer: fmt.Sprintf("/%s/clusters/%d", field, n), Detail: text + " is not registered; " + near(all, name)})
 			continue
 		}
 		names[name] = true
@@ -74,6 +75,18 @@ func selected(all map[string]site, s intent.ClusterSelection, field string) ([]s
 		out = append(out, all[name])
 	}
 	return out, wrong
+}
+
+// near names the cluster that was probably meant, or else some clusters.
+func near(all map[string]site, unknown string) string {
+	known := slices.Sorted(maps.Keys(all))
+	if name := nearest.Name(unknown, known); name != "" {
+		return "did you mean " + strings.Replace(name, "+", "/", 1) + "?"
+	}
+	if len(known) == 0 {
+		return "no cluster is registered yet"
+	}
+	return "registered are " + state.Few(known)
 }
 
 func pairs(labels map[string]string) []string {

@@ -1,0 +1,52 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/client"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/nearest"
+)
+
+// unknownCluster adds to a refusal the cluster that was probably meant, and the command that
+// lists clusters. If the cluster exists, or the lists cannot be read, the refusal stays as it is.
+func (c *Connection) unknownCluster(ctx context.Context, path intent.Path, err error) error {
+	problem, is := errors.AsType[*client.Error](err)
+	if !is {
+		return err
+	}
+	provider, cluster := path.Segment("cluster-providers"), path.Segment("clusters")
+	lists := "signpost get cluster-providers/" + provider + "/clusters lists the clusters of " + provider
+	clusters, failed := c.names(ctx, "cluster-providers/"+provider+"/clusters")
+	if IsMissing(failed) {
+		lists = "signpost get cluster-providers lists the cluster providers"
+		var providers []string
+		providers, failed = c.names(ctx, "cluster-providers")
+		if provider = nearest.Name(provider, providers); provider != "" {
+			clusters, failed = c.names(ctx, "cluster-providers/"+provider+"/clusters")
+		}
+	} else if slices.Contains(clusters, cluster) {
+		return err
+	}
+	if failed != nil {
+		return err
+	}
+	told := *problem
+	if near := nearest.Name(cluster, clusters); near != "" {
+		told.Detail += "; did you mean " + provider + "/" + near + "?"
+	}
+	told.Detail += "\n  " + lists
+	return &told
+}
+
+// names are the names of the documents of a collection.
+func (c *Connection) names(ctx context.Context, collection string) ([]string, error) {
+	items, err := c.list(ctx, collection, map[string][]listed{})
+	var names []string
+	for _, i := range items {
+		names = append(names, i.Metadata.Name)
+	}
+	return names, err
+}
