@@ -38,7 +38,7 @@ func (c *Candidate) kind() Kind {
 }
 
 // Outward tells whether names of the public scope may have an address of its kind.
-func (c Candidate) Outward() bool { return rank(intent.Public, c.kind()) != nowhere }
+func (c *Candidate) Outward() bool { return rank(intent.Public, c.kind()) != nowhere }
 
 // Observation is the last observed state of a Service. A Service that is known to be
 // absent has an Observation with Found false. A Service that was never observed has none

@@ -34,7 +34,7 @@ func lackOf(seen *address.Observation) lack {
 		return absent
 	case len(seen.Candidates) == 0:
 		return empty
-	case !slices.ContainsFunc(seen.Candidates, address.Candidate.Outward):
+	case !slices.ContainsFunc(seen.Candidates, func(c address.Candidate) bool { return c.Outward() }):
 		return inside
 	}
 	return 0

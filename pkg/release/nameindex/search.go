@@ -192,7 +192,8 @@ func (s *search) look(r *row) {
 	if !fits(s.Published, h.published) || !fits(s.Verified, h.verified) {
 		return
 	}
-	if s.total++; s.hosts == 0 || r.host != s.last {
+	s.total++
+	if s.hosts == 0 || r.host != s.last {
 		s.hosts, s.last = s.hosts+1, r.host
 	}
 	grade := 0

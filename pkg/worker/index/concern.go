@@ -53,7 +53,8 @@ func (c *concern) remove(p appcontext.Pointer, cluster string) {
 	for _, service := range p.Services[cluster] {
 		namespace, name, _ := strings.Cut(service, "/")
 		of := c.services[namespace]
-		if of[name]--; of[name] == 0 {
+		of[name]--
+		if of[name] == 0 {
 			delete(of, name)
 		}
 		if len(of) == 0 {
