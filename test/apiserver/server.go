@@ -297,13 +297,15 @@ func (s *Server) list(path string, query url.Values, brief bool) Object {
 // page is the part of the paths that a query asks for, in order, and the metadata of its list. The resource version is that
 // of the first page: watches tell what has changed since. The caller holds the lock.
 func (s *Server) page(all map[string]Object, query url.Values) (paths []string, metadata map[string]any) {
-	paths, metadata = slices.Sorted(maps.Keys(all)), map[string]any{"resourceVersion": strconv.Itoa(len(s.events))}
-	if version, at, further := strings.Cut(query.Get("continue"), " "); further {
-		from, _ := slices.BinarySearch(paths, at)
-		paths, metadata["resourceVersion"] = paths[from:], version
+	paths = slices.Sorted(maps.Keys(all))
+	version, at, further := strings.Cut(query.Get("continue"), " ")
+	if !further {
+		version = strconv.Itoa(len(s.events))
 	}
+	from, _ := slices.BinarySearch(paths, at)
+	paths, metadata = paths[from:], map[string]any{"resourceVersion": version}
 	if limit, err := strconv.Atoi(query.Get("limit")); err == nil && limit > 0 && limit < len(paths) {
-		metadata["continue"] = metadata["resourceVersion"].(string) + " " + paths[limit] //nolint:forcetypeassert // it is set above
+		metadata["continue"] = version + " " + paths[limit]
 		paths = paths[:limit]
 	}
 	return paths, metadata

@@ -48,18 +48,6 @@ func inReleases() []bugs.Bug {
 			Replacement: "slices.Clone(on.next.Losses.When)",
 		},
 		{
-			Name: "names that read alone", File: "pkg/release/reconcile/together.go",
-			Breaks:      "names of one turn of the resync read each for itself",
-			Text:        "	if err != nil || snapshot.ViewOf(ctx) == nil {",
-			Replacement: "	if err != nil || snapshot.ViewOf(ctx) == nil || len(lifecycles) > 1 {",
-		},
-		{
-			Name: "sweep that compares nothing", File: "pkg/release/controller/sweep.go",
-			Breaks:      "a sweep finds nothing to do although something was written since the last one",
-			Text:        "return is != keys{} && s.is == is }",
-			Replacement: "return is != keys{} && s.is != keys{} }",
-		},
-		{
 			Name: "another nameserver", File: "pkg/release/offers/offers.go",
 			Breaks:      "pods are left with a nameserver that moves away",
 			Text:        "	case given.LocalIP != o.LocalIP:",

@@ -48,18 +48,6 @@ func inWorker() []bugs.Bug {
 			Replacement: "want.Marks.Annotations[bundle.AnnotationValuesFrom] == \"-\"",
 		},
 		{
-			Name: "unasked look", File: "pkg/worker/observe/services.go",
-			Breaks:      "a Service that an owner begins to name is looked at when all are, half an hour later",
-			Text:        "	add(due, renamed)\n",
-			Replacement: "	_ = renamed\n",
-		},
-		{
-			Name: "led no more", File: "pkg/worker/cluster/kubeapi/feed.go",
-			Breaks:      "a Service is not looked at when an Ingress ceases to lead to it",
-			Text:        "slices.Concat(c.before.leads(), c.after.leads())",
-			Replacement: "slices.Concat(c.after.leads(), nil)",
-		},
-		{
 			Name: "blind judge", File: "pkg/worker/addressprobe/target.go",
 			Breaks:      "a worker without a network takes probed addresses out",
 			Text:        "blind != \"\" {",

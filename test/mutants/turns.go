@@ -1,0 +1,33 @@
+package mutants
+
+import "github.com/signpost-dns/signpost/test/simulate/bugs"
+
+// inTurns are mutants of what is looked at when, and of what is left alone meanwhile.
+func inTurns() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "names that read alone", File: "pkg/release/reconcile/together.go",
+			Breaks:      "names of one turn of the resync read each for itself",
+			Text:        "	if err != nil || snapshot.ViewOf(ctx) == nil {",
+			Replacement: "	if err != nil || snapshot.ViewOf(ctx) == nil || len(lifecycles) > 1 {",
+		},
+		{
+			Name: "sweep that compares nothing", File: "pkg/release/controller/sweep.go",
+			Breaks:      "a sweep finds nothing to do although something was written since the last one",
+			Text:        "return is != keys{} && s.is == is }",
+			Replacement: "return is != keys{} && s.is != keys{} }",
+		},
+		{
+			Name: "unasked look", File: "pkg/worker/observe/services.go",
+			Breaks:      "a Service that an owner begins to name is looked at when all are, half an hour later",
+			Text:        "	add(due, renamed)\n",
+			Replacement: "	_ = renamed\n",
+		},
+		{
+			Name: "led no more", File: "pkg/worker/cluster/kubeapi/feed.go",
+			Breaks:      "a Service is not looked at when an Ingress ceases to lead to it",
+			Text:        "slices.Concat(c.before.leads(), c.after.leads())",
+			Replacement: "slices.Concat(c.after.leads(), nil)",
+		},
+	}
+}
