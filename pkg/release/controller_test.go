@@ -143,7 +143,7 @@ func TestTheControllerEndsAbandonments(t *testing.T) {
 }
 
 // TestReplicasTogetherJoinABurst: what a Service's DNSEndpoints follow is written
-// once in 200 ms, however many replicas follow it.
+// once in 150 ms, however many replicas follow it.
 func TestReplicasTogetherJoinABurst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,6 +168,6 @@ func TestReplicasTogetherJoinABurst(t *testing.T) {
 			return time.Since(began) > 2*time.Second
 		})
 		require.Positive(t, writes)
-		require.LessOrEqual(t, writes, int(time.Since(began)/(200*time.Millisecond))+4, "of %d changes; each replica may begin with one", n)
+		require.LessOrEqual(t, writes, int(time.Since(began)/(150*time.Millisecond))+4, "of %d changes; each replica may begin with one", n)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -260,6 +261,9 @@ func TestANamespaceThatBecomesAnotherProjectsIsNotPublishedFrom(t *testing.T) {
 			choice := w.snapshot(bankProd).Choices[0][0]
 			require.Equal(t, []string{paris}, choice.Foreign)
 			require.Empty(t, choice.Rejected, "no address is told")
+			l, err := state.ReadLifecycle(w.lifecycleOf(bankProd))
+			require.NoError(t, err)
+			require.Equal(t, []string{paris}, l.Foreign, "lists of names tell nothing of it, either")
 		})
 	}
 }

@@ -40,6 +40,19 @@ func (c *Candidate) kind() Kind {
 // Outward tells whether names of the public scope may have an address of its kind.
 func (c *Candidate) Outward() bool { return rank(intent.Public, c.kind()) != nowhere }
 
+// NotServed begins the reason of kinds that a cluster does not have at all.
+const NotServed = "the cluster does not serve "
+
+// Hides tells whether the Service may have addresses that nobody could look at.
+func (o *Observation) Hides() bool {
+	for _, reason := range o.Unseen {
+		if !strings.HasPrefix(reason, NotServed) {
+			return true
+		}
+	}
+	return false
+}
+
 // Observation is the last observed state of a Service. A Service that is known to be
 // absent has an Observation with Found false. A Service that was never observed has none
 // (unknown is not empty, I11).

@@ -39,7 +39,7 @@ func (t *tables) remove(path intent.Path) {
 // release gives.
 func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 	t.remove(path)
-	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.word(path.Segment("projects")), state: l.State(), message: strings.Clone(cmp.Or(l.Failure, l.Unaccepted())), drained: t.clusterNames(l.Drained)}
+	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.word(path.Segment("projects")), state: l.State(), message: strings.Clone(cmp.Or(l.Failure, l.Unaccepted())), drained: t.clusterNames(l.Drained), foreign: t.clusterNames(l.Foreign)}
 	t.owners[o.path] = o
 	type key struct {
 		host, provider string

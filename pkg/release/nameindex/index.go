@@ -65,6 +65,7 @@ type owner struct {
 	state   intent.State
 	message string   // what stands in the way of it; else empty
 	drained []string // clusters that are drained, of those that give its public names addresses; shared
+	foreign []string // clusters whose Services are another project's; shared
 	rows    []*row
 }
 

@@ -32,6 +32,8 @@ func lackOf(seen *address.Observation) lack {
 		return 0
 	case !seen.Found:
 		return absent
+	case seen.Hides():
+		return 0
 	case len(seen.Candidates) == 0:
 		return empty
 	case !slices.ContainsFunc(seen.Candidates, func(c address.Candidate) bool { return c.Outward() }):
@@ -57,6 +59,8 @@ func (t *tables) seeService(service address.Service, seen *address.Observation) 
 func (h hit) lackOn(cluster string, e *endpoint) lack {
 	why := h.in.lacks[address.Service{Cluster: cluster, Namespace: e.service.namespace, Name: e.service.name}]
 	switch {
+	case slices.Contains(h.of.foreign, cluster): // nothing of another project's Service is told
+		return 0
 	case why == absent, why == empty:
 		return why
 	case h.scope != intent.Public:
@@ -84,22 +88,25 @@ func (h hit) whyNoAddress(e *endpoint) string {
 	var all []string
 	for why, clusters := range on {
 		if len(clusters) > 0 {
-			all = append(all, lack(why).tell("Service "+e.service.namespace+"/"+e.service.name, clusters))
+			all = append(all, lack(why).tell("Service "+e.service.namespace+"/"+e.service.name, clusters, h.scope))
 		}
 	}
 	return strings.Join(all, "; ")
 }
 
 // tell says a lack in words, and what to do about it.
-func (l lack) tell(service string, clusters []string) string {
-	on := state.Few(clusters)
+func (l lack) tell(service string, clusters []string, scope intent.Scope) string {
+	on, give := state.Few(clusters), "give it a load balancer or external IPs"
+	if scope != intent.Public {
+		give = "see whether its pods are ready"
+	}
 	switch l {
 	case absent:
 		return "there is no " + service + " on " + on + ": create it there, or correct the Service or the clusters of the name"
 	case empty:
-		return service + " on " + on + " has no address yet: give it a load balancer or external IPs"
+		return service + " on " + on + " has no address yet: " + give
 	case inside:
-		return service + " on " + on + " has only addresses inside its cluster: give it a load balancer or external IPs"
+		return service + " on " + on + " has only addresses inside its cluster: " + give
 	}
 	are := " is drained: undrain it"
 	if len(clusters) > 1 {

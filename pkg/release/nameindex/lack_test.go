@@ -64,6 +64,17 @@ func TestANameWithoutAddressSaysWhatIsMissing(t *testing.T) {
 		w.put(g, drain)
 		require.Equal(t, "edge/berlin, edge/oslo are drained: undrain one of them, or give the name another cluster", w.reasonOf())
 
+		w.service(oslo, address.Observation{Found: true, Unseen: map[address.Kind]string{address.Gateway: "HTTPRoutes may not be listed and watched"}})
+		drain.Drained = []string{berlin}
+		w.put(g, drain)
+		require.Equal(t, general, w.reasonOf(), "nobody could look for all of its addresses")
+		w.service(oslo, address.Observation{Found: true, Unseen: map[address.Kind]string{address.Gateway: address.NotServed + "HTTPRoutes"}})
+		require.Contains(t, w.reasonOf(), "Service shop/web on edge/oslo has no address yet")
+		drain.Foreign = []string{oslo}
+		w.put(g, drain)
+		require.Equal(t, general, w.reasonOf(), "nothing of another project's Service is told")
+		w.service(oslo, offering(address.LoadBalancer, "203.0.113.11"))
+
 		w.put(g, deployed())
 		require.Equal(t, general, w.reasonOf())
 		require.Empty(t, w.index.tables.lacks, "a Service with an address takes no memory")

@@ -11,13 +11,14 @@ import (
 )
 
 // drainedClusters records events of a group for the clusters of its public names that have been
-// drained or undrained since the last step.
+// drained or undrained since the last step. It notes those whose Services are another project's, too.
 func (s *Reconciler) drainedClusters(_ context.Context, on *step) (state.Outcome, error) {
 	l := &on.lifecycle
 	if on.next.Ground == nil {
-		l.Drained = nil
+		l.Drained, l.Foreign = nil, nil
 		return state.Onward, nil
 	}
+	l.Foreign = on.next.Foreign()
 	now := s.Now().UTC()
 	var drained []string
 	for _, cluster := range publicClusters(on.next.Ground) {

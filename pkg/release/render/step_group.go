@@ -29,6 +29,18 @@ type Desired struct {
 	observed map[address.Service]*observed.Service // what was read of Services
 }
 
+// Foreign are the clusters, in order, where the namespace of a Service that names follow is another project's.
+func (d Desired) Foreign() []string {
+	var clusters []string
+	for _, choices := range d.contents.Choices {
+		for _, choice := range choices {
+			clusters = append(clusters, choice.Foreign...)
+		}
+	}
+	slices.Sort(clusters)
+	return slices.Compact(clusters)
+}
+
 // Wanted is the context that the lifecycle asks for, one without an ID if nothing is to
 // be in the clusters. The context that they have now is before.
 func (s *Renderer) Wanted(ctx context.Context, l state.Lifecycle, before bundle.Bundle) (Desired, error) {

@@ -44,6 +44,7 @@ type Lifecycle struct {
 	Retained        []RetainedNames   `json:"held,omitempty"`     // names that stay although nothing offers them an address, by record
 	Refs            []intent.Path     `json:"-"`                  // of the document; in order, and none twice, after it was read
 	Drained         []string          `json:"drained,omitempty"`  // clusters of its public names that were drained when it was last looked at
+	Foreign         []string          `json:"foreign,omitempty"`  // clusters where a Service of its names is in another project's namespace, likewise: nothing of it may be told
 	FailSafe        bool              `json:"failSafe,omitempty"` // some of its addresses stay because most clusters fail at once
 	Leftovers       []intent.Leftover `json:"leftovers,omitempty"`
 	Events          []intent.Event    `json:"events"`

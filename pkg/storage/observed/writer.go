@@ -24,6 +24,7 @@ type Writer struct {
 	stored    kept
 	published map[string]Published // those of stored that were decoded, by DNSEndpoint
 	held      map[string]hold      // by key of the Service
+	writes    int
 }
 
 // Writer reads what was observed of the cluster so far. fence is the compare
@@ -39,6 +40,9 @@ func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*
 	}
 	return w, nil
 }
+
+// Writes counts what was written so far.
+func (w *Writer) Writes() int { return w.writes }
 
 // Services lists the Services ("namespace/name") that have an observation, in order.
 func (w *Writer) Services() []string { return w.below(servicePrefix(w.cluster)) }
@@ -176,6 +180,7 @@ func (w *Writer) apply(ctx context.Context, on []kv.Compare, ops ...kv.Op) error
 		if err := w.commit(ctx, on, batch...); err != nil {
 			return err
 		}
+		w.writes += len(batch)
 		for _, op := range batch {
 			delete(w.published, strings.TrimPrefix(op.Key, published))
 			if op.Delete {

@@ -85,7 +85,7 @@ const mostRecent = 128
 // move is a change of an owner in a cluster.
 type move struct {
 	owner    appcontext.Owner
-	services []string // that it named before, or names since
+	services []string // that it named before, and names no longer, or names since then
 }
 
 // move notes a change of an owner in a cluster.

@@ -113,7 +113,7 @@ func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 	}
 	for _, cluster := range clustersOf(before) {
 		concerned[cluster] = true
-		x.move(cluster, move{p.Owner, before.Services[cluster]})
+		x.move(cluster, move{p.Owner, differing(before.Services[cluster], p.Services[cluster])})
 		x.clusters[cluster].remove(before, cluster)
 		if len(x.clusters[cluster].owners) == 0 {
 			delete(x.clusters, cluster)
@@ -121,13 +121,29 @@ func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 	}
 	for _, cluster := range clustersOf(p) {
 		concerned[cluster] = true
-		x.move(cluster, move{p.Owner, p.Services[cluster]})
+		x.move(cluster, move{p.Owner, differing(before.Services[cluster], p.Services[cluster])})
 		if x.clusters[cluster] == nil {
 			x.clusters[cluster] = newConcern()
 		}
 		x.clusters[cluster].add(p, cluster)
 	}
 	x.owners[p.Owner] = p
+}
+
+// differing lists the Services that are in one of two lists.
+func differing(before, after []string) []string {
+	if slices.Equal(before, after) {
+		return nil
+	}
+	in := map[string]int{}
+	for _, service := range before {
+		in[service] |= 1
+	}
+	for _, service := range after {
+		in[service] |= 2
+	}
+	maps.DeleteFunc(in, func(_ string, lists int) bool { return lists == 3 })
+	return slices.Sorted(maps.Keys(in))
 }
 
 // touch takes up that single objects have changed.
@@ -263,7 +279,7 @@ func (x *Index) Asks(cluster, namespace, service string) bool {
 }
 
 // Renamed answers the Services ("namespace/name") that owners have begun or ceased to name since a number of changes
-// (Moved). Some of them may be named as before. With all, it may be any of them: there were too many changes, or moved is
+// (Moved). With all, it may be any of them: there were too many changes, or moved is
 // below zero.
 func (x *Index) Renamed(cluster string, moved int64) (services []string, now int64, all bool) {
 	x.mu.Lock()

@@ -25,11 +25,11 @@ type Resolver interface {
 
 // How host names are looked up.
 const (
-	resolveEvery    = 25 * time.Second // a little less than the observer's interval, so that each of its steps finds it due
+	resolveEvery    = 25 * time.Second // a little less than the observer's interval, so that a step at rest finds it due
 	resolveAtMost   = 5 * time.Second
-	resolveAtOnce   = 8                // lookups of one cluster's host names
-	resolveForget   = 10 * time.Minute // after which a host name that nobody offers is forgotten
-	addressesAtMost = 64               // of one host name
+	resolveAtOnce   = 8         // lookups of one cluster's host names
+	resolveForget   = time.Hour // after which a host name is forgotten that no Service has offered; longer than until each is looked at again
+	addressesAtMost = 64        // of one host name
 )
 
 // Clock is the time.
@@ -54,12 +54,11 @@ type Lookups struct {
 }
 
 type lookup struct {
-	addresses     []string
-	begun, wanted time.Time // the last time that it was looked up, or asked for
-	first         time.Time // when it was asked for first
-	busy, ended   bool      // it is being looked up; it was
-	failing       bool
-	services      map[string]bool // "namespace/name", that have offered it
+	addresses    []string
+	first, begun time.Time // when it was asked for first, and looked up last
+	busy, ended  bool      // it is being looked up; it was
+	failing      bool
+	services     map[string]time.Time // "namespace/name", when they have offered it last
 }
 
 // New makes Lookups without host names. When the addresses of one are other ones, or
@@ -75,19 +74,23 @@ func New(resolver Resolver, clock Clock, logger *slog.Logger, changed func(names
 // ended.
 func (l *Lookups) Wait() { l.running.Wait() }
 
-// Due answers the Services that have offered host names which are to be looked up again.
-func (l *Lookups) Due() []string {
+// Refresh begins to look the host names up that are due, until ctx ends.
+func (l *Lookups) Refresh(ctx context.Context) {
 	now := l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget(now)
-	var services []string
-	for _, at := range l.hosts {
-		if at.due(now) {
-			services = slices.AppendSeq(services, maps.Keys(at.services))
-		}
+	for host, at := range l.hosts {
+		l.begin(ctx, now, host, at)
 	}
-	return services
+}
+
+// begin looks a host name up if it is due. The lookups are locked.
+func (l *Lookups) begin(ctx context.Context, now time.Time, host string, at *lookup) {
+	if at.due(now) {
+		at.busy, at.begun = true, now
+		l.running.Go(func() { l.look(ctx, host, at) })
+	}
 }
 
 func (l *lookup) due(now time.Time) bool {
@@ -115,21 +118,18 @@ func (l *Lookups) addresses(ctx context.Context, service, host string) (last []s
 	defer l.mu.Unlock()
 	at := l.hosts[host]
 	if at == nil {
-		l.forget(now)
-		at = &lookup{first: now, services: map[string]bool{}}
+		at = &lookup{first: now, services: map[string]time.Time{}}
 		l.hosts[host] = at
 	}
-	at.wanted, at.services[service] = now, true
-	if at.due(now) {
-		at.busy, at.begun = true, now
-		l.running.Go(func() { l.look(ctx, host, at) })
-	}
+	at.services[service] = now
+	l.begin(ctx, now, host, at)
 	return at.addresses, at.ended || now.Sub(at.first) >= resolveAtMost
 }
 
 func (l *Lookups) forget(now time.Time) {
 	for host, at := range l.hosts {
-		if !at.busy && now.Sub(at.wanted) > resolveForget {
+		maps.DeleteFunc(at.services, func(_ string, last time.Time) bool { return now.Sub(last) > resolveForget })
+		if !at.busy && len(at.services) == 0 {
 			delete(l.hosts, host)
 		}
 	}

@@ -29,7 +29,7 @@ type Observer struct {
 // New makes an Observer that writes into a store. It looks host names of Services
 // up by lookups.
 func New(of *state.Cluster, store *observed.Store, lookups *lookup.Lookups) *Observer {
-	return &Observer{cluster: of, store: store, lookups: lookups, turns: turns{moved: -1, left: map[string]bool{}}}
+	return &Observer{cluster: of, store: store, lookups: lookups, turns: newTurns()}
 }
 
 // every is how often the observer looks without being told to.

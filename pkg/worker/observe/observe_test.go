@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/index"
+	"github.com/signpost-dns/signpost/pkg/worker/lookup"
+	"github.com/signpost-dns/signpost/pkg/worker/pace"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
@@ -28,6 +32,49 @@ func (m *moving) Pointers(ctx context.Context) ([]appcontext.Pointer, int64, err
 	pointers, revision, err := m.Store.Pointers(ctx)
 	m.move()
 	return pointers, revision, err
+}
+
+// hazy are watches that know a Service some time after they were asked for it, and tell nobody.
+type hazy struct {
+	cluster.Watches
+	known bool
+	asked int
+}
+
+func (h *hazy) Service(string, string) (address.Observation, bool) {
+	h.asked++
+	return address.Observation{Found: true}, h.known
+}
+
+// TestAServiceOfWhichNothingWasKnownIsLookedAtAgain although nobody tells that it is known by now.
+func TestAServiceOfWhichNothingWasKnownIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := kvtest.NewFake()
+		contexts := appcontext.NewStore(store, time.Now)
+		claim := "/signpost/workers/" + hub
+		_, revision, err := store.Txn(t.Context(), nil, kv.Put(claim, nil))
+		require.NoError(t, err)
+		of := &state.Cluster{Name: hub, Index: index.New(contexts, func([]string) {}), Fence: kv.Compare{Key: claim, ModRevision: revision}, Clock: pace.Wall{}, Signals: state.NewSignals()}
+		_, err = contexts.Commit(t.Context(), appcontext.Pointer{Owner: "web"}, appcontext.Context{ID: appcontext.NewID(), Services: map[string][]string{hub: {"shop/web"}}})
+		require.NoError(t, err)
+		_, err = of.Index.Refresh(t.Context())
+		require.NoError(t, err)
+		seen := &hazy{}
+		of.SetWatches(seen, nil)
+		o := New(of, observed.New(store), lookup.New(nil, of.Clock, nil, of.Offered))
+		require.NoError(t, o.open(t.Context()))
+		require.NoError(t, o.services(t.Context()))
+		seen.known = true
+		require.NoError(t, o.services(t.Context()))
+		require.Equal(t, 1, seen.asked, "not at once")
+		time.Sleep(every)
+		require.NoError(t, o.services(t.Context()))
+		require.Equal(t, []string{"shop/web"}, o.writer.Services())
+		time.Sleep(every)
+		require.NoError(t, o.services(t.Context()))
+		require.Equal(t, 2, seen.asked, "once it is known, it is left alone")
+	})
 }
 
 // TestWhatANewContextAsksForIsKept although nobody asked for it when the contexts were read.

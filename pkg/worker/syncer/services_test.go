@@ -84,5 +84,9 @@ func TestAServiceThatNobodyTellsOfIsSeen(t *testing.T) {
 		f.Move("shop", "web", offer("203.0.113.11"))
 		time.Sleep(31 * time.Minute)
 		require.Equal(t, "203.0.113.11", s.offered(berlin, "web").Candidates[0].Target)
+		require.InDelta(t, 1, s.metric("signpost_sync_resync_found_total"), 0)
+		f.SetService("shop", "web", offer("203.0.113.12"))
+		time.Sleep(31 * time.Minute)
+		require.InDelta(t, 1, s.metric("signpost_sync_resync_found_total"), 0, "what is told of is not counted")
 	})
 }

@@ -411,7 +411,7 @@ func (f *feed) fail(err error) {
 		f.forget()
 	}
 	f.mu.Lock()
-	changed := f.synced || f.trouble == nil
+	changed := f.synced || f.trouble == nil || fault.Of(f.trouble) != fault.Of(err) || cluster.CodeOf(f.trouble) != cluster.CodeOf(err)
 	f.synced, f.trouble = false, err
 	f.mu.Unlock()
 	if changed {

@@ -11,7 +11,23 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 )
+
+// A kind that is refused or not served counts as seen, and one that does not answer does not.
+func TestAFeedTellsThatItFailsForAnotherReason(t *testing.T) {
+	t.Parallel()
+	told := 0
+	f := &feed{notify: func(change) { told++ }}
+	silent, none := &fault.Error{Fault: fault.Unreachable, Message: "no answer"}, &fault.Error{Fault: cluster.NotServed, Code: 404, Message: "no such kind"}
+	for n, c := range []struct {
+		because error
+		told    int
+	}{{silent, 1}, {silent, 1}, {none, 2}, {none, 2}, {&fault.Error{Fault: fault.Unreachable, Code: 500, Message: "broken"}, 3}} {
+		f.fail(c.because)
+		require.Equal(t, c.told, told, n)
+	}
+}
 
 // Who may list and not watch would know for a moment, from time to time: what is
 // seen would come and go.

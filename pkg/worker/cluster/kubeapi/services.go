@@ -224,7 +224,7 @@ func (s *sources) miss(what string, err error, kinds ...address.Kind) error {
 	case err == nil:
 		return nil
 	case kind == cluster.NotServed:
-		reason = "the cluster does not serve " + what
+		reason = address.NotServed + what
 	case kind == fault.Refused:
 		reason = what + " may not be listed and watched"
 	case cluster.CodeOf(err) >= http.StatusInternalServerError:
