@@ -222,7 +222,8 @@ function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
       <span class="strong">
         <a href={link(['names', host])}>{host}</a>
       </span>{' '}
-      has other addresses{turn.cause.message && ': '}
+      {turn.changes.every((c) => !c.added?.length) ? 'loses addresses' : 'has other addresses'}
+      {turn.cause.message && ': '}
       <Told>{turn.cause.message}</Told>
       {turn.cause.cluster && !turn.cause.message.includes(turn.cause.cluster) && (
         <>

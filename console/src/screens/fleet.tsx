@@ -69,7 +69,7 @@ export function FleetScreen() {
         <Count n={first.hosts.unverified} what="answers not confirmed" to={link(['names'], { verified: 'NotTrue' })} tone="wait" />
         <Count n={(first.groups['Failed'] ?? 0) + (first.names['Failed'] ?? 0)} what="owners that failed" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
-      <p class="muted small">A name counts once for each owner and each provider that it has.</p>
+      <p class="muted small">A name counts once, also if it has several owners or providers.</p>
       {first.answerTimes && (
         <p class="muted">
           In the last 24 hours, servers answered the latest change of {plural(first.answerTimes.names, 'name')} after <b>{duration(first.answerTimes.median)}</b>

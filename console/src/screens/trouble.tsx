@@ -33,7 +33,7 @@ const kinds: Kind[] = [
   { key: 'failed', title: 'Failed owners', tone: 'bad', means: 'names and groups whose release could not be stored', advice: advice.failed },
   { key: 'unpublished', title: 'Not published', tone: 'bad', means: 'names that are not at their DNS provider', advice: advice.unpublished },
   { key: 'foreign', title: 'Answered otherwise', tone: 'bad', means: 'names that servers answer with something else', advice: advice.foreign },
-  { key: 'unverified', title: 'Not verified', tone: 'unknown', means: 'names whose answers are not known', advice: advice.unverified },
+  { key: 'unverified', title: 'Not verified', tone: 'unknown', means: 'published names whose answers are not known', advice: advice.unverified },
 ]
 
 /** TroubleScreen lists what needs somebody, and what to do about it. */

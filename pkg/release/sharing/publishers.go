@@ -195,7 +195,11 @@ func (s *Judge) CheckSharing(ctx context.Context, d *resolve.Draft) error {
 				d.Fail(cmp.Or(place.Path, d.Group.Path), place.Pointer, "%s share %s of provider %q: %s", described, host.Name, b.Record, why)
 				continue
 			}
-			effect := cmp.Or(Together(d.Records[b.Record].Frozen.Version, publishers...), "external-dns publishes the addresses of all of them")
+			publishes := "external-dns publishes"
+			if intent.IsPublisher(b.Cluster) {
+				publishes = "the built-in publisher publishes"
+			}
+			effect := cmp.Or(Together(d.Records[b.Record].Frozen.Version, publishers...), publishes+" the addresses of all of them")
 			by := share{described, b.Record, effect}
 			if _, known := names[by]; !known {
 				shares = append(shares, by)

@@ -182,25 +182,33 @@ func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(target string) bool { return slices.Contains(other, target) })
 }
 
-// hear notes what authoritative servers answer. It reports whether that is news.
+// hear notes what authoritative servers answer. It reports whether that is news. A right answer is one to the last change
+// of each owner: servers answer what all of them give.
 func (d *document) hear(heard intent.NameHeard) bool {
+	news, owners := false, map[intent.Path]bool{}
 	for n, turn := range slices.Backward(d.Turns) {
-		for m, c := range turn.Changes {
-			onlyTTL := c.TTL != nil && len(c.Added)+len(c.Removed)+c.LeftOut == 0
-			if c.Type != heard.Type || c.Name != "" || onlyTTL {
-				continue
-			}
-			since := turn.Time
-			if turn.Times > 1 {
-				since = turn.Last
-			}
-			if heard.Since.Before(since) {
-				return false // it is about what was published before
-			}
-			return d.answer(n, m, heard)
+		m := slices.IndexFunc(turn.Changes, func(c intent.TargetChange) bool { return answers(c, heard.Type) })
+		if m < 0 || owners[turn.Owner] {
+			continue
+		}
+		last := len(owners) == 0
+		owners[turn.Owner] = true
+		switch before := heard.Since.Before(latest(turn)); {
+		case last && before:
+			return false // it is about what was published before
+		case last:
+			news = d.answer(n, m, heard)
+		case !before && heard.Right && turn.Changes[m].Answered.IsZero():
+			news = d.answer(n, m, heard) || news
 		}
 	}
-	return false
+	return news
+}
+
+// answers tells whether answers of a type are to a change. Other names are not asked for here, and a TTL is not seen.
+func answers(c intent.TargetChange, kind string) bool {
+	onlyTTL := c.TTL != nil && len(c.Added)+len(c.Removed)+c.LeftOut == 0
+	return c.Type == kind && c.Name == "" && !onlyTTL
 }
 
 // answer notes an answer on the last change of its type, or that it is no longer so.

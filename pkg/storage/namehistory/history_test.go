@@ -233,6 +233,28 @@ func TestQuickChangesTellWhenEachWasAnswered(t *testing.T) {
 
 // TestAChangeTellsWhenItWasAnswered, by all servers for the first time, and when they
 // answer otherwise though nothing else was published.
+// TestAnAnswerIsToTheChangesOfAllOwners that give the name: servers answer what they give together.
+func TestAnAnswerIsToTheChangesOfAllOwners(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, by := range []intent.Path{owner, "projects/shop/names/other"} {
+		before := ""
+		for _, target := range []string{"203.0.113.1", "203.0.113.2"} {
+			w.now = w.now.Add(time.Second)
+			w.Changed(intent.NameChanges{Host: www, Before: before, After: target, Turns: []intent.NameTurn{{
+				Time: w.now, Project: "shop", Owner: by, Cause: intent.Cause{Reason: "Address"}, Changes: []intent.TargetChange{{Type: "A", Added: []string{target}}},
+			}}})
+			before = target
+		}
+	}
+	w.now = w.now.Add(time.Second)
+	w.Heard(intent.NameHeard{Project: "shop", Host: www, Type: "A", Right: true, Since: w.now})
+	require.Equal(t, []string{
+		"Address -[] +[203.0.113.1]", "Address -[] +[203.0.113.2] answered 12:00:05",
+		"Address -[] +[203.0.113.1]", "Address -[] +[203.0.113.2] answered 12:00:05",
+	}, w.told(www), "an earlier change of an owner may never have been seen")
+}
+
 func TestAChangeTellsWhenItWasAnswered(t *testing.T) {
 	w := newWorld(t)
 	hear := func(right bool, later time.Duration) {
