@@ -43,16 +43,6 @@ func (c *Candidate) Outward() bool { return rank(intent.Public, c.kind()) != now
 // NotServed begins the reason of kinds that a cluster does not have at all.
 const NotServed = "the cluster does not serve "
 
-// Hides tells whether the Service may have addresses that nobody could look at.
-func (o *Observation) Hides() bool {
-	for _, reason := range o.Unseen {
-		if !strings.HasPrefix(reason, NotServed) {
-			return true
-		}
-	}
-	return false
-}
-
 // Observation is the last observed state of a Service. A Service that is known to be
 // absent has an Observation with Found false. A Service that was never observed has none
 // (unknown is not empty, I11).
@@ -64,6 +54,16 @@ type Observation struct {
 	Readiness  *Readiness      `json:"readiness,omitempty"`  // nil: not known, which counts as ready
 	Unseen     map[Kind]string `json:"unseen,omitempty"`     // kinds of candidates that could not be looked at, with the reason: those last seen are among the candidates
 	Changed    time.Time       `json:"changed,omitzero"`     // UTC: when the worker first saw it so
+}
+
+// Hides tells whether the Service may have addresses that nobody could look at.
+func (o *Observation) Hides() bool {
+	for _, reason := range o.Unseen {
+		if !strings.HasPrefix(reason, NotServed) {
+			return true
+		}
+	}
+	return false
 }
 
 // Port is a named port of a Service.

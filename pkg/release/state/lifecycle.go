@@ -167,8 +167,7 @@ func (s *Store) StoredLifecycle(ctx context.Context, owner intent.Path) (Lifecyc
 	return ReadLifecycle(doc)
 }
 
-// EachLifecycle visits the lifecycles of groups and logical clouds whose paths begin
-// with a prefix, in order.
+// EachLifecycle visits the lifecycles of groups and logical clouds whose paths begin with a prefix, in order.
 func (s *Store) EachLifecycle(ctx context.Context, prefix string, visit func(owner intent.Path, l Lifecycle) error) error {
 	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: prefix}, func(doc intent.Document) error {
 		owner := OwnerOf(doc.Path)
@@ -289,8 +288,7 @@ func (l *Lifecycle) reliesOn(path intent.Path) bool {
 	return slices.ContainsFunc(l.Uses, of) || slices.ContainsFunc(l.Leaving, of) || slices.ContainsFunc(l.Former, of)
 }
 
-// RelyOn notes the providers that the release relies on from now on, and that those of
-// before are left.
+// RelyOn notes the providers that the release relies on from now on, and that those of before are left.
 func (l *Lifecycle) RelyOn(uses []Use) {
 	l.Leaving = Without(append(slices.Clone(l.Leaving), l.Uses...), uses)
 	l.Draining = Without(l.Draining, uses)
