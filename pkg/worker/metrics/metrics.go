@@ -70,7 +70,7 @@ func New(registerer prometheus.Registerer) *Worker {
 		Name: "signpost_sync_lag_seconds", Help: "From when a context was made current to each object of it in the cluster.",
 		Buckets: []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800},
 	}, []string{"cluster"})
-	m.missed = counter("signpost_sync_resync_found_total", "Objects that were not as they should be, and Services that offered something else, of which nobody had told before the look at all of them.", "cluster")
+	m.missed = counter("signpost_sync_resync_found_total", "Objects that were not as they should be, and Services that offered something else, found by the look at all: nobody had told.", "cluster")
 	m.conflicts = counter("signpost_sync_conflicts_total", "Objects of somebody else that were found in the way.", "cluster")
 	m.owned = prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_clusters_owned", Help: "Clusters that this worker serves."})
 	m.lost = prometheus.NewCounter(prometheus.CounterOpts{Name: "signpost_leases_lost_total", Help: "Leases that this worker has lost."})
