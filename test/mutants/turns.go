@@ -20,7 +20,7 @@ func inTurns() []bugs.Bug {
 		{
 			Name: "unasked look", File: "pkg/worker/observe/services.go",
 			Breaks:      "a Service that an owner begins to name is looked at when all are, half an hour later",
-			Text:        "	add(due, renamed)\n",
+			Text:        "	add(set, renamed)\n",
 			Replacement: "	_ = renamed\n",
 		},
 		{

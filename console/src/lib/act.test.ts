@@ -5,7 +5,7 @@ import { base64, clusterDraft, emptyCluster, emptyProvider, lines, ownErrors, pr
 import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own } from './form'
-import { effect, isAbove, movesOf, percentOf, removals } from './plan'
+import { effect, isAbove, limitOf, movesOf, percentOf, removals } from './plan'
 import { clusterPath, inWords, withClusters } from './words'
 
 const change = (name: string, action: NameChange['action'], type = 'A', targets = ['192.0.2.1']): NameChange => ({ name, type, record: 'lab', action, targets })
@@ -24,6 +24,7 @@ describe('a plan', () => {
   })
   test('is above the limit as the server says', () => {
     expect(isAbove(5, 6, 25)).toBe(false) // five may always go
+    expect([limitOf(100, 25), limitOf(10, 25), limitOf(4, 25), limitOf(0, 25)]).toEqual([25, 50, 100, 100])
     expect(isAbove(6, 24, 25)).toBe(false)
     expect(isAbove(6, 23, 25)).toBe(true)
     expect(isAbove(600, 600, 100)).toBe(false)

@@ -51,6 +51,9 @@ export const alwaysAllowed = 5
 /** isAbove tells whether a removal needs the token of its plan. */
 export const isAbove = (names: number, total: number, percent: number) => percent < 100 && names > alwaysAllowed && names * 100 > total * percent
 
+/** limitOf is how much of all names may go at once, in percent. */
+export const limitOf = (total: number, percent: number) => Math.min(100, Math.max(percent, total > 0 ? (alwaysAllowed * 100) / total : 100))
+
 /** percentOf reads a maxRemoval as it is stored. */
 export function percentOf(value: number | string | undefined): number {
   const n = typeof value === 'string' ? parseInt(value, 10) : value

@@ -79,7 +79,12 @@ function Turn({ turn, of, current }: { turn: NameTurn; of: string; current: Name
             <Text>{of}</Text>
           </b>
         )}
-        {turn.cause.action && <span>{done(turn.cause.action, kindOf(turn.owner ?? '') === 'name')}</span>}
+        {turn.cause.action && (
+          <span>
+            {['drain', 'undrain'].includes(turn.cause.action) && 'cluster '}
+            {done(turn.cause.action, kindOf(turn.owner ?? '') === 'name')}
+          </span>
+        )}
         {turn.cause.release ? <span>release {turn.cause.release}</span> : null}
         {turn.cause.actor && (
           <span>

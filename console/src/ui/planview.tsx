@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { request } from '../api/client'
 import type { FoundNamePage, NameChange, ObjectChange, Plan, Provider } from '../api/types'
 import { apiPath } from '../lib/commands'
-import { alwaysAllowed, hostsOf, isAbove, ttlMove, lacking, movesOf, percentOf, removals, type Removal } from '../lib/plan'
+import { alwaysAllowed, hostsOf, isAbove, limitOf, ttlMove, lacking, movesOf, percentOf, removals, type Removal } from '../lib/plan'
 import { plural, visible } from '../lib/text'
 import { duration } from '../lib/time'
 import { clusterPath } from '../lib/words'
@@ -157,12 +157,13 @@ function Meter({ removal, project }: { removal: Removal; project: string }) {
   const { percent, total } = about.data
   const part = total > 0 ? Math.min(100, (removal.names * 100) / total) : 100
   const over = isAbove(removal.names, total, percent)
+  const limit = limitOf(total, percent)
   return (
     <Section title={`Removal from provider ${removal.provider}`} id={`meter-${removal.provider}`}>
-      <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part)} percent; the limit is ${percent} percent`}>
+      <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part)} percent; the limit is ${Math.round(limit)} percent`}>
         <rect class="track" width="100" height="10" />
         <rect class={`value ${over ? 'over' : ''}`} width={part} height="10" />
-        <line class="limit" x1={percent} x2={percent} y1="0" y2="10" vector-effect="non-scaling-stroke" />
+        <line class="limit" x1={limit} x2={limit} y1="0" y2="10" vector-effect="non-scaling-stroke" />
       </svg>
       <p>
         {plural(removal.names, 'name')} of {total.toLocaleString('en')} ({Math.round(part)} %). Without a confirmation, at most {percent} % of the provider's names may go at once (maxRemoval), or {alwaysAllowed} names if that is more.{' '}

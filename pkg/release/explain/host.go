@@ -57,7 +57,11 @@ func summarize(host string, owners []intent.NameOwner, others bool) intent.NameE
 		return out
 	}
 	worst := slices.MinFunc(owners, func(a, b intent.NameOwner) int { return sound(a) - sound(b) })
-	out.Summary = sentence(host, worst)
+	answer := targets(worst)
+	if len(owners) > 1 {
+		answer = together(owners)
+	}
+	out.Summary = sentence(host, worst, answer)
 	if len(owners) > 1 {
 		out.Summary += fmt.Sprintf(" %d owners give it, together %s.", len(owners), cmp.Or(strings.Join(together(owners), ", "), "no address"))
 	}
@@ -102,8 +106,8 @@ func lacks(o intent.NameOwner, kind string) *intent.StatusCondition {
 	return nil
 }
 
-// sentence says how a host name does at an owner.
-func sentence(host string, o intent.NameOwner) string {
+// sentence says how a host name does at an owner, and what its servers answer if they do as they should.
+func sentence(host string, o intent.NameOwner, answer []string) string {
 	if len(o.Records) == 0 {
 		return strings.TrimSuffix(fmt.Sprintf("%s belongs to %s, which is %s: %s", host, o.Owner, o.State, o.Message), ": ") + "."
 	}
@@ -123,7 +127,7 @@ func sentence(host string, o intent.NameOwner) string {
 	if verified != nil {
 		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, verified.Message)
 	}
-	return fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(targets(o), ", "))
+	return fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(answer, ", "))
 }
 
 // answered tells whether all records of a host name are known to be answered as published.

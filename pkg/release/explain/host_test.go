@@ -16,7 +16,7 @@ func TestAnswersCountMoreThanAnExternalDNSThatCannotBeSeen(t *testing.T) {
 		return sentence("www.example", intent.NameOwner{Owner: "projects/shop/names/www.example", Records: []intent.NameStatus{{
 			Record: "lab", Targets: []string{"192.0.2.1"},
 			Conditions: []intent.StatusCondition{{Type: "Published", Status: published, Message: "external-dns is away"}, {Type: "Verified", Status: verified, Message: "a server is wrong"}},
-		}}})
+		}}}, nil)
 	}
 	require.Equal(t, `The servers of www.example answer what projects/shop/names/www.example publishes by provider "lab": 192.0.2.1.`, of("Unknown", "True"))
 	require.Equal(t, `The servers of www.example answer otherwise than projects/shop/names/www.example publishes by provider "lab": a server is wrong.`, of("Unknown", "False"))
@@ -31,7 +31,7 @@ func TestASummaryHasTheAddressesOfAllOwners(t *testing.T) {
 		return intent.NameOwner{Owner: owner, Records: []intent.NameStatus{{Record: "lab", Targets: targets}}}
 	}
 	a, b := of("projects/shop/composite-apps/a/v1/deployment-intent-groups/x", "192.0.2.2", "192.0.2.1"), of("projects/shop/composite-apps/b/v1/deployment-intent-groups/x", "192.0.2.3")
-	require.Contains(t, summarize("www.example", []intent.NameOwner{a, b}, false).Summary, " 2 owners give it, together 192.0.2.1, 192.0.2.2, 192.0.2.3.")
+	require.Contains(t, summarize("www.example", []intent.NameOwner{a, b}, false).Summary, " its servers answer 192.0.2.1, 192.0.2.2, 192.0.2.3. 2 owners give it, together 192.0.2.1, 192.0.2.2, 192.0.2.3.")
 	a.Records[0].Targets, b.Records[0].Targets = nil, nil
 	require.Contains(t, summarize("www.example", []intent.NameOwner{a, b}, false).Summary, " 2 owners give it, together no address.")
 }

@@ -80,8 +80,8 @@ func (l *Lookups) Refresh(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget(now)
-	for host, at := range l.hosts {
-		l.begin(ctx, now, host, at)
+	for _, host := range slices.Sorted(maps.Keys(l.hosts)) {
+		l.begin(ctx, now, host, l.hosts[host])
 	}
 }
 
