@@ -1,5 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Refusal, request, requestWhole } from '../api/client'
 import { useClusters, useProjects, useProviders } from '../api/lists'
 import { caller, may, settings } from '../api/session'
@@ -41,7 +41,8 @@ export function Form({ stored, from, start, release }: FormProps) {
   const [waiting, setWaiting] = useState<{ project: string; host: string } | null>(null)
   const client = useQueryClient()
   const set = (change: Partial<NameForm>) => setForm((old) => ({ ...old, ...change }))
-  useEffect(() => sessionStorage.setItem(kept, JSON.stringify({ key, form })), [form])
+  // Before the next event, such as a reload, can come.
+  useLayoutEffect(() => sessionStorage.setItem(kept, JSON.stringify({ key, form })), [form])
 
   const projects = useProjects()
   const mine = (projects.data ?? []).filter((p) => may(caller.value, 'editor', p))
