@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
@@ -73,9 +74,10 @@ func (s *Reader) readRest(ctx context.Context, snap *Snapshot, more func(*Snapsh
 // needed is what a snapshot follows from, besides its external-dns.
 func (snap *Snapshot) needed() state.Ahead {
 	var ahead state.Ahead
-	for cluster, ids := range snap.objectsByCluster() {
+	objects := snap.objectsByCluster()
+	for _, cluster := range slices.Sorted(maps.Keys(objects)) {
 		ahead.Keys = append(ahead.Keys, clusterKeys(cluster)...)
-		for _, id := range ids {
+		for _, id := range objects[cluster] {
 			ahead.Keys = append(ahead.Keys, ledger.Key(id))
 			if id.IsEndpoint() {
 				ahead.Keys = append(ahead.Keys, observed.EndpointKeys(cluster, id.Namespace, id.Name)...)
