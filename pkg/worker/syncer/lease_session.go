@@ -197,7 +197,9 @@ func (t *leaseSession) wakeClusters(names []string) {
 	for _, name := range names {
 		if r := t.workers[name]; r != nil {
 			r.worker.Signals.Step.Wake()
-			r.worker.Signals.Observe.Wake()
+			if t.index.Serves(name) { // else its worker ends, and forgets what was observed
+				r.worker.Signals.Observe.Wake()
+			}
 		}
 	}
 }
