@@ -34,16 +34,14 @@ export const useProjects = () => useQuery({ queryKey: ['projects'], staleTime: 3
 export const useProviders = (project: string) =>
   useQuery({ queryKey: ['providers', project], staleTime: 30_000, retry: false, enabled: project !== '', queryFn: ({ signal }) => all<Provider>(`/v2/projects/${encodeURIComponent(project)}/dns-update-records`, signal) })
 
-const groupsOfEach = '50' // of a project, where several are shown
-
-/** useGroupsOfAll lists the first deployment intent groups of some projects. more are the projects that have others, unread those that could not be read. */
-export function useGroupsOfAll(projects: string[]): { groups: GroupSummary[]; more: string[]; unread: string[]; error: unknown; reading: boolean } {
+/** useGroupsOfAll lists the first deployment intent groups of some projects, so many of each. more are the projects that have others, unread those that could not be read. */
+export function useGroupsOfAll(projects: string[], each = '50'): { groups: GroupSummary[]; more: string[]; unread: string[]; error: unknown; reading: boolean } {
   const pages = useQueries({
     queries: projects.map((project) => ({
-      queryKey: ['groups', project, 'first', groupsOfEach],
+      queryKey: ['groups', project, 'first', each],
       refetchInterval: 15_000,
       retry: false,
-      queryFn: ({ signal }: { signal: AbortSignal }) => request<GroupSummaryPage>('GET', `/v2/projects/${encodeURIComponent(project)}/deployment-intent-groups`, { query: { limit: groupsOfEach }, signal }),
+      queryFn: ({ signal }: { signal: AbortSignal }) => request<GroupSummaryPage>('GET', `/v2/projects/${encodeURIComponent(project)}/deployment-intent-groups`, { query: { limit: each }, signal }),
     })),
   })
   return {

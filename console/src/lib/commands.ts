@@ -1,4 +1,4 @@
-import { base } from '../api/session'
+import { base, settings } from '../api/session'
 
 /** quote makes a word of a shell out of a text. */
 export function quote(text: string): string {
@@ -6,7 +6,7 @@ export function quote(text: string): string {
 }
 
 /** curl is a request as a command. The token stays out of it: the reader has one in TOKEN. */
-export function curl(method: string, path: string, body?: unknown, anonymous = true): string {
+export function curl(method: string, path: string, body?: unknown, anonymous = settings.value.anonymous): string {
   const words = ['curl', '-sS']
   if (method !== 'GET') words.push('-X', method)
   words.push(quote(base + path))

@@ -9,13 +9,20 @@ export interface Row {
   cells: (Cell | undefined)[]
 }
 
+/** Grid is the clusters by external-dns, and what the built-in publisher publishes. */
+export interface Grid {
+  columns: string[] // project/provider
+  rows: Row[]
+  builtIn: FleetItem[]
+}
+
 const rank = (i: FleetItem) => (i.healthy === 'False' ? 0 : i.pending > 0 || i.healthy === 'Unknown' ? 1 : i.drained ? 2 : 3)
 // Of clusters with pending objects, the one that has waited longest comes first.
 const waits = (i: FleetItem) => (i.pendingSince ? Date.parse(i.pendingSince) : 0)
 const worse = ['False', 'Unknown', 'True']
 
 /** gridOf makes a grid of clusters by external-dns, with the clusters that need somebody first, and lists what the built-in publisher publishes. */
-export function gridOf(items: FleetItem[]): { columns: string[]; rows: Row[]; builtIn: FleetItem[] } {
+export function gridOf(items: FleetItem[]): Grid {
   const clusters = items.filter((i) => i.kind === 'cluster')
   const running = items.filter((i) => i.kind === 'externalDNS' && i.cluster !== builtIn)
   const column = (i: FleetItem) => `${i.project}/${i.provider}`

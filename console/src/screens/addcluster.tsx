@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
-import { settings } from '../api/session'
 import type { Cluster } from '../api/types'
 import { apiPath, cli, curl } from '../lib/commands'
 import { clusterDraft, emptyCluster, ownErrors, uses, type ClusterInput } from '../lib/draft'
@@ -121,7 +120,7 @@ export function ClusterForm() {
         <button type="submit" class="primary" disabled={!ready || save.isPending}>
           Add the cluster
         </button>
-        {complete && input.reach === 'directory' && <Copy curl={curl('PUT', apiPath(path), { metadata: draft.metadata, spec: draft.spec }, settings.value.anonymous)} />}
+        {complete && input.reach === 'directory' && <Copy curl={curl('PUT', apiPath(path), { metadata: draft.metadata, spec: draft.spec })} />}
         {ready && <Badge tone="good">the server would take it</Badge>}
         <Copy cli={cli('connect', 'CONTEXT', '--as', `${input.provider || 'dc'}/${input.name || 'one'}`)} />
       </div>

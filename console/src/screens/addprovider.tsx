@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { useClusters, useProjects } from '../api/lists'
-import { caller, may, settings } from '../api/session'
+import { caller, may } from '../api/session'
 import type { DraftPlan, Provider } from '../api/types'
 import { apiPath, cli, curl } from '../lib/commands'
 import { emptyProvider, lines, ownErrors, providerDraft, type Draft, type ProviderInput } from '../lib/draft'
@@ -134,7 +134,7 @@ export function ProviderForm() {
         <button type="submit" class="primary" disabled={!ready || save.isPending || Object.values(unread).flat().length > 0}>
           Add the provider
         </button>
-        {complete && !input.secrets.trim() && <Copy curl={curl('PUT', apiPath(path), { metadata: draft.metadata, spec: draft.spec }, settings.value.anonymous)} />}
+        {complete && !input.secrets.trim() && <Copy curl={curl('PUT', apiPath(path), { metadata: draft.metadata, spec: draft.spec })} />}
         <span class="muted small">Nothing runs before a name is published through it.</span>
       </div>
     </form>

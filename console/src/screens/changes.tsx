@@ -2,7 +2,6 @@ import { useInfiniteQuery, useQueries, type InfiniteData } from '@tanstack/react
 import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
-import { settings } from '../api/session'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
 import { beginOf, byDay, failoverIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
@@ -11,7 +10,7 @@ import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
 import { done } from '../lib/words'
 import { Badge, Copy, Empty, Fault, Loading, Text, useNow, type Tone } from '../ui/basics'
-import { ClusterLink, Subject, Told } from '../ui/subject'
+import { ClusterLink, NameLink, Subject, Told } from '../ui/subject'
 import { TurnChanges } from '../ui/turn'
 import { useTyped } from '../ui/typed'
 
@@ -93,7 +92,7 @@ export function ChangesScreen() {
         <span class="muted" role="status" aria-live="polite">
           {events.data ? plural(found.length, 'request') : ''}
         </span>
-        <Copy curl={curl('GET', `/v2/events?limit=${limit}`, undefined, settings.value.anonymous)} cli={cli('events', '--limit', limit)} />
+        <Copy curl={curl('GET', `/v2/events?limit=${limit}`)} cli={cli('events', '--limit', limit)} />
       </div>
       <Filters span={span} filter={filter} all={all} set={set} />
       {!events.data ? (
@@ -220,7 +219,7 @@ function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
   return (
     <div>
       <span class="strong">
-        <a href={link(['names', host])}>{host}</a>
+        <NameLink name={host} />
       </span>{' '}
       {turn.changes.every((c) => !c.added?.length) ? 'loses addresses' : 'has other addresses'}
       {turn.cause.message && ': '}
@@ -256,7 +255,7 @@ function Request({ change: e, turns }: { change: Change; turns: { host: string; 
       </span>
       {turns.map(({ host, turn }) => (
         <div key={host}>
-          {!isName && <a href={link(['names', host])}>{host}</a>}
+          {!isName && <NameLink name={host} />}
           <TurnChanges turn={turn} />
         </div>
       ))}

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
-import { caller, may, settings } from '../api/session'
+import { caller, may } from '../api/session'
 import { curl } from '../lib/commands'
 import { commandOf, deskOf, emptyChoice, keepDesk, pathsOf, specOf, type Choice, type Failover, type Preview } from '../lib/failover'
 import { go, link, route } from '../lib/route'
@@ -56,7 +56,7 @@ function Desk() {
     <>
       <div class="bar">
         <h1>Failover desk</h1>
-        {spec && <Copy curl={curl('POST', '/v2/failovers?dryRun=true', spec, settings.value.anonymous)} cli={commandOf(spec, true)} />}
+        {spec && <Copy curl={curl('POST', '/v2/failovers?dryRun=true', spec)} cli={commandOf(spec, true)} />}
       </div>
       {allowed ? (
         <Orders choice={choice} set={set} ready={Boolean(spec)} busy={preview.isPending} seen={Boolean(preview.data)} error={preview.error} look={() => look('')} />

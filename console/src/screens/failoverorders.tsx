@@ -4,7 +4,7 @@ import { chosenOf, labelsOf, type Choice } from '../lib/failover'
 import { link } from '../lib/route'
 import { Badge, Empty, Fault } from '../ui/basics'
 import { Field } from '../ui/field'
-import { useFailing } from './fleet'
+import { useFailing } from '../api/fleet'
 
 interface OrdersProps {
   choice: Choice

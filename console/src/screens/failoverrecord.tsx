@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import { request } from '../api/client'
-import { caller, may, settings } from '../api/session'
+import { caller, may } from '../api/session'
 import { cli, curl } from '../lib/commands'
 import { answered, leftWord, progress, titleOf, type Failover, type Preview } from '../lib/failover'
 import { go, link } from '../lib/route'
@@ -44,7 +44,7 @@ export function RecordScreen({ id }: { id: string }) {
       <div class="bar">
         <h1>{titleOf(r)}</h1>
         <Badge tone={states[r.state]}>{r.state}</Badge>
-        <Copy curl={curl('GET', path, undefined, settings.value.anonymous)} cli={cli('failovers', id)} />
+        <Copy curl={curl('GET', path)} cli={cli('failovers', id)} />
         {may(caller.value, 'operator') && !r.revertedBy && (
           <button type="button" disabled={preview.isPending} onClick={() => preview.mutate('')}>
             Preview undoing it

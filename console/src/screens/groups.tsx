@@ -1,5 +1,5 @@
 import { useGroups, useGroupsOfAll, useProjects } from '../api/lists'
-import { caller, may, settings } from '../api/session'
+import { caller, may } from '../api/session'
 import type { GroupSummary } from '../api/types'
 import { cli, curl, ownerWord, projectOf } from '../lib/commands'
 import { actionsOf, byNeed, messageOf } from '../lib/groups'
@@ -16,7 +16,7 @@ export function GroupsScreen() {
     <>
       <div class="bar">
         <h1>Groups</h1>
-        {chosen && <Copy curl={curl('GET', `/v2/projects/${chosen}/deployment-intent-groups`, undefined, settings.value.anonymous)} cli={cli('get', 'groups', '--project', chosen)} />}
+        {chosen && <Copy curl={curl('GET', `/v2/projects/${chosen}/deployment-intent-groups`)} cli={cli('get', 'groups', '--project', chosen)} />}
       </div>
       <NamesTabs here="groups" />
       <form class="filters" role="search" aria-label="Groups" onSubmit={(e) => e.preventDefault()}>

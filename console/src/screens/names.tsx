@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, ask } from '../api/client'
-import { caller, may, settings } from '../api/session'
+import { caller, may } from '../api/session'
 import type { FoundName } from '../api/types'
 import { cli, curl, ownerWord } from '../lib/commands'
 import { go, link, route } from '../lib/route'
@@ -78,7 +78,7 @@ export function NamesScreen() {
         <span class="muted" role="status" aria-live="polite">
           {found.data ? counted(hosts, total) : ''}
         </span>
-        <Copy curl={curl('GET', `/v2/names?${new URLSearchParams(asked)}`, undefined, settings.value.anonymous)} cli={cli('find', ...command, asked['sort'] === 'worst' && '--worst')} />
+        <Copy curl={curl('GET', `/v2/names?${new URLSearchParams(asked)}`)} cli={cli('find', ...command, asked['sort'] === 'worst' && '--worst')} />
         {may(caller.value, 'editor', '*') && (
           <a class="button primary" href={link(['publish'])}>
             Publish a name

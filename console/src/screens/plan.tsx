@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
-import { caller, may, settings } from '../api/session'
+import { caller, may } from '../api/session'
 import type { NameExplanation, Plan } from '../api/types'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
 import { effect, idle, lacking } from '../lib/plan'
@@ -90,7 +90,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
           {step.verb} <Text>{kindOf(owner) === 'name' ? (owner.split('/')[3] ?? '') : named(owner)}</Text>
           {to ? ` to release ${to}` : action === 'rollback' ? ' to the release before' : ''}
         </h1>
-        <Copy curl={curl(step.plan.method, `${step.plan.path}?${String(new URLSearchParams(Object.entries(step.plan.query).filter((e): e is [string, string] => Boolean(e[1]))))}`, undefined, settings.value.anonymous)} cli={step.cli} />
+        <Copy curl={curl(step.plan.method, `${step.plan.path}?${String(new URLSearchParams(Object.entries(step.plan.query).filter((e): e is [string, string] => Boolean(e[1]))))}`)} cli={step.cli} />
       </div>
       {!allowed ? (
         <Empty title="Your role does not allow this.">

@@ -7,7 +7,7 @@ import { hostsIn, wayBack } from '../lib/plan'
 import { link } from '../lib/route'
 import { fateOf } from '../lib/verdict'
 import { Badge, Section, stateTone, Table, Text } from '../ui/basics'
-import { Told } from '../ui/subject'
+import { NameLink, Told } from '../ui/subject'
 import { useName } from './name'
 
 const most = 10 // names whose state is asked for
@@ -86,9 +86,7 @@ function Names({ owner, plan }: { owner: string; plan: Plan }) {
         {hosts.slice(0, most).map(({ host, planned }) => (
           <tr key={host}>
             <td>
-              <a href={link(['names', host])}>
-                <bdi>{host}</bdi>
-              </a>
+              <NameLink name={host} />
             </td>
             <td>{planned}</td>
             <td>

@@ -2,7 +2,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Refusal, request, requestWhole } from '../api/client'
 import { useClusters, useProjects, useProviders } from '../api/lists'
-import { caller, may, settings } from '../api/session'
+import { caller, may } from '../api/session'
 import type { DNSName, Plan } from '../api/types'
 import { cli, curl } from '../lib/commands'
 import { canonical, documentOf, emptyForm, faultsOf, isStrange, missing, own, words, type NameForm } from '../lib/form'
@@ -198,7 +198,7 @@ export function Form({ stored, from, start, release }: FormProps) {
           <button type="button" class={empty ? 'danger' : 'primary'} disabled={!ready || (empty && !sure) || publish.isPending} onClick={() => ready && publish.mutate(plan.data.token)}>
             {publish.isPending ? 'Publishing…' : ready ? `${verb}${empty ? ' without the Service' : ''}: ${effect(plan.data)}` : 'Publish'}
           </button>
-          {lacks.length === 0 && <Copy curl={curl('PUT', path, document, settings.value.anonymous)} cli={publishCommand(late, document)} />}
+          {lacks.length === 0 && <Copy curl={curl('PUT', path, document)} cli={publishCommand(late, document)} />}
         </div>
       </div>
     </form>

@@ -4,7 +4,7 @@ import { words, type faultsOf, type NameForm } from '../lib/form'
 import { ableClusters, labelOf, namespaceOf } from '../lib/services'
 import { Badge, Text, useDelayed } from '../ui/basics'
 import { Field } from '../ui/field'
-import { useFailing } from './fleet'
+import { useFailing } from '../api/fleet'
 
 type Faults = ReturnType<typeof faultsOf>
 

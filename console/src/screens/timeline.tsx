@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, ask } from '../api/client'
-import { caller, may, settings } from '../api/session'
+import { caller, may } from '../api/session'
 import type { NameOwner, NameTurn } from '../api/types'
 import { cli, curl, kindOf, projectOf } from '../lib/commands'
 import { ownerOf } from '../lib/turns'
@@ -44,7 +44,7 @@ export function Timeline({ host, owners }: { host: string; owners?: NameOwner[] 
   })
   if (history.error && !history.data) return <Fault error={history.error} />
   if (!history.data) return <Loading what="the timeline" />
-  const copies = <Copy curl={curl('GET', `/v2/names/${encodeURIComponent(host)}/history`, undefined, settings.value.anonymous)} cli={cli('history', host)} />
+  const copies = <Copy curl={curl('GET', `/v2/names/${encodeURIComponent(host)}/history`)} cli={cli('history', host)} />
   if (history.data.items.length === 0)
     return (
       <Empty title="Nothing is known of its past.">

@@ -9,7 +9,8 @@ import { inWords } from '../lib/words'
 /** Tone is how good something is. It is never told by colour alone. */
 export type Tone = 'good' | 'bad' | 'wait' | 'unknown' | 'plain'
 
-const marks: Record<Tone, string> = { good: '✓', bad: '✕', wait: '…', unknown: '?', plain: '•' }
+/** marks tell tones without colours: an ellipsis is for what goes on, and for nothing that has ended. */
+export const marks: Record<Tone, string> = { good: '✓', bad: '✕', wait: '…', unknown: '?', plain: '•' }
 
 /** Text shows a text that somebody else wrote: its direction is its own, and nothing hides in it. */
 export function Text({ children, most = 400 }: { children: string; most?: number }) {

@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { NameOwner } from '../api/types'
 import { chainOf, layout } from '../lib/chain'
 import { clip, visible } from '../lib/text'
+import { marks } from './basics'
 
-const marks = { good: '✓', bad: '✕', wait: '…', unknown: '?', plain: '' }
 const words = { good: 'in order', bad: 'wrong', wait: 'under way', unknown: 'not known', plain: '' }
 
 /** ChainView is the way of a name as a picture. The tables below it have the same facts. */
@@ -45,7 +45,7 @@ export function ChainView({ owner }: { owner: NameOwner }) {
                 </text>
               ))}
               <text class="mark" x={n.width - 10} y="20" text-anchor="end">
-                {marks[n.tone]}
+                {n.tone === 'plain' ? '' : marks[n.tone]}
               </text>
             </g>
           )

@@ -1,10 +1,9 @@
 import { useState } from 'preact/hooks'
 import { danger, lostOf, type Moved, type Preview } from '../lib/failover'
-import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { clusterPath } from '../lib/words'
 import { Badge, CachesUntil, Table, Text, Time } from './basics'
-import { Told } from './subject'
+import { NameLink, Told } from './subject'
 
 /** gone tells whether a name has no target afterwards. */
 const gone = (m: Moved) => m.after.length === 0
@@ -20,9 +19,7 @@ export function Moves({ names, left, followed, unreachable }: { names: Moved[]; 
         {rows.map((m, i) => (
           <tr key={i}>
             <td>
-              <a href={link(['names', m.name])}>
-                <bdi>{m.name}</bdi>
-              </a>
+              <NameLink name={m.name} />
             </td>
             <td>{m.type}</td>
             <td class="mono">

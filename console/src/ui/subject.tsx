@@ -1,5 +1,6 @@
 import { kindOf, ownerWord, projectOf } from '../lib/commands'
 import { link } from '../lib/route'
+import { visible } from '../lib/text'
 import { clock, exact } from '../lib/time'
 import { clusterPath, inWords, withClusters, withTimes } from '../lib/words'
 import { Text } from './basics'
@@ -8,8 +9,8 @@ import { Text } from './basics'
 export function Subject({ path }: { path: string }) {
   const kind = kindOf(path)
   const [, provider = '', , name = ''] = path.split('/')
-  if (kind === 'name') return <a href={link(['names', name])}>{name}</a>
-  if (kind === 'cluster') return <a href={link(['fleet', provider, name])}>{`${provider}/${name}`}</a>
+  if (kind === 'name') return <NameLink name={name} />
+  if (kind === 'cluster') return <ClusterLink cluster={`${provider}/${name}`} />
   if (kind === 'group') return <a href={link(['groups'], { project: projectOf(path) })}>{named(path)}</a>
   return <Text>{named(path)}</Text>
 }
@@ -23,6 +24,15 @@ export function named(path: string): string {
   if (kind === 'provider' || kind === 'logical cloud') return `${kind} ${last} of ${projectOf(path)}`
   const [, group, rest] = /^(projects\/[^/]+\/composite-apps\/[^/]+\/[^/]+\/deployment-intent-groups\/[^/]+)\/(.+)$/.exec(path) ?? []
   return group && rest ? `${rest.split('/').slice(-2).join('/')} of group ${ownerWord(group)}` : path
+}
+
+/** NameLink is a host name with the way to its page. */
+export function NameLink({ name }: { name: string }) {
+  return (
+    <a href={link(['names', name])}>
+      <bdi>{visible(name)}</bdi>
+    </a>
+  )
 }
 
 /** ClusterLink is a cluster with the way to its page, however an answer spells it. */

@@ -1,0 +1,118 @@
+import { caller, may } from '../api/session'
+import type { NameOwner } from '../api/types'
+import { changers, findingsOf, staying } from '../lib/advice'
+import { kindOf, ownerWord } from '../lib/commands'
+import { link } from '../lib/route'
+import { clusterPath } from '../lib/words'
+import { Badge, Section, stateTone, Text, Time } from '../ui/basics'
+import { ChainView } from '../ui/chainview'
+import { Outages } from '../ui/outages'
+import { Pending } from '../ui/pending'
+import { ClusterLink, Told } from '../ui/subject'
+import { Behind } from './namebehind'
+import { Answers, LeftOut, Probes, Targets } from './nametargets'
+
+/** Owner is all that one owner does with the name. */
+export function Owner({ owner, host }: { owner: NameOwner; host: string }) {
+  const isName = kindOf(owner.owner) === 'name'
+  return (
+    <article class="card" aria-label={owner.owner}>
+      <div class="bar">
+        <h2>
+          Owner: {isName ? 'project' : 'group'} <a href={link([isName ? 'names' : 'groups'], { project: owner.project })}>{isName ? owner.project : ownerWord(owner.owner)}</a>
+        </h2>
+        <Badge tone={stateTone(owner.state)}>{owner.state}</Badge>
+        <Actions owner={owner} host={host} />
+      </div>
+      <p class="muted">
+        {isName ? 'A document of its own gives this name.' : 'A deployment intent group gives this name; it is written as project/composite app/version/group.'} Release {owner.release}
+        {owner.actor && (
+          <>
+            {' '}
+            was asked for by <Text>{owner.actor}</Text>
+          </>
+        )}
+        {owner.accepted && (
+          <>
+            , <Time at={owner.accepted} />
+          </>
+        )}
+        . {changers(owner)}
+      </p>
+      {owner.message && (
+        <p class="notice">
+          <Told>{owner.message}</Told>
+        </p>
+      )}
+      <Outages all={owner.unreachable} />
+      <Pending owner={owner.owner} host={host} />
+      <ChainView owner={owner} />
+      <Findings owner={owner} />
+      <Staying owner={owner} />
+      <Targets owner={owner} />
+      <LeftOut owner={owner} />
+      <Probes owner={owner} />
+      <Answers owner={owner} />
+      <Behind owner={owner} />
+    </article>
+  )
+}
+
+function Actions({ owner, host }: { owner: NameOwner; host: string }) {
+  const who = caller.value
+  const isName = kindOf(owner.owner) === 'name'
+  if (!may(who, isName ? 'editor' : 'operator', owner.project)) return <span class="muted small">You may look at it, not change it.</span>
+  return isName ? (
+    <span class="actions">
+      <a class="button" href={link(['publish'], { name: host, project: owner.project })}>
+        Change
+      </a>
+      {owner.release > 1 && (
+        <a class="button" href={link(['publish'], { name: host, project: owner.project, release: String(owner.release - 1) })}>
+          Undo the last change
+        </a>
+      )}
+      <a class="button risky" href={link(['plan'], { owner: owner.owner, for: 'delete' })}>
+        Unpublish
+      </a>
+    </span>
+  ) : (
+    <span class="actions">
+      {['deploy', ...(owner.release > 1 ? ['rollback'] : []), 'terminate'].map((action) => (
+        <a key={action} class={action === 'terminate' ? 'button risky' : 'button'} href={link(['plan'], { owner: owner.owner, for: action })}>
+          Plan {action}
+        </a>
+      ))}
+    </span>
+  )
+}
+
+/** Findings are what is not in order, why, and what to do. */
+function Findings({ owner }: { owner: NameOwner }) {
+  const found = findingsOf(owner)
+  if (found.length === 0) return null
+  return (
+    <Section title={found.some((f) => f.bad) ? 'Problems, and what to do' : 'Not known, and what to do'} id={`findings-${owner.owner}`}>
+      <ul class="plain">
+        {found.map((f) => (
+          <li key={f.what + f.why}>
+            <Badge tone={f.bad ? 'bad' : 'unknown'}>{f.what}</Badge> <Told>{f.why}</Told>. <span class="muted">{f.advice}</span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+/** Staying are addresses that stay although one of their clusters is left out. */
+function Staying({ owner }: { owner: NameOwner }) {
+  return (
+    <>
+      {staying(owner.records).map((s) => (
+        <p key={s.target + s.cluster} class="notice">
+          <span class="mono">{s.target}</span> of <ClusterLink cluster={s.cluster} /> is left out: <Told>{s.reason}</Told>. The address stays in DNS because {s.others.map(clusterPath).join(' and ')} {s.others.length === 1 ? 'gives' : 'give'} it, too.
+        </p>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,51 @@
+import { useFailing } from '../api/fleet'
+import { builtIn } from '../lib/chain'
+import { cli } from '../lib/commands'
+import { link } from '../lib/route'
+import { plural } from '../lib/text'
+import { Copy, Fault, Loading } from '../ui/basics'
+import { Part } from '../ui/part'
+import { ClusterLink, Told } from '../ui/subject'
+
+/** Machines are clusters and external-dns that do not do their part. */
+export function Machines() {
+  const failing = useFailing()
+  if (!failing.data) return failing.error ? <Fault error={failing.error} /> : <Loading what="the fleet" />
+  const lost = failing.data.items.filter((i) => i.kind === 'cluster')
+  const dead = failing.data.items.filter((i) => i.kind === 'externalDNS')
+  return (
+    <>
+      <Part title="Unreachable clusters" n={lost.length} tone="bad" id="lost" means="clusters that do not answer" advice="After five minutes its addresses leave names that have another healthy cluster; other names keep theirs. Check network and credentials by the preflight of the cluster. If it never comes back, abandon it.">
+        <ul class="plain">
+          {lost.map((i) => (
+            <li key={i.cluster}>
+              <ClusterLink cluster={i.cluster} /> <a href={link(['names'], { cluster: i.cluster })}>{plural(i.hosts.total, 'name')}</a> <Copy cli={cli('preflight', i.cluster)} />
+              {i.message && (
+                <div class="small">
+                  <Told>{i.message}</Told>
+                </div>
+              )}
+            </li>
+          ))}
+        </ul>
+      </Part>
+      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" means="external-dns, and the built-in publisher, that are not available" advice="External-dns, or the built-in publisher, is not available. Changes of these names wait. If the message is not enough, look at the log of external-dns in its cluster.">
+        <ul class="plain">
+          {dead.map((i) => (
+            <li key={i.cluster + i.project + i.provider + i.scope}>
+              <a href={link(['names'], { project: i.project, provider: i.provider })}>
+                {i.project}/{i.provider}
+              </a>{' '}
+              in {i.cluster === builtIn ? 'Signpost' : <ClusterLink cluster={i.cluster} />} <span class="muted">{plural(i.hosts.total, 'name')}</span>
+              {i.message && (
+                <div class="small">
+                  <Told>{i.message}</Told>
+                </div>
+              )}
+            </li>
+          ))}
+        </ul>
+      </Part>
+    </>
+  )
+}

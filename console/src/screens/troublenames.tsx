@@ -1,0 +1,89 @@
+import { useQuery } from '@tanstack/react-query'
+import { request } from '../api/client'
+import { useClusters } from '../api/lists'
+import type { FoundNamePage } from '../api/types'
+import { advice } from '../lib/advice'
+import { kindOf, ownerWord } from '../lib/commands'
+import { drainOf, type Drain } from '../lib/failover'
+import { link } from '../lib/route'
+import { namesOf, wide, type Kind as KindKey } from '../lib/trouble'
+import { Fault, Loading, Text, Time, type Tone } from '../ui/basics'
+import { Part } from '../ui/part'
+import { NameLink, Told } from '../ui/subject'
+
+const shown = 10 // names of a kind
+
+/** Kind is a kind of trouble that names have, and what to do about it. */
+interface Kind {
+  key: KindKey
+  title: string
+  tone: Tone
+  means: string
+  advice: string
+}
+
+/** kinds are those kinds, the gravest first. */
+export const kinds: Kind[] = [
+  { key: 'failed', title: 'Failed owners', tone: 'bad', means: 'names and groups whose release could not be stored', advice: advice.failed },
+  { key: 'unpublished', title: 'Not published', tone: 'bad', means: 'names that are not at their DNS provider', advice: advice.unpublished },
+  { key: 'foreign', title: 'Answered otherwise', tone: 'bad', means: 'names that servers answer with something else', advice: advice.foreign },
+  { key: 'unverified', title: 'Not verified', tone: 'unknown', means: 'published names whose answers are not known', advice: advice.unverified },
+]
+
+/** Names lists names with a kind of trouble. A name that has several is listed once, under the gravest. */
+export function Names({ kind }: { kind: Kind }) {
+  const found = useQuery({
+    queryKey: ['trouble', kind.key],
+    refetchInterval: 10_000,
+    queryFn: ({ signal }) => namesOf(kind.key, (query) => request<FoundNamePage>('GET', '/v2/names', { query, signal })),
+  })
+  const clusters = useClusters(found.data?.names.some((n) => n.published === 'False') ?? false)
+  if (found.error && !found.data) return <Fault error={found.error} />
+  if (!found.data) return <Loading what={kind.title.toLowerCase()} />
+  const { names, n } = found.data
+  return (
+    <Part title={kind.title} n={n} tone={kind.tone} means={kind.means} advice={kind.advice} id={kind.key}>
+      <ul class="plain">
+        {names.slice(0, shown).map((n) => (
+          <li key={n.owner + n.name + n.provider + n.scope}>
+            <NameLink name={n.name} />{' '}
+            <span class="muted">
+              {kindOf(n.owner) === 'name' ? n.project : ownerWord(n.owner)} by {n.provider}
+            </span>
+            {n.reason && (
+              <div class="small">
+                <Told>{n.reason}</Told>
+                <DrainedBy drain={n.published === 'False' ? drainOf(clusters.data ?? [], n.clusters) : undefined} />
+              </div>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p>
+        <a href={link(['names'], wide[kind.key])}>In the list of names{kind.key === 'failed' ? '' : ', with those of the kinds above'}</a>
+      </p>
+    </Part>
+  )
+}
+
+/** DrainedBy tells who took the addresses of a name out, and leads to the failover if it was one. */
+function DrainedBy({ drain }: { drain: Drain | undefined }) {
+  if (!drain) return null
+  return (
+    <>
+      . All its clusters are drained, {drain.one ? 'by' : 'the last one by'}{' '}
+      {drain.failover && (
+        <>
+          <a href={link(['failover', drain.failover])}>a failover</a> of{' '}
+        </>
+      )}
+      <Text>{drain.actor}</Text>, <Time at={drain.since} />
+      {drain.reason && (
+        <>
+          : <Text>{drain.reason}</Text>
+        </>
+      )}
+      .
+    </>
+  )
+}
