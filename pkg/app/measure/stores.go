@@ -99,3 +99,8 @@ func (m measuredStore) Delete(ctx context.Context, path intent.Path, condition i
 	defer m.lap("delete", time.Now(), &err)
 	return m.Store.Delete(ctx, path, condition)
 }
+
+func (m measuredStore) DeleteAll(ctx context.Context, paths []intent.Path) (err error) {
+	defer m.lap("delete", time.Now(), &err)
+	return m.Store.DeleteAll(ctx, paths)
+}

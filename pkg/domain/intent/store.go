@@ -121,6 +121,10 @@ type Store interface {
 	// *Referenced cause.
 	Delete(ctx context.Context, path Path, condition Condition) error
 
+	// DeleteAll removes those of the documents to which nobody refers, many in one request.
+	// The others stay, and so do those of a newer schema. After an error, some may be gone.
+	DeleteAll(ctx context.Context, paths []Path) error
+
 	// Referrers lists the paths of the documents that refer to path, in order.
 	Referrers(ctx context.Context, path Path) ([]Path, error)
 
@@ -155,6 +159,22 @@ func Each(ctx context.Context, store Store, options ListOptions, visit func(Docu
 			return nil
 		}
 	}
+}
+
+// Deleter deletes one document, as a Store does.
+type Deleter interface {
+	Delete(ctx context.Context, path Path, condition Condition) error
+}
+
+// DeleteEach does what Store.DeleteAll does, with one deletion after the other.
+func DeleteEach(ctx context.Context, store Deleter, paths []Path) error {
+	for _, path := range paths {
+		err := store.Delete(ctx, path, Always())
+		if code := CodeOf(err); err != nil && code != NotFound && code != Conflict {
+			return err
+		}
+	}
+	return nil
 }
 
 // Schema is the newest schema version of documents, releases and pointers that

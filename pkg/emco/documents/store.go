@@ -297,6 +297,16 @@ func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.C
 	return s.own.Delete(ctx, path, condition)
 }
 
+// DeleteAll implements intent.Store.
+func (s *Store) DeleteAll(ctx context.Context, paths []intent.Path) error {
+	for _, path := range paths {
+		if err := s.ExternallyManaged(path); err != nil {
+			return err
+		}
+	}
+	return s.own.DeleteAll(ctx, paths)
+}
+
 // ExternallyManaged is the Conflict of a write of a document that EMCO keeps. It says
 // where to write the document; nil for all others.
 func (s *Store) ExternallyManaged(path intent.Path) error {

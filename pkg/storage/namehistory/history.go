@@ -1,10 +1,12 @@
 package namehistory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -40,11 +42,15 @@ type History struct {
 	mu      sync.Mutex
 	pending map[key]*waiting
 
-	grown map[string]int // by project: bytes since the last pruning here; of Flush alone
+	sizes sizes
 }
 
 // key names a host name of a project.
 type key struct{ project, host string }
+
+func (k key) compare(other key) int {
+	return cmp.Or(cmp.Compare(k.project, other.project), cmp.Compare(k.host, other.host))
+}
 
 // waiting is what is to be written of one name, in order.
 type waiting struct{ steps []step }
@@ -57,7 +63,7 @@ type step struct {
 
 // New makes a History.
 func New(options Options) *History {
-	return &History{Options: options, pending: map[key]*waiting{}, grown: map[string]int{}}
+	return &History{Options: options, pending: map[key]*waiting{}, sizes: sizes{bytes: map[string]int{}}}
 }
 
 // Changed notes changes of host names. It never waits.
@@ -138,8 +144,8 @@ func (h *History) Flush(ctx context.Context) {
 	h.pending = map[key]*waiting{}
 	h.mu.Unlock()
 	uids := map[string]string{}
-	for name, what := range todo {
-		err := ctx.Err()
+	for _, name := range slices.SortedFunc(maps.Keys(todo), key.compare) {
+		what, err := todo[name], ctx.Err()
 		if err == nil {
 			err = h.write(ctx, uids, name, what)
 		}
@@ -152,21 +158,6 @@ func (h *History) Flush(ctx context.Context) {
 			return
 		}
 		delete(todo, name)
-	}
-}
-
-// boundGrowth prunes once a project has grown by a tenth of its bound.
-func (h *History) boundGrowth(ctx context.Context) {
-	const tenth = 10
-	for _, bytes := range h.grown {
-		if h.Bytes == 0 || bytes < h.Bytes/tenth {
-			continue
-		}
-		h.grown = map[string]int{}
-		if err := h.Prune(ctx); err != nil && ctx.Err() == nil {
-			h.Logger.WarnContext(ctx, "the history of names is not bounded, until it is pruned", "error", err)
-		}
-		return
 	}
 }
 
@@ -250,7 +241,7 @@ func (h *History) tryWrite(ctx context.Context, path intent.Path, what *waiting)
 	}
 	if _, err = h.Documents.Put(ctx, write); err == nil {
 		host, project, _ := parse(path)
-		h.grown[project] += len(write.Body) - len(stored.Body)
+		h.grow(project, len(write.Body)-len(stored.Body))
 		h.log(host, turns, heard)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,14 +20,16 @@ type kept struct {
 }
 
 // Prune removes histories in which nothing has happened for MostAge. Of projects with
-// more than Bytes, the oldest turns of the names with most turns go. Several may do so at
-// once.
+// more than Bytes, the oldest turns of the names with most turns go, until there is room
+// for a quarter of Bytes. So the next pruning, which reads all histories, is not due soon.
+// Several may do so at once.
 func (h *History) Prune(ctx context.Context) error {
-	projects := map[string][]kept{}
+	projects, old := map[string][]kept{}, []intent.Path(nil)
 	options := intent.ListOptions{Collection: intent.NameHistoryCollection, Limit: batch, Bytes: intent.PageBytes}
 	err := intent.Each(ctx, h.Documents, options, func(doc intent.Document) error {
 		if h.Now().Sub(doc.UpdatedAt) > MostAge {
-			return h.remove(ctx, doc.Path)
+			old = append(old, doc.Path)
+			return nil
 		}
 		turns := 1 // of a damaged document, which is removed whole
 		var d document
@@ -37,58 +40,60 @@ func (h *History) Prune(ctx context.Context) error {
 		projects[project] = append(projects[project], kept{path: doc.Path, updated: doc.UpdatedAt, bytes: len(doc.Body), turns: turns})
 		return nil
 	})
+	if err == nil {
+		err = h.Documents.DeleteAll(ctx, old)
+	}
 	if err != nil || h.Bytes == 0 {
 		return err
 	}
-	for _, all := range projects {
-		if err := h.fit(ctx, all); err != nil {
+	found := sizes{counted: true, bytes: make(map[string]int, len(projects))}
+	for _, project := range slices.Sorted(maps.Keys(projects)) {
+		if found.bytes[project], err = h.fit(ctx, projects[project]); err != nil {
 			return err
 		}
 	}
+	h.count(found)
 	return nil
 }
 
-// fit brings the histories of a project below the bound.
-func (h *History) fit(ctx context.Context, all []kept) error {
-	most := MostTurns
-	for most > 1 && size(all, most) > h.Bytes {
+// fit brings the histories of a project that is beyond the bound below it, and answers
+// about how many bytes are left.
+func (h *History) fit(ctx context.Context, all []kept) (int, error) {
+	const part = 4
+	if bytes := sum(all, MostTurns); bytes <= h.Bytes {
+		return bytes, nil
+	}
+	most, room := MostTurns, h.Bytes-h.Bytes/part
+	for most > 1 && sum(all, most) > room {
 		most--
 	}
 	slices.SortFunc(all, func(a, b kept) int { return cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.path, b.path)) })
-	excess := size(all, most) - h.Bytes
+	left := sum(all, most)
+	var gone []intent.Path
 	for _, k := range all {
-		var err error
 		switch {
-		case excess > 0:
-			excess -= k.at(most)
-			err = h.remove(ctx, k.path)
+		case left > room:
+			left -= k.at(most)
+			gone = append(gone, k.path)
 		case k.turns > most:
-			err = h.shorten(ctx, k.path, most)
-		}
-		if err != nil {
-			return err
+			if err := h.shorten(ctx, k.path, most); err != nil {
+				return 0, err
+			}
 		}
 	}
-	return nil
+	return left, h.Documents.DeleteAll(ctx, gone)
 }
 
-// size is about how many bytes histories take with so many turns at most.
-func size(all []kept, most int) int {
-	sum := 0
+// sum is about how many bytes histories take with so many turns at most.
+func sum(all []kept, most int) int {
+	bytes := 0
 	for _, k := range all {
-		sum += k.at(most)
+		bytes += k.at(most)
 	}
-	return sum
+	return bytes
 }
 
 func (k kept) at(most int) int { return k.bytes * min(k.turns, most) / max(k.turns, 1) }
-
-func (h *History) remove(ctx context.Context, path intent.Path) error {
-	if err := h.Documents.Delete(ctx, path, intent.Always()); intent.CodeOf(err) != intent.NotFound {
-		return err
-	}
-	return nil
-}
 
 // shorten keeps so many of the newest turns, unless somebody else writes the document.
 func (h *History) shorten(ctx context.Context, path intent.Path, most int) error {

@@ -142,13 +142,8 @@ func (s *Store) awaitTargets(ctx context.Context, targets []intent.Path) (intent
 // checkTargets answers which targets are being deleted, and the first that is
 // missing.
 func (s *Store) checkTargets(ctx context.Context, targets []intent.Path) (deleting []intent.Path, missing intent.Path, err error) {
-	ids := make(bson.A, len(targets))
-	for i, target := range targets {
-		ids[i] = string(target)
-	}
-	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
 	projection := options.Find().SetProjection(bson.D{{Key: "live.revision", Value: 1}, {Key: "deleting", Value: 1}, {Key: "staged", Value: 1}})
-	found, err := s.all(ctx, "look for what is referred to", filter, projection)
+	found, err := s.all(ctx, "look for what is referred to", bson.D{among(targets)}, projection)
 	if err != nil {
 		return nil, "", err
 	}

@@ -33,14 +33,13 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 // GetAll implements intent.Store.
 func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
 	place := make(map[string]int, len(paths))
-	ids := make(bson.A, len(paths))
 	for n, path := range paths {
 		if err := draft.CheckPath(path); err != nil {
 			return nil, err
 		}
-		place[string(path)], ids[n] = n, string(path)
+		place[string(path)] = n
 	}
-	found, err := s.all(ctx, "read many documents", bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, options.Find())
+	found, err := s.all(ctx, "read many documents", bson.D{among(paths)}, options.Find())
 	if err != nil {
 		return nil, err
 	}

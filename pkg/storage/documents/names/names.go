@@ -143,3 +143,11 @@ func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.C
 	}
 	return s.Store.Delete(ctx, path, condition)
 }
+
+// DeleteAll removes everything but names.
+func (s *Store) DeleteAll(ctx context.Context, paths []intent.Path) error {
+	if slices.ContainsFunc(paths, intent.IsName) {
+		return errOwned
+	}
+	return s.Store.DeleteAll(ctx, paths)
+}

@@ -178,6 +178,11 @@ func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.C
 	return err
 }
 
+// DeleteAll hides documents of the store below.
+func (s *Store) DeleteAll(ctx context.Context, paths []intent.Path) error {
+	return intent.DeleteEach(ctx, s, paths)
+}
+
 // Referrers lists the documents that refer to a path, the laid ones as they are then.
 func (s *Store) Referrers(ctx context.Context, path intent.Path) ([]intent.Path, error) {
 	found, err := s.below.Referrers(ctx, path)

@@ -143,6 +143,22 @@ func (s *Store) Delete(ctx context.Context, path intent.Path, condition intent.C
 	}
 }
 
+// DeleteAll implements intent.Store. Documents that count are deleted one by one.
+func (s *Store) DeleteAll(ctx context.Context, paths []intent.Path) error {
+	var counted, others []intent.Path
+	for _, path := range paths {
+		if strings.HasPrefix(string(path), projects) || path.Collection() == intent.SecretCollection {
+			counted = append(counted, path)
+		} else {
+			others = append(others, path)
+		}
+	}
+	if err := s.Store.DeleteAll(ctx, others); err != nil {
+		return err
+	}
+	return intent.DeleteEach(ctx, s, counted)
+}
+
 // exactly is a condition that holds for a document as it was read alone.
 func exactly(condition intent.Condition, old intent.Document) intent.Condition {
 	switch {

@@ -160,6 +160,26 @@ func crashOfDelete(t *testing.T, data Data) {
 	})
 }
 
+func crashOfDeleteAll(t *testing.T, data Data) {
+	crashAtEveryStep(t, data, play{
+		prepare: func(s intent.Store, on scene) {
+			put(t, s, on.old, "x")
+			put(t, s, on.new, "x")
+			put(t, s, on.doc, "old", on.old)
+		},
+		act: func(s intent.Store, on scene) error {
+			return s.DeleteAll(t.Context(), []intent.Path{on.new, on.doc})
+		},
+		after: func(s intent.Store, on scene) {
+			for _, gone := range []intent.Path{on.doc, on.new} {
+				_, err := s.Get(t.Context(), gone)
+				requireCode(t, intent.NotFound, err)
+			}
+		},
+		always: func(s intent.Store, on scene) { get(t, s, on.old) },
+	})
+}
+
 func crashOfRefusals(t *testing.T, data Data) {
 	crashAtEveryStep(t, data, play{
 		prepare: func(s intent.Store, on scene) {

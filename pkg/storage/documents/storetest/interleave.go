@@ -30,6 +30,12 @@ func deletes(path func(scene) intent.Path) turn {
 	}
 }
 
+func deletesAll(path func(scene) intent.Path) turn {
+	return func(ctx context.Context, s intent.Store, on scene) error {
+		return s.DeleteAll(ctx, []intent.Path{path(on)})
+	}
+}
+
 func sweepsAnd(then turn) turn {
 	return func(ctx context.Context, s intent.Store, on scene) error {
 		if err := s.Sweep(ctx); err != nil {
@@ -54,6 +60,8 @@ func interleavedAtEveryStep(t *testing.T, data Data) {
 	}{
 		{"a target goes while a document is made", false, creates("old", theOld), deletes(theOld)},
 		{"a document is made while its target goes", false, deletes(theOld), creates("old", theOld)},
+		{"a target goes with others while a document is made", false, creates("old", theOld), deletesAll(theOld)},
+		{"a document is made while its target goes with others", false, deletesAll(theOld), creates("old", theOld)},
 		{"a target goes while a document turns to it", true, creates("new", theNew), deletes(theNew)},
 		{"a document turns to a target that goes", true, deletes(theNew), creates("new", theNew)},
 		{"an old target goes while a document turns from it", true, creates("new", theNew), deletes(theOld)},

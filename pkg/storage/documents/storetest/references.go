@@ -104,3 +104,37 @@ func manyReferences(t *testing.T, data Data) {
 	require.NoError(t, s.Delete(t.Context(), owner, intent.Always()))
 	require.NoError(t, s.Delete(t.Context(), refs[0], intent.Always()))
 }
+
+// manyDeleted deletes more documents than one request takes. Documents in use stay.
+func manyDeleted(t *testing.T, data Data) {
+	const many = 450
+	s := data.Open(t)
+	put(t, s, project, "p")
+	paths := []intent.Path{project, "projects/none"}
+	for n := range many {
+		path := intent.Path(fmt.Sprintf("history/%s/%d", project, n))
+		if n%100 == 0 {
+			put(t, s, path, "x", project) // else this takes too long with some servers
+		} else {
+			put(t, s, path, "x")
+		}
+		paths = append(paths, path)
+	}
+	put(t, s, "projects/shop/kv-pairs/a", "a", "history/projects/shop/7", project)
+	paths = append(paths, paths[5])
+	require.NoError(t, s.DeleteAll(t.Context(), paths))
+	require.Equal(t, []string{"projects/shop/7"}, names(list(t, s, intent.ListOptions{Collection: "history"})))
+	get(t, s, project)
+	by, err := s.Referrers(t.Context(), project)
+	require.NoError(t, err)
+	require.Equal(t, []intent.Path{"projects/shop/kv-pairs/a"}, by, "references of deleted documents are gone")
+	put(t, s, "history/projects/shop/7", "changed")
+	require.NoError(t, s.DeleteAll(t.Context(), []intent.Path{"projects/shop/kv-pairs/a"}))
+	require.NoError(t, s.DeleteAll(t.Context(), []intent.Path{project, "history/projects/shop/7"}))
+	require.NoError(t, s.DeleteAll(t.Context(), nil))
+	for _, path := range paths {
+		_, err := s.Get(t.Context(), path)
+		requireCode(t, intent.NotFound, err, path)
+	}
+	requireCode(t, intent.Invalid, s.DeleteAll(t.Context(), []intent.Path{"shop"}))
+}

@@ -1,0 +1,72 @@
+package history_test
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// counting counts the documents that lists answer.
+type counting struct {
+	intent.Store
+	listed int
+}
+
+func (c *counting) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
+	page, err := c.Store.List(ctx, options)
+	c.listed += len(page.Items)
+	return page, err
+}
+
+// TestTheCostOfAnEventDoesNotGrow with the events of a project: those that stay are not
+// read again, and the others are removed many at once.
+func TestTheCostOfAnEventDoesNotGrow(t *testing.T) {
+	const events = 3000
+	w := newWorld(t)
+	w.Count = 500
+	store := &counting{Store: w.documents}
+	w.Documents = store
+	doc := w.write(shop, `{}`)
+	writes := 0
+	w.fake.Before = func(op, _ string) error {
+		if op == "txn" {
+			writes++
+		}
+		return nil
+	}
+	told := func(by *world) {
+		by.now = by.now.Add(1)
+		by.Wrote(by.anna("r1"), nil, &doc)
+	}
+	for range events {
+		told(w)
+	}
+	w.fake.Before = nil
+	require.LessOrEqual(t, len(w.all(shop, 200)), 550)
+	require.Less(t, store.listed, 3*events+1000, "documents read")
+	require.Less(t, writes, events*11/10, "transactions")
+}
+
+// TestReplicasBoundOneHistory: each sees what the other has written.
+func TestReplicasBoundOneHistory(t *testing.T) {
+	w, other := newWorld(t), newWorld(t)
+	other.documents, other.Documents = w.documents, w.documents
+	w.Count, other.Count = 25, 25
+	doc := w.write(shop, `{}`)
+	for n := range 300 {
+		by := w
+		if n%3 == 0 {
+			by = other
+		}
+		w.now = w.now.Add(1)
+		other.now = w.now
+		by.Wrote(by.anna(strconv.Itoa(n)), nil, &doc)
+		require.LessOrEqual(t, len(w.all(shop, 100)), 25+2*2)
+		require.GreaterOrEqual(t, len(w.all(shop, 100)), min(n, 25))
+	}
+	require.Equal(t, "299", w.all(shop, 100)[0].RequestID)
+}
