@@ -705,6 +705,35 @@ describe('bad answers', { skip: long ? false : 'ring 3 tells it' }, () => {
     await fits(page)
   })
 
+  test('of long reasons are read whole in the list of names, and no row covers another', async () => {
+    const reason = (i) => `${evil} ${'there is no Service '.repeat(1 + (i % 20))}in ${i}`
+    const page = await changed(
+      screens.names,
+      '**/v2/names?*',
+      (body) => {
+        body.items = Array.from({ length: 60 }, (_, i) => ({ ...body.items[0], name: `n${i}.${'a-long-label-'.repeat(4)}.example`, owner: group, ...(i % 3 ? { reason: reason(i) } : { reason: undefined }) }))
+        Object.assign(body, { total: 60, hosts: 60, continue: undefined })
+      },
+      { viewport: { width: 360, height: 740 } },
+    )
+    const body = page.locator('.listbody')
+    for (const at of ['n1.', 'n20.', 'n38.', 'n59.']) {
+      for (let i = 0; i < 30 && (await body.getByText(at).count()) === 0; i++) await body.evaluate((box) => box.scrollBy(0, 600))
+      await body.getByText(at).first().scrollIntoViewIfNeeded()
+      const rows = () => body.locator('[role=row]').evaluateAll((all) => all.map((row) => ({ n: Number(row.dataset.index), top: row.offsetTop + new DOMMatrix(getComputedStyle(row).transform).f, height: row.offsetHeight, wide: row.scrollWidth > row.clientWidth, reason: row.querySelector('.reason').textContent })).sort((a, b) => a.n - b.n))
+      const seen = await until('rows stand below each other', async () => {
+        const all = await rows()
+        return all.every((row, i) => i === 0 || Math.abs(row.top - all[i - 1].top - all[i - 1].height) < 1.5) && all
+      })
+      assert.deepEqual(seen.filter((row) => row.wide), [], at)
+      for (const { n, reason } of seen.filter((row) => row.n % 3)) assert.match(reason, new RegExp(`in ${n}$`))
+    }
+    await body.getByRole('link', { name: 'shop/store/v1/prod' }).last().click()
+    await page.locator('tbody tr').filter({ hasText: 'shop/store/v1/prod' }).waitFor()
+    assert.equal(await page.locator('tbody tr').count(), 1)
+    await fits(page)
+  })
+
   test('of 300 clusters fit', async () => {
     const more = (body) => {
       const one = body.items.find((i) => i.kind === 'cluster')

@@ -34,7 +34,7 @@ const withToken: Middleware = {
   },
 }
 
-export const api = createClient<Paths>({ baseUrl: base, credentials: 'same-origin', cache: 'no-store' })
+export const api = createClient<Paths>({ baseUrl: base, credentials: 'same-origin', cache: 'no-store', fetch: (asked) => fetch(asked) })
 api.use(withToken)
 
 interface Answered<T> {

@@ -55,7 +55,7 @@ export function chainOf(owner: NameOwner): Chain {
       column: 0,
       title: last(d.path),
       lines: [stale ? `revision ${d.current} is not deployed` : `revision ${d.revision}`],
-      tone: stale ? 'wait' : 'good',
+      tone: stale ? 'note' : 'good',
     })
   })
   if (documents.more > 0) add(moreOf('document-more', 0, documents.more))

@@ -96,7 +96,7 @@ describe('the picture of a name', () => {
     ])
     expect(chain.edges).toHaveLength(4)
   })
-  test('says that an edit is not deployed', () => expect(chainOf(owner({ documents: [{ path: 'a/b', revision: 1, current: 2 }] })).nodes[0]).toMatchObject({ tone: 'wait', lines: ['revision 2 is not deployed'] }))
+  test('says that an edit is not deployed', () => expect(chainOf(owner({ documents: [{ path: 'a/b', revision: 1, current: 2 }] })).nodes[0]).toMatchObject({ tone: 'note', lines: ['revision 2 is not deployed'] }))
   test('stays small, whatever there is', () => {
     const records = Array.from({ length: 300 }, (_, i) => record({ record: `p${i}`, answers: Array.from({ length: 20 }, (_, s) => ({ server: `s${s}`, at: '' })) }))
     const chain = chainOf(owner({ records, documents: Array.from({ length: 500 }, (_, i) => ({ path: `d${i}`, revision: 1, current: 1 })) }))

@@ -11,7 +11,7 @@ export interface Verdict {
 /** verdict is how a name does, in a word: that of its worst owner. */
 export function verdict(name: Pick<NameExplanation, 'owners'>): Verdict {
   const all = name.owners.map((o) => judge(o.state, o.records))
-  const order: Tone[] = ['bad', 'wait', 'unknown', 'good', 'plain']
+  const order: Tone[] = ['bad', 'wait', 'note', 'unknown', 'good', 'plain']
   return all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))[0] ?? { tone: 'unknown', word: 'no project that you may read publishes it' }
 }
 

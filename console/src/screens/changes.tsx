@@ -20,7 +20,7 @@ const mostProjects = 2 // whose groups are asked for their names at once
 const mostAll = 200 // names
 const mostHosts = 6 // whose addresses are read at once
 
-const tones: Record<string, Tone> = { completed: 'good', thawed: 'good', refused: 'bad', failed: 'bad', frozen: 'wait' }
+const tones: Record<string, Tone> = { completed: 'good', thawed: 'good', refused: 'bad', failed: 'bad', frozen: 'note' }
 
 /** useEvents reads the latest events, and all since a time. */
 function useEvents(from: number | undefined) {

@@ -10,7 +10,7 @@ import { plural } from '../lib/text'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, TruthBadge } from '../ui/basics'
 import { External, Labels } from '../ui/machine'
 import { PreflightView } from '../ui/preflight'
-import { NameLink, Told } from '../ui/subject'
+import { By, NameLink, Told } from '../ui/subject'
 
 /** ClusterScreen is all about one cluster. */
 export function ClusterScreen({ path }: { path: string }) {
@@ -35,7 +35,7 @@ export function ClusterScreen({ path }: { path: string }) {
           <Text>{path}</Text>
         </h1>
         {own && <TruthBadge of="healthy" is={own.healthy} />}
-        {(drained || own?.drained) && <Badge tone="plain">drained</Badge>}
+        {(drained || own?.drained) && <Badge tone="note">drained</Badge>}
         {document.data?.status?.abandoned && <Badge tone="bad">abandoned</Badge>}
         <Copy curl={curl('GET', apiPath(docPath))} cli={cli('get', docPath)} />
         {document.data && may(caller.value, 'operator') && <Drain path={path} drained={Boolean(drained)} />}
@@ -52,21 +52,10 @@ export function ClusterScreen({ path }: { path: string }) {
   )
 }
 
-function Drained({ by: { since, failover, actor, reason } }: { by: NonNullable<NonNullable<Cluster['status']>['drained']> }) {
+function Drained({ by: { since, ...by } }: { by: NonNullable<NonNullable<Cluster['status']>['drained']> }) {
   return (
     <p class="notice">
-      Its addresses are kept out of public names since <Time at={since} />, by {failover && (
-        <>
-          <a href={link(['failover', failover])}>a failover</a> of{' '}
-        </>
-      )}
-      <Text>{actor}</Text>
-      {reason && (
-        <>
-          : <Text>{reason}</Text>
-        </>
-      )}
-      .
+      Its addresses are kept out of public names since <Time at={since} />, <By {...by} />.
     </p>
   )
 }

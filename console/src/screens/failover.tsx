@@ -113,9 +113,7 @@ function Recent() {
                 <td>
                   <Text>{r.reason ?? ''}</Text>
                 </td>
-                <td>
-                  {r.answered} of {r.counts.names}
-                </td>
+                <td>{r.counts.names > 0 ? `${r.answered} of ${r.counts.names}` : 'no name moves'}</td>
               </tr>
             ))}
           </Table>

@@ -107,7 +107,7 @@ function Picks({ legend, verb, labelled, all, clusters, text, set }: PicksProps)
             <label key={path}>
               <input type="checkbox" checked={clusters.includes(path)} onChange={(e) => set(e.currentTarget.checked ? [...clusters, path] : clusters.filter((c) => c !== path), text)} />
               <span>
-                {path} {drained && <Badge tone="wait">drained</Badge>} {lost && <Badge tone="bad">unreachable</Badge>}
+                {path} {drained && <Badge tone="note">drained</Badge>} {lost && <Badge tone="bad">unreachable</Badge>}
               </span>
             </label>
           ))}

@@ -48,8 +48,8 @@ export function PreviewView({ preview, busy, error, label, override, confirm, lo
       <p class="picks">
         {counts.none > 0 && <Badge tone="bad">{names('none', counts.none)} left without an address</Badge>}
         {dark && <Badge tone="bad">{names('unhealthy', counts.unhealthy)} left with unhealthy or unreachable clusters only</Badge>}
-        {counts.one > 0 && <Badge tone="wait">{names('one', counts.one)} left with one address</Badge>}
-        {counts.stay > 0 && <Badge tone="wait">{plural(whole ? new Set(preview.names.filter((m) => m.stays).map((m) => m.name)).size : counts.stay, 'name')} cannot move now</Badge>}
+        {counts.one > 0 && <Badge tone="note">{names('one', counts.one)} left with one address</Badge>}
+        {counts.stay > 0 && <Badge tone="note">{plural(whole ? new Set(preview.names.filter((m) => m.stays).map((m) => m.name)).size : counts.stay, 'name')} cannot move now</Badge>}
       </p>
       {keptWord(counts) && <p>{keptWord(counts)}</p>}
       {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">No answer changes: each address of these clusters also comes from another cluster, or no public name uses it.</p>}

@@ -9,7 +9,7 @@ import { go, link } from '../lib/route'
 import { isPast } from '../lib/time'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
 import { Moves } from '../ui/moves'
-import { ClusterLink, Told } from '../ui/subject'
+import { By, ClusterLink, Told } from '../ui/subject'
 import { PreviewView, type Confirmed } from './failoverpreview'
 
 export const states: Record<Failover['state'], Tone> = { Moving: 'wait', Done: 'good', Superseded: 'plain', Unconfirmed: 'unknown', Failed: 'bad' }
@@ -53,7 +53,7 @@ export function RecordScreen({ id }: { id: string }) {
       </div>
       <p class={`verdict ${states[r.state]}`} role="status" aria-live="polite">
         {r.revertedBy && 'Undone by another failover since. This is how it went: '}
-        {answered(r)} as planned.{leftWord(r)}{r.message && <Told>{` ${r.message}`}</Told>}
+        {r.counts.names > 0 ? `${answered(r)} as planned.` : 'No name had to change.'}{leftWord(r)}{r.message && <Told>{` ${r.message}`}</Told>}
         {r.cachesUntil && (
           <>
             {' '}
@@ -61,45 +61,13 @@ export function RecordScreen({ id }: { id: string }) {
           </>
         )}
       </p>
-      <svg class="meter whole" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part * 100)} percent of the names are answered`}>
-        <rect class="track" width="100" height="10" />
-        <rect class="value" width={part * 100} height="10" />
-      </svg>
-      <p class="muted">
-        Asked for <Time at={r.time} /> by <Text>{r.actor}</Text>
-        {r.reason && (
-          <>
-            : <Text>{r.reason}</Text>
-          </>
-        )}
-        {r.forced && '. It was forced'}
-        {r.overridden && r.overridden.length > 0 && `. Without the safety rules ${r.overridden.join(' and ')}`}
-        {r.revertedBy && (
-          <>
-            . Undone by <a href={link(['failover', r.revertedBy])}>another failover</a>
-          </>
-        )}
-        {r.undone?.map((u) => (
-          <Fragment key={u.cluster + u.since}>
-            . <ClusterLink cluster={u.cluster} /> was changed back by {u.failover && (
-              <>
-                <a href={link(['failover', u.failover])}>a failover</a> of{' '}
-              </>
-            )}
-            <Text>{u.actor}</Text>, <Time at={u.since} />
-            {u.reason && (
-              <>
-                : <Text>{u.reason}</Text>
-              </>
-            )}
-          </Fragment>
-        ))}
-        {r.revertOf && (
-          <>
-            . It undoes <a href={link(['failover', r.revertOf])}>another failover</a>
-          </>
-        )}
-      </p>
+      {r.counts.names > 0 && (
+        <svg class="meter whole" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part * 100)} percent of the names are answered`}>
+          <rect class="track" width="100" height="10" />
+          <rect class="value" width={part * 100} height="10" />
+        </svg>
+      )}
+      <Asked record={r} />
       {preview.error && <Fault error={preview.error} />}
       {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label="Undo" override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={look} />}
       <div class="card">
@@ -108,5 +76,36 @@ export function RecordScreen({ id }: { id: string }) {
         </Section>
       </div>
     </>
+  )
+}
+
+/** Asked says who asked for the failover and why, and what became of it since. */
+function Asked({ record: r }: { record: Failover }) {
+  return (
+    <p class="muted">
+      Asked for <Time at={r.time} /> by <Text>{r.actor}</Text>
+      {r.reason && (
+        <>
+          : <Text>{r.reason}</Text>
+        </>
+      )}
+      {r.forced && '. It was forced'}
+      {r.overridden && r.overridden.length > 0 && `. Without the safety rules ${r.overridden.join(' and ')}`}
+      {r.revertedBy && (
+        <>
+          . Undone by <a href={link(['failover', r.revertedBy])}>another failover</a>
+        </>
+      )}
+      {r.undone?.map((u) => (
+        <Fragment key={u.cluster + u.since}>
+          . <ClusterLink cluster={u.cluster} /> was changed back <By {...u} />
+        </Fragment>
+      ))}
+      {r.revertOf && (
+        <>
+          . It undoes <a href={link(['failover', r.revertOf])}>another failover</a>
+        </>
+      )}
+    </p>
   )
 }

@@ -21,10 +21,11 @@ export function FleetScreen() {
   const [first] = fleet.data.pages
   if (!first) return null
   const grid = gridOf(fleet.data.pages.flatMap((p) => p.items))
+  const unused = (clusters.data ?? []).map((c) => c.path).filter((path) => !grid.rows.some((r) => r.cluster === path))
   const labels = new Map((clusters.data ?? []).map((c) => [c.path, labelsOf([c.document.spec])]))
   return (
     <>
-      <Head clusters={grid.rows.length} />
+      <Head used={grid.rows.length} unused={unused.length} more={fleet.hasNextPage} />
       <Counts fleet={first} />
       {grid.rows.length === 0 ? (
         <Empty title="No cluster has names yet.">
@@ -42,16 +43,17 @@ export function FleetScreen() {
           </button>
         </p>
       )}
-      <WithoutNames clusters={(clusters.data ?? []).map((c) => c.path).filter((path) => !grid.rows.some((r) => r.cluster === path))} />
+      {!fleet.hasNextPage && <WithoutNames clusters={unused} />}
     </>
   )
 }
 
-function Head({ clusters }: { clusters: number }) {
+/** Head counts the clusters of the page: those in the table, and those below it that no name has to do with. */
+function Head({ used, unused, more }: { used: number; unused: number; more: boolean }) {
   return (
     <div class="bar">
       <h1>Fleet</h1>
-      <span class="muted">{plural(clusters, 'cluster')}</span>
+      <span class="muted">{more ? `the first ${plural(used, 'cluster')}` : `${plural(used + unused, 'cluster')}${unused > 0 ? `, ${unused.toLocaleString('en')} without names` : ''}`}</span>
       <Copy curl={curl('GET', '/v2/fleet')} cli={cli('fleet')} />
       {may(caller.value, 'admin') && (
         <a class="button" href={link(['publish'], { what: 'cluster' })}>
@@ -73,8 +75,8 @@ function Counts({ fleet: { hosts, groups, names, answerTimes } }: { fleet: Fleet
     <>
       <div class="counts">
         <Count n={hosts.total} what="names" to={link(['names'])} />
-        <Count n={hosts.unpublished} what="publication not confirmed" to={link(['names'], { published: 'NotTrue' })} tone="wait" />
-        <Count n={hosts.unverified} what="answers not confirmed" to={link(['names'], { verified: 'NotTrue' })} tone="wait" />
+        <Count n={hosts.unpublished} what="publication not confirmed" to={link(['names'], { published: 'NotTrue' })} tone="unknown" />
+        <Count n={hosts.unverified} what="answers not confirmed" to={link(['names'], { verified: 'NotTrue' })} tone="unknown" />
         <Count n={(groups['Failed'] ?? 0) + (names['Failed'] ?? 0)} what="owners that failed" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
       <p class="muted small">A name counts once, also if it has several owners or providers.</p>
@@ -141,17 +143,20 @@ function ClusterRow({ row, columns, labels }: { row: Row; columns: string[]; lab
         <Labels of={labels} />
       </th>
       <td>
-        <TruthBadge of="healthy" is={row.item.healthy} /> {row.item.drained && <Badge tone="plain">drained</Badge>}
+        <TruthBadge of="healthy" is={row.item.healthy} /> {row.item.drained && <Badge tone="note">drained</Badge>}
       </td>
       <td>
         <a href={link(['names'], { cluster: row.cluster })}>{row.item.hosts.total}</a>
       </td>
-      <td class="line">{unconfirmed(row.item.hosts)}</td>
+      <td>{unconfirmed(row.item.hosts)}</td>
       <td>
         {row.item.pending > 0 ? (
-          <Badge tone="wait">
-            {plural(row.item.pending, 'object')}, the oldest since <Time at={row.item.pendingSince} />
-          </Badge>
+          <>
+            <Badge tone="wait">{plural(row.item.pending, 'object')}</Badge>{' '}
+            <span class="muted small">
+              the oldest since <Time at={row.item.pendingSince} />
+            </span>
+          </>
         ) : (
           'none'
         )}
@@ -187,7 +192,7 @@ function WithoutNames({ clusters }: { clusters: string[] }) {
   if (clusters.length === 0) return null
   return (
     <Section title={`${plural(clusters.length, 'cluster')} without names`} id="unused">
-      <p class="muted">No name takes addresses from them, and no external-dns runs there.</p>
+      <p class="muted">No name takes addresses from {clusters.length === 1 ? 'it' : 'them'}, and no external-dns runs there.</p>
       <ul class="plain">
         {clusters.slice(0, 300).map((path) => (
           <li key={path}>

@@ -1,6 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { render } from 'preact'
 import { afterEach, expect, test, vi } from 'vitest'
+import { go } from '../lib/route'
+import { groupLink } from '../ui/subject'
 import { GroupsScreen } from './groups'
 
 afterEach(() => vi.unstubAllGlobals())
@@ -30,4 +32,26 @@ test('a project whose groups cannot be read is named beside the groups of others
   })
   render(null, root)
   client.clear()
+})
+
+test('the owner of a name leads to its group, wherever in the project it is listed', async () => {
+  const named = (name: string) => ({ ...group, path: `projects/one/composite-apps/shop/v1/deployment-intent-groups/${name}` })
+  vi.stubGlobal('fetch', (asked: string | Request) => {
+    const url = typeof asked === 'string' ? asked : asked.url
+    const body = url.includes('continue=') ? { items: [named('prod'), named('other')] } : url.includes('deployment-intent-groups') ? { items: [named('first')], continue: 'more' } : { items: [{ metadata: { name: 'one' } }] }
+    return Promise.resolve(new Response(JSON.stringify(body), { status: 200, headers: { 'Content-Type': 'application/json' } }))
+  })
+  go(groupLink(group.path), true)
+  const root = document.createElement('div')
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
+  render(
+    <QueryClientProvider client={client}>
+      <GroupsScreen />
+    </QueryClientProvider>,
+    root,
+  )
+  await vi.waitFor(() => expect([...root.querySelectorAll('tbody tr td:first-child')].map((cell) => cell.textContent)).toEqual(['one/shop/v1/prod']))
+  render(null, root)
+  client.clear()
+  go('#/', true)
 })

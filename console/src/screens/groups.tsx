@@ -1,10 +1,11 @@
+import { useEffect } from 'preact/hooks'
 import { useGroups, useGroupsOfAll, useProjects } from '../api/lists'
 import { caller, may } from '../api/session'
 import type { GroupSummary } from '../api/types'
 import { cli, curl, ownerWord, projectOf } from '../lib/commands'
-import { actionsOf, byNeed, messageOf } from '../lib/groups'
+import { actionsOf, byNeed, isGroup, messageOf } from '../lib/groups'
 import { go, link, route } from '../lib/route'
-import { plural } from '../lib/text'
+import { plural, visible } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Loading, stateTone, Table, Text } from '../ui/basics'
 import { NamesTabs, Told } from '../ui/subject'
 
@@ -12,6 +13,8 @@ import { NamesTabs, Told } from '../ui/subject'
 export function GroupsScreen() {
   const projects = useProjects()
   const chosen = route.value.query.get('project') ?? ''
+  const only = route.value.query.get('group') ?? ''
+  const set = (project: string, group: string) => go(link(['groups'], { project, group }), true)
   return (
     <>
       <div class="bar">
@@ -22,15 +25,19 @@ export function GroupsScreen() {
       <form class="filters" role="search" aria-label="Groups" onSubmit={(e) => e.preventDefault()}>
         <label>
           <span>Project</span>
-          <select value={chosen} onChange={(e) => go(link(['groups'], { project: e.currentTarget.value }), true)}>
+          <select value={chosen} onChange={(e) => set(e.currentTarget.value, '')}>
             <option value="">all</option>
             {[...new Set([...(projects.data ?? []), chosen].filter(Boolean))].map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>
         </label>
+        <label class="grow">
+          <span>Group</span>
+          <input type="search" value={only} autocomplete="off" spellcheck={false} placeholder="store, or shop/store/v1/prod" onInput={(e) => set(chosen, e.currentTarget.value)} />
+        </label>
       </form>
-      {chosen ? <OfProject project={chosen} /> : projects.error ? <Fault error={projects.error} /> : projects.data ? <OfAll projects={projects.data} /> : <Loading what="the projects" />}
+      {chosen ? <OfProject project={chosen} only={only} /> : projects.error ? <Fault error={projects.error} /> : projects.data ? <OfAll projects={projects.data} only={only} /> : <Loading what="the projects" />}
     </>
   )
 }
@@ -38,10 +45,15 @@ export function GroupsScreen() {
 const head = ['Group', 'State', 'Names', 'Not deployed', 'Message', 'Actions']
 const mostProjects = 10 // of which groups are shown together
 
-/** OfProject lists all groups of a project, a page at a time. */
-function OfProject({ project }: { project: string }) {
+/** OfProject lists the groups of a project, a page at a time. Pages are read until one has a group that is looked for. */
+function OfProject({ project, only }: { project: string; only: string }) {
   const groups = useGroups(project)
   const rows = groups.data?.pages.flatMap((p) => p.items) ?? []
+  const fitting = rows.filter((g) => isGroup(only, g))
+  const next = fitting.length === 0 && groups.hasNextPage && !groups.isFetchingNextPage
+  useEffect(() => {
+    if (next) void groups.fetchNextPage()
+  }, [next])
   if (!groups.data) return groups.error ? <Fault error={groups.error} /> : <Loading what="the groups" />
   if (rows.length === 0)
     return (
@@ -54,10 +66,11 @@ function OfProject({ project }: { project: string }) {
   return (
     <div class="card">
       <Table label="Groups of the project" head={head}>
-        {rows.map((group) => (
+        {fitting.map((group) => (
           <Group key={group.path} group={group} />
         ))}
       </Table>
+      {fitting.length === 0 && <None only={only} reading={groups.hasNextPage} />}
       {groups.hasNextPage && (
         <button type="button" class="quiet" disabled={groups.isFetchingNextPage} onClick={() => void groups.fetchNextPage()}>
           Show more
@@ -68,8 +81,9 @@ function OfProject({ project }: { project: string }) {
 }
 
 /** OfAll lists the first groups of the first projects, those that need somebody first. */
-function OfAll({ projects }: { projects: string[] }) {
+function OfAll({ projects, only }: { projects: string[]; only: string }) {
   const { groups, more, unread, error, reading } = useGroupsOfAll(projects.slice(0, mostProjects))
+  const fitting = groups.filter((g) => isGroup(only, g)).sort(byNeed)
   const left = [...more, ...projects.slice(mostProjects)]
   if (groups.length === 0)
     return error ? <Fault error={error} /> : reading ? <Loading what="the groups" /> : <Empty title="There is no deployment intent group.">A group deploys the DNS intents of a composite app. Names may also be documents of their own.</Empty>
@@ -82,14 +96,18 @@ function OfAll({ projects }: { projects: string[] }) {
       )}
       <p class="muted small">A group deploys the DNS intents of a composite app. It is written as project/composite app/version/group.</p>
       <Table label="Groups of all projects" head={head}>
-        {groups.sort(byNeed).map((group) => (
+        {fitting.map((group) => (
           <Group key={group.path} group={group} />
         ))}
       </Table>
+      {fitting.length === 0 && <None only={only} reading={reading} />}
       {left.length > 0 && <p class="muted">There are more in {left.slice(0, 20).join(', ')}{left.length > 20 ? ' and others' : ''}: choose a project.</p>}
     </div>
   )
 }
+
+/** None says that no group is like what is typed. */
+const None = ({ only, reading }: { only: string; reading: boolean }) => (reading ? <Loading what="the groups" /> : <p class="muted">No group fits “{visible(only)}”.</p>)
 
 /** Group is a row: the state of a group, and what waits to be deployed. */
 function Group({ group }: { group: GroupSummary }) {
@@ -104,7 +122,7 @@ function Group({ group }: { group: GroupSummary }) {
         <Badge tone={stateTone(group.state)}>{group.state}</Badge>
       </td>
       <td>{group.names > 0 ? <a href={link(['names'], { project })} title="The names of the project">{group.names}</a> : 'none'}</td>
-      <td>{group.undeployed > 0 ? <Badge tone="wait">{plural(group.undeployed, 'document')}</Badge> : group.release === 0 || group.state === 'Terminated' ? 'all' : 'none'}</td>
+      <td>{group.undeployed > 0 ? <Badge tone="note">{plural(group.undeployed, 'document')}</Badge> : group.release === 0 || group.state === 'Terminated' ? 'all' : 'none'}</td>
       <td>
         <Told>{messageOf(group)}</Told>
       </td>

@@ -17,7 +17,7 @@ export function Behind({ owner }: { owner: NameOwner }) {
             </td>
             <td>revision {d.revision}</td>
             <td>
-              revision {d.current} {d.current !== d.revision && <Badge tone="wait">not deployed</Badge>}
+              revision {d.current} {d.current !== d.revision && <Badge tone="note">not deployed</Badge>}
             </td>
             <td>
               <Copy curl={curl('GET', apiPath(d.path))} cli={cli('get', d.path)} />

@@ -1,14 +1,14 @@
 import { caller, may } from '../api/session'
 import type { NameOwner } from '../api/types'
 import { changers, findingsOf, staying } from '../lib/advice'
-import { kindOf, ownerWord } from '../lib/commands'
+import { kindOf } from '../lib/commands'
 import { link } from '../lib/route'
 import { clusterPath } from '../lib/words'
 import { Badge, Section, stateTone, Text, Time } from '../ui/basics'
 import { ChainView } from '../ui/chainview'
 import { Outages } from '../ui/outages'
 import { Pending } from '../ui/pending'
-import { ClusterLink, Told } from '../ui/subject'
+import { ClusterLink, OwnerLink, Told } from '../ui/subject'
 import { Behind } from './namebehind'
 import { Answers, LeftOut, Probes, Targets } from './nametargets'
 
@@ -19,7 +19,7 @@ export function Owner({ owner, host }: { owner: NameOwner; host: string }) {
     <article class="card" aria-label={owner.owner}>
       <div class="bar">
         <h2>
-          Owner: {isName ? 'project' : 'group'} <a href={link([isName ? 'names' : 'groups'], { project: owner.project })}>{isName ? owner.project : ownerWord(owner.owner)}</a>
+          Owner: {isName ? 'project' : 'group'} <OwnerLink path={owner.owner} />
         </h2>
         <Badge tone={stateTone(owner.state)}>{owner.state}</Badge>
         <Actions owner={owner} host={host} />

@@ -1,15 +1,15 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api, ask } from '../api/client'
 import { caller, may } from '../api/session'
 import type { FoundName } from '../api/types'
-import { cli, curl, ownerWord } from '../lib/commands'
+import { cli, curl } from '../lib/commands'
 import { go, link, route } from '../lib/route'
-import { counted, visible } from '../lib/text'
+import { clip, counted, visible } from '../lib/text'
 import { inWords } from '../lib/words'
 import { Badge, Copy, Empty, Fault, Loading, stateTone, TruthBadge, useDelayed } from '../ui/basics'
-import { NamesTabs } from '../ui/subject'
+import { NameLink, NamesTabs, OwnerLink } from '../ui/subject'
 
 type Filters = Record<'q' | 'project' | 'provider' | 'cluster' | 'state' | 'published' | 'verified' | 'sort', string>
 const keys: (keyof Filters)[] = ['q', 'project', 'provider', 'cluster', 'state', 'published', 'verified', 'sort']
@@ -67,7 +67,7 @@ export function NamesScreen() {
     getNextPageParam: (last) => last.continue,
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) < 3 ? 10_000 : false),
   })
-  const rows = found.data?.pages.flatMap((p) => p.items) ?? []
+  const rows = useMemo(() => found.data?.pages.flatMap((p) => p.items) ?? [], [found.data])
   const { total, hosts } = found.data?.pages[0] ?? { total: 0, hosts: 0 }
   const filtered = keys.some((key) => key !== 'sort' && filters[key])
   const command = ['name', 'project', 'provider', 'cluster', 'state', 'published', 'verified'].flatMap((key) => (asked[key] ? (key === 'name' ? [asked[key]] : [`--${key}`, asked[key]]) : []))
@@ -155,13 +155,18 @@ function Choice({ label, value, set, options, any = true }: { label: string; val
   )
 }
 
-/** List shows only the rows that are in sight, and asks for more at its end. */
+const columns = ['Name', 'Owner', 'Provider', 'State', 'Published', 'Answered', 'Reason']
+const ofReason = 500 // characters in a row; the page of the name has all
+
+/** heightOf guesses the height of a row, until it is measured. */
+const heightOf = (row: FoundName | undefined, narrow: boolean) => (narrow ? 80 : 41) + (row?.reason ? 20 * Math.ceil(Math.min(row.reason.length, ofReason) / (narrow ? 48 : 170)) : 0)
+
+/** List shows only the rows that are in sight, and asks for more at its end. Each row is as high as its reason needs. */
 function List({ rows, total, more }: { rows: FoundName[]; total: number; more: () => void }) {
   const box = useRef<HTMLDivElement>(null)
   const narrow = matchMedia('(max-width: 760px)').matches
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: (i) => (narrow ? 84 : 41) + (rows[i]?.reason ? 22 : 0), overscan: 12 })
-  const told = rows.map((r) => (r.reason ? 1 : 0)).join('')
-  useEffect(() => virtual.measure(), [told])
+  const keyOf = useCallback((i: number) => (rows[i] ? `${rows[i].name} ${rows[i].owner} ${rows[i].provider} ${rows[i].scope}` : i), [rows])
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, getItemKey: keyOf, estimateSize: (i) => heightOf(rows[i], narrow), overscan: 12 })
   const shown = virtual.getVirtualItems()
   const end = shown.at(-1)?.index ?? 0
   useEffect(() => {
@@ -171,7 +176,7 @@ function List({ rows, total, more }: { rows: FoundName[]; total: number; more: (
     <div class="list" role="table" aria-label="Names" aria-rowcount={total + 1}>
       <div role="rowgroup" class="listhead">
         <div role="row" class="row" aria-rowindex={1}>
-          {['Name', 'Owner', 'Provider', 'State', 'Published', 'Answered', 'Reason'].map((h) => (
+          {columns.map((h) => (
             <span role="columnheader" key={h} class={h === 'Reason' ? 'hidden' : undefined}>
               {h}
             </span>
@@ -182,37 +187,45 @@ function List({ rows, total, more }: { rows: FoundName[]; total: number; more: (
         <div role="presentation" style={{ height: `${virtual.getTotalSize()}px` }} class="space">
           {shown.map((item) => {
             const row = rows[item.index]
-            if (!row) return null
             return (
-              <div role="row" class="row" key={item.key} aria-rowindex={item.index + 2} style={{ transform: `translateY(${item.start}px)`, height: `${item.size}px` }}>
-                <span role="cell" class="cut strong">
-                  <a href={link(['names', row.name])} title={row.name}>
-                    <bdi>{row.name}</bdi>
-                  </a>
-                </span>
-                <span role="cell" class="cut" title={row.owner}>
-                  {row.owner.includes('/names/') ? row.project : ownerWord(row.owner)}
-                </span>
-                <span role="cell" class="cut">
-                  {row.provider} {row.scope === 'cluster' && <span class="muted">in clusters</span>}
-                </span>
-                <span role="cell" class={row.state === 'Instantiated' ? 'settled' : undefined}>
-                  <Badge tone={stateTone(row.state)}>{row.state}</Badge>
-                </span>
-                <span role="cell">
-                  <TruthBadge of="published" is={row.published} />
-                </span>
-                <span role="cell">
-                  <TruthBadge of="verified" is={row.verified} />
-                </span>
-                <span role="cell" class="cut reason" title={row.reason}>
-                  {row.reason && <bdi>{visible(inWords(row.reason))}</bdi>}
-                </span>
-              </div>
+              row && (
+                <div role="row" class="row" key={item.key} ref={virtual.measureElement} data-index={item.index} aria-rowindex={item.index + 2} style={{ transform: `translateY(${item.start}px)` }}>
+                  <Cells row={row} />
+                </div>
+              )
             )
           })}
         </div>
       </div>
     </div>
+  )
+}
+
+/** Cells are what a row says of a name. */
+function Cells({ row }: { row: FoundName }) {
+  return (
+    <>
+      <span role="cell" class="strong">
+        <NameLink name={row.name} />
+      </span>
+      <span role="cell">
+        <OwnerLink path={row.owner} />
+      </span>
+      <span role="cell">
+        {row.provider} {row.scope === 'cluster' && <span class="muted">in clusters</span>}
+      </span>
+      <span role="cell" class={row.state === 'Instantiated' ? 'settled' : undefined}>
+        <Badge tone={stateTone(row.state)}>{row.state}</Badge>
+      </span>
+      <span role="cell">
+        <TruthBadge of="published" is={row.published} />
+      </span>
+      <span role="cell">
+        <TruthBadge of="verified" is={row.verified} />
+      </span>
+      <span role="cell" class="reason">
+        {row.reason && <bdi>{visible(clip(inWords(row.reason), ofReason))}</bdi>}
+      </span>
+    </>
   )
 }

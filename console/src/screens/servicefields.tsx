@@ -28,7 +28,7 @@ export function ServiceFields({ form, set, faults, missing, known: read }: { for
               <label key={path}>
                 <input type="checkbox" checked={picked.includes(path)} disabled={Boolean(form.selector.trim())} onChange={(e) => set({ clusters: e.currentTarget.checked ? [...form.clusters, path] : form.clusters.filter((c) => c !== path) })} />
                 <span>
-                  {path} {known.find((c) => c.path === path)?.document.status?.drained && <Badge tone="wait">drained</Badge>} {lost.has(path) && <Badge tone="bad">unreachable</Badge>}
+                  {path} {known.find((c) => c.path === path)?.document.status?.drained && <Badge tone="note">drained</Badge>} {lost.has(path) && <Badge tone="bad">unreachable</Badge>}
                 </span>
               </label>
             ))}

@@ -14,13 +14,13 @@ import { TurnChanges } from '../ui/turn'
 const causes: Partial<Record<string, { word: string; tone: Tone }>> = {
   Release: { word: 'Release', tone: 'plain' },
   Takeover: { word: 'Takeover', tone: 'plain' },
-  Address: { word: 'Address', tone: 'wait' },
-  Readiness: { word: 'Readiness', tone: 'wait' },
+  Address: { word: 'Address', tone: 'plain' },
+  Readiness: { word: 'Readiness', tone: 'plain' },
   Cluster: { word: 'Cluster', tone: 'bad' },
-  Drain: { word: 'Drain', tone: 'wait' },
+  Drain: { word: 'Drain', tone: 'note' },
   Undrain: { word: 'Undrain', tone: 'good' },
-  Routing: { word: 'Routing', tone: 'wait' },
-  Provider: { word: 'Provider', tone: 'wait' },
+  Routing: { word: 'Routing', tone: 'plain' },
+  Provider: { word: 'Provider', tone: 'plain' },
   FailSafe: { word: 'Fail-safe', tone: 'bad' },
   Answers: { word: 'Answers', tone: 'bad' },
 }

@@ -32,7 +32,7 @@ export function Leaving() {
     return plan ? leaving(plan).map((host) => ({ group, host })) : []
   })
   return (
-    <Part title="Removals that are not deployed yet" n={found.length} tone="wait" id="leaving" means="names that a deploy would remove, because their documents are gone" advice="A deploy of the group removes these names. If that is not meant, bring the documents back before somebody deploys. Only groups with changes in the last 200 events are looked at.">
+    <Part title="Removals that are not deployed yet" n={found.length} tone="note" id="leaving" means="names that a deploy would remove, because their documents are gone" advice="A deploy of the group removes these names. If that is not meant, bring the documents back before somebody deploys. Only groups with changes in the last 200 events are looked at.">
       <ul class="plain">
         {found.slice(0, most).map(({ group, host }) => (
           <li key={group + host}>
@@ -53,7 +53,7 @@ export function Refused() {
   if (!events.data) return events.error ? <Fault error={events.error} /> : <Loading what="events" />
   const failed = events.data.items.filter((e) => e.outcome === 'failed' || e.outcome === 'refused').slice(0, shown)
   return (
-    <Part title="Refused and failed requests" n={failed.length} tone="wait" id="refused" means="requests that Signpost did not accept, or could not finish" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
+    <Part title="Refused and failed requests" n={failed.length} tone="note" id="refused" means="requests that Signpost did not accept, or could not finish" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
       <ul class="plain">
         {failed.map((e, i) => (
           <li key={i}>

@@ -3,13 +3,12 @@ import { request } from '../api/client'
 import { useClusters } from '../api/lists'
 import type { FoundNamePage } from '../api/types'
 import { advice } from '../lib/advice'
-import { kindOf, ownerWord } from '../lib/commands'
 import { drainOf, type Drain } from '../lib/failover'
 import { link } from '../lib/route'
 import { namesOf, wide, type Kind as KindKey } from '../lib/trouble'
-import { Fault, Loading, Text, Time, type Tone } from '../ui/basics'
+import { Fault, Loading, type Tone } from '../ui/basics'
 import { Part } from '../ui/part'
-import { NameLink, Told } from '../ui/subject'
+import { By, NameLink, OwnerLink, Told } from '../ui/subject'
 
 const shown = 10 // names of a kind
 
@@ -48,7 +47,7 @@ export function Names({ kind }: { kind: Kind }) {
           <li key={n.owner + n.name + n.provider + n.scope}>
             <NameLink name={n.name} />{' '}
             <span class="muted">
-              {kindOf(n.owner) === 'name' ? n.project : ownerWord(n.owner)} by {n.provider}
+              <OwnerLink path={n.owner} /> by {n.provider}
             </span>
             {n.reason && (
               <div class="small">
@@ -71,18 +70,8 @@ function DrainedBy({ drain }: { drain: Drain | undefined }) {
   if (!drain) return null
   return (
     <>
-      . All its clusters are drained, {drain.one ? 'by' : 'the last one by'}{' '}
-      {drain.failover && (
-        <>
-          <a href={link(['failover', drain.failover])}>a failover</a> of{' '}
-        </>
-      )}
-      <Text>{drain.actor}</Text>, <Time at={drain.since} />
-      {drain.reason && (
-        <>
-          : <Text>{drain.reason}</Text>
-        </>
-      )}
+      . All its clusters are drained, {!drain.one && 'the last one '}
+      <By {...drain} />
       .
     </>
   )

@@ -6,11 +6,11 @@ import { clip, visible } from '../lib/text'
 import { ago, clock, exact, isPast } from '../lib/time'
 import { inWords } from '../lib/words'
 
-/** Tone is how good something is. It is never told by colour alone. */
-export type Tone = 'good' | 'bad' | 'wait' | 'unknown' | 'plain'
+/** Tone is how good something is: wait is what goes on by itself, note what rests and somebody should know. It is never told by colour alone. */
+export type Tone = 'good' | 'bad' | 'wait' | 'note' | 'unknown' | 'plain'
 
 /** marks tell tones without colours: an ellipsis is for what goes on, and for nothing that has ended. */
-export const marks: Record<Tone, string> = { good: '✓', bad: '✕', wait: '…', unknown: '?', plain: '•' }
+export const marks: Record<Tone, string> = { good: '✓', bad: '✕', wait: '…', note: '!', unknown: '?', plain: '•' }
 
 /** Text shows a text that somebody else wrote: its direction is its own, and nothing hides in it. */
 export function Text({ children, most = 400 }: { children: string; most?: number }) {
@@ -28,11 +28,11 @@ export function Text({ children, most = 400 }: { children: string; most?: number
   )
 }
 
-export function Badge({ tone, children, title }: { tone: Tone; children: ComponentChildren; title?: string }) {
+export function Badge({ tone, children, title, mark = marks[tone] }: { tone: Tone; children: ComponentChildren; title?: string; mark?: string }) {
   return (
     <span class={`badge ${tone}`} title={title}>
       <span aria-hidden="true" class="mark">
-        {marks[tone]}
+        {mark}
       </span>
       <span>{children}</span>
     </span>

@@ -4,7 +4,7 @@ import { chainOf, layout } from '../lib/chain'
 import { clip, visible } from '../lib/text'
 import { marks } from './basics'
 
-const words = { good: 'in order', bad: 'wrong', wait: 'under way', unknown: 'not known', plain: '' }
+const words = { good: 'in order', bad: 'wrong', wait: 'under way', note: 'not deployed', unknown: 'not known', plain: '' }
 
 /** ChainView is the way of a name as a picture. The tables below it have the same facts. */
 export function ChainView({ owner }: { owner: NameOwner }) {

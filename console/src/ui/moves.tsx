@@ -40,7 +40,7 @@ export function Moves({ names, left, followed, unreachable }: { names: Moved[]; 
               <td>{m.provider}</td>
             )}
             <td>
-              {danger(m) && <Badge tone={m.left === 'one' ? 'wait' : 'bad'}>{danger(m)}</Badge>}{' '}
+              {danger(m) && <Badge tone={m.left === 'one' ? 'note' : 'bad'}>{danger(m)}</Badge>}{' '}
               {lostOf(m, unreachable).map((u) => (
                 <Badge key={u.cluster} tone="bad">
                   {clusterPath(u.cluster)} unreachable since <Time at={u.since} />

@@ -11,7 +11,15 @@ import { Badge, Section, Table, Text, type Tone } from './basics'
 import { named, Told } from './subject'
 
 const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'stays' } as const
-const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'wait', delete: 'bad', unchanged: 'plain' }
+const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'note', delete: 'bad', unchanged: 'plain' }
+const marks: Record<keyof typeof words, string> = { create: '+', update: '~', delete: '−', unchanged: '•' }
+
+/** Action is what a plan does to a name or an object. Its mark says that it is to come: nothing has been done or has failed. */
+const Action = ({ action }: { action: keyof typeof words }) => (
+  <Badge tone={tones[action]} mark={marks[action]}>
+    {words[action]}
+  </Badge>
+)
 
 /** promise is what a confirmation does. */
 export const promise = 'Only what you see here is done. If anything has changed since, nothing is done, and you can look again.'
@@ -63,7 +71,7 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
             {shown.map((change, i) => (
               <tr key={i}>
                 <td>
-                  <Badge tone={tones[change.action]}>{words[change.action]}</Badge>
+                  <Action action={change.action} />
                 </td>
                 <td class="strong">
                   <Text>{change.name}</Text>
@@ -208,7 +216,7 @@ function Diff({ object }: { object: ObjectChange }) {
   return (
     <details>
       <summary>
-        <Badge tone={tones[object.action]}>{words[object.action]}</Badge> {object.kind} <Text>{`${object.namespace ? `${object.namespace}/` : ''}${object.name}`}</Text> <span class="muted">in {clusterPath(object.cluster)}</span>
+        <Action action={object.action} /> {object.kind} <Text>{`${object.namespace ? `${object.namespace}/` : ''}${object.name}`}</Text> <span class="muted">in {clusterPath(object.cluster)}</span>
       </summary>
       <div class="diff" tabIndex={0} role="region" aria-label={`Difference of ${object.kind} ${object.namespace}/${object.name} in ${clusterPath(object.cluster)}`}>
         {object.diff.split('\n').map((line, i) => (

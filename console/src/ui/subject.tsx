@@ -3,7 +3,7 @@ import { link } from '../lib/route'
 import { visible } from '../lib/text'
 import { clock, exact } from '../lib/time'
 import { clusterPath, inWords, withClusters, withTimes } from '../lib/words'
-import { Text } from './basics'
+import { Text, Time } from './basics'
 
 /** Subject is a document that an event is about, with the way to its page if it has one. */
 export function Subject({ path }: { path: string }) {
@@ -11,8 +11,17 @@ export function Subject({ path }: { path: string }) {
   const [, provider = '', , name = ''] = path.split('/')
   if (kind === 'name') return <NameLink name={name} />
   if (kind === 'cluster') return <ClusterLink cluster={`${provider}/${name}`} />
-  if (kind === 'group') return <a href={link(['groups'], { project: projectOf(path) })}>{named(path)}</a>
+  if (kind === 'group') return <a href={groupLink(path)}>{named(path)}</a>
   return <Text>{named(path)}</Text>
+}
+
+/** groupLink leads to a group in the list of those of its project. */
+export const groupLink = (path: string) => link(['groups'], { project: projectOf(path), group: ownerWord(path) })
+
+/** OwnerLink is what gives a name: a group, with the way to it, or a project, with the way to its names. */
+export function OwnerLink({ path }: { path: string }) {
+  if (kindOf(path) !== 'name') return <a href={groupLink(path)}>{ownerWord(path)}</a>
+  return <a href={link(['names'], { project: projectOf(path) })}>{projectOf(path)}</a>
 }
 
 /** named is a document in words, as in provider lab of shop, or dns-intents/www of shop/store/v1/prod. */
@@ -22,6 +31,9 @@ export function named(path: string): string {
   if (kind === 'project') return `project ${last}`
   if (kind === 'group') return `group ${ownerWord(path)}`
   if (kind === 'provider' || kind === 'logical cloud') return `${kind} ${last} of ${projectOf(path)}`
+  const [, app, version] = /^projects\/[^/]+\/composite-apps\/([^/]+)\/([^/]+)$/.exec(path) ?? []
+  if (app) return `composite app ${app}/${version} of ${projectOf(path)}`
+  if (/^cluster-providers\/[^/]+$/.test(path)) return `cluster provider ${last}`
   const [, group, rest] = /^(projects\/[^/]+\/composite-apps\/[^/]+\/[^/]+\/deployment-intent-groups\/[^/]+)\/(.+)$/.exec(path) ?? []
   return group && rest ? `${rest.split('/').slice(-2).join('/')} of group ${ownerWord(group)}` : path
 }
@@ -39,6 +51,31 @@ export function NameLink({ name }: { name: string }) {
 export function ClusterLink({ cluster }: { cluster: string }) {
   const path = clusterPath(cluster)
   return path.includes('/') ? <a href={link(['fleet', ...path.split('/')])}>{path}</a> : <>{path}</>
+}
+
+/** By is who changed a cluster, with the way to the failover if it was one, when, and why. */
+export function By({ failover, actor, since, reason }: { failover?: string | undefined; actor: string; since?: string; reason?: string | undefined }) {
+  return (
+    <>
+      by{' '}
+      {failover && (
+        <>
+          <a href={link(['failover', failover])}>a failover</a> of{' '}
+        </>
+      )}
+      <Text>{actor}</Text>
+      {since && (
+        <>
+          , <Time at={since} />
+        </>
+      )}
+      {reason && (
+        <>
+          : <Text>{reason}</Text>
+        </>
+      )}
+    </>
+  )
 }
 
 /** Told is a sentence of the server, in which each cluster leads to its page, buttons stand for flags, and times are of the user's zone. */
