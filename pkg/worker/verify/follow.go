@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
@@ -18,17 +19,25 @@ func (p *Names) follow(now *state.Questions, at time.Time) {
 		p.takeUp(key, asked, concerned)
 	}
 	for one := range concerned {
-		how := now.How[one.mark]
-		one.paused = one.going || how == nil
-		one.orphan = !one.there && how == nil
-		if one.how != nil && how != nil && !slices.Equal(one.servers, now.Servers[one.mark]) {
+		next := p.wayOf(one.mark, now)
+		one.paused = one.going || next.how == nil
+		one.orphan = !one.there && next.how == nil
+		if one.how != nil && next.how != nil && !slices.Equal(one.servers, next.servers) {
 			one.restart(at)
 		}
-		one.how, one.servers = how, now.Servers[one.mark]
+		one.way = next
 		one.updateQuestions(!one.there && !one.going, p.published(one), at)
 		p.schedule.set(one, at)
 	}
 	p.hand(slices.Collect(maps.Keys(concerned)))
+}
+
+// wayOf is how the names of an external-dns are verified now.
+func (p *Names) wayOf(mark state.Mark, now *state.Questions) *way {
+	if p.ways[mark] == nil {
+		p.ways[mark] = &way{mark, now.How[mark], now.Servers[mark]}
+	}
+	return p.ways[mark]
 }
 
 // otherWays takes up how names are verified, and answers the proofs for which that has changed: all of them if they were
@@ -44,6 +53,9 @@ func (p *Names) otherWays(now *state.Questions) map[*proof]bool {
 		if _, still := now.How[mark]; !still {
 			changed[mark] = true
 		}
+	}
+	for mark := range changed {
+		delete(p.ways, mark)
 	}
 	if p.recalled || len(changed) > 0 {
 		for _, one := range p.proofs {
@@ -64,7 +76,7 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 		return
 	}
 	if one == nil {
-		one = &proof{key: key}
+		one = &proof{key: key, way: &way{}}
 		p.proofs[key] = one
 	}
 	concerned[one] = true
@@ -72,9 +84,12 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 	if want := asked.Want; want != nil {
 		p.sharers.remove(one)
 		if one.digest != want.Digest {
-			one.digest, one.names, one.cause = want.Digest, namesOf(want.Object.Published), want.Stages.Times().Observed
+			one.digest, one.recalled, one.cause = want.Digest, nil, want.Stages.Times().Observed
 		}
-		one.mark = asked.Mark()
+		one.published = want.Object.Published
+		if mark := asked.Mark(); mark != one.mark {
+			one.way = &way{mark, one.how, one.servers}
+		}
 		p.sharers.add(one)
 		p.sharers.each(one, func(other *proof) { concerned[other] = true })
 	}
@@ -89,12 +104,14 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 // published is what all DNSEndpoints of a proof's external-dns give to its names.
 func (p *Names) published(of *proof) given {
 	var out given
+	names := of.names()
 	p.sharers.each(of, func(other *proof) {
 		if !other.there {
 			return
 		}
-		for _, name := range of.names {
-			for _, one := range other.names.get(name.nameKey) {
+		gives := other.names()
+		for _, name := range names {
+			for _, one := range gives.get(name.nameKey) {
 				out = out.with(name.nameKey, one.id, one.targets...)
 			}
 		}
@@ -102,14 +119,21 @@ func (p *Names) published(of *proof) given {
 	return out
 }
 
+// questions are what is to be asked for a proof, ordered by name and type. They are made whenever they are needed, because
+// there may be very many.
+func (p *Names) questions(of *proof) []dnsverify.Question { return of.questions(p.published(of)) }
+
 // sharers finds the proofs that have names in common: the same names of the same external-dns. There may be very many
 // names, so that it keeps hashes of them.
 type sharers struct {
-	seed maphash.Seed
-	of   map[uint64][]*proof
+	seed  maphash.Seed
+	first map[uint64]*proof
+	more  map[uint64][]*proof // the others, if several have a name
 }
 
-func newSharers() sharers { return sharers{seed: maphash.MakeSeed(), of: map[uint64][]*proof{}} }
+func newSharers() sharers {
+	return sharers{seed: maphash.MakeSeed(), first: map[uint64]*proof{}, more: map[uint64][]*proof{}}
+}
 
 func (s sharers) hash(mark state.Mark, key nameKey) uint64 {
 	return maphash.Comparable(s.seed, struct {
@@ -119,27 +143,43 @@ func (s sharers) hash(mark state.Mark, key nameKey) uint64 {
 }
 
 func (s sharers) add(one *proof) {
-	for _, name := range one.names {
-		at := s.hash(one.mark, name.nameKey)
-		s.of[at] = append(s.of[at], one)
+	for _, name := range one.names() {
+		if at := s.hash(one.mark, name.nameKey); s.first[at] == nil {
+			s.first[at] = one
+		} else {
+			s.more[at] = append(s.more[at], one)
+		}
 	}
 }
 
 func (s sharers) remove(one *proof) {
-	for _, name := range one.names {
+	for _, name := range one.names() {
 		at := s.hash(one.mark, name.nameKey)
-		rest := slices.DeleteFunc(s.of[at], func(other *proof) bool { return other == one })
-		if s.of[at] = rest; len(rest) == 0 {
-			delete(s.of, at)
+		rest := slices.DeleteFunc(s.all(at), func(other *proof) bool { return other == one })
+		delete(s.first, at)
+		delete(s.more, at)
+		if len(rest) > 0 {
+			s.first[at] = rest[0]
+		}
+		if len(rest) > 1 {
+			s.more[at] = rest[1:]
 		}
 	}
+}
+
+// all are the proofs that have a name of this hash.
+func (s sharers) all(at uint64) []*proof {
+	if s.first[at] == nil {
+		return nil
+	}
+	return append([]*proof{s.first[at]}, s.more[at]...)
 }
 
 // each visits the proofs that have a name in common with one, and this one, each once.
 func (s sharers) each(one *proof, visit func(*proof)) {
 	seen := map[*proof]bool{}
-	for _, name := range one.names {
-		for _, other := range s.of[s.hash(one.mark, name.nameKey)] {
+	for _, name := range one.names() {
+		for _, other := range s.all(s.hash(one.mark, name.nameKey)) {
 			if other.mark == one.mark && !seen[other] {
 				seen[other] = true
 				visit(other)

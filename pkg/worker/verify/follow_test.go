@@ -82,7 +82,11 @@ func TestQuestionsFollowFromWhatThereIsNow(t *testing.T) {
 		require.Len(t, p.proofs, len(anew.proofs))
 		for key, want := range anew.proofs {
 			is := p.proofs[key]
-			require.Equal(t, want.questions, is.questions, "step %d, %s", step, key)
+			require.Equal(t, anew.questions(want), p.questions(is), "step %d, %s", step, key)
+			require.Len(t, is.asks, len(p.questions(is)))
+			for n, q := range p.questions(is) {
+				require.Equal(t, hashOf(q), is.asks[n], "step %d, %s: what is asked is what was followed", step, key)
+			}
 			require.Equal(t, []any{want.mark, want.there, want.going, want.leaving, want.paused, want.orphan}, []any{is.mark, is.there, is.going, is.leaving, is.paused, is.orphan}, "step %d, %s", step, key)
 			require.Equal(t, want.there, p.gone[key] == nil)
 		}
@@ -137,7 +141,8 @@ func TestAnAnswerIsHandedOverOnce(t *testing.T) {
 	p.step(t.Context())
 	require.Equal(t, map[string]*observed.Answers{"shop/web": nil}, of.TakeAnswers(), "nobody publishes it any more")
 	require.Empty(t, p.proofs)
-	require.Empty(t, p.sharers.of)
+	require.Empty(t, p.sharers.first)
+	require.Empty(t, p.sharers.more)
 	require.Empty(t, p.schedule.later)
 	require.Equal(t, verifyRarely, p.step(t.Context()))
 }
@@ -160,7 +165,7 @@ func TestSetsOfANameAreJoined(t *testing.T) {
 
 // TestAVerifiedNameTakesLittle: most DNSEndpoints give one name, and there may be very many of them.
 func TestAVerifiedNameTakesLittle(t *testing.T) {
-	const many, most = 2000, 1000 // bytes of each
+	const many, most = 2000, 600 // bytes of each
 	how, servers := ways("lab")
 	all := map[string]state.Asked{}
 	for n := range many {

@@ -36,15 +36,16 @@ type Names struct {
 	proofs   map[string]*proof // by DNSEndpoint, "namespace/name"; nil before what is stored was read
 	recalled bool              // what was stored is among the proofs, and was not compared with what is asked yet
 	how      map[state.Mark]*appcontext.Verify
-	sharers  sharers           // the proofs, by their names
-	gone     map[string]*proof // those of DNSEndpoints that are not wanted
+	ways     map[state.Mark]*way // those that proofs share
+	sharers  sharers             // the proofs, by their names
+	gone     map[string]*proof   // those of DNSEndpoints that are not wanted
 	schedule schedule
 }
 
 // New makes Names of which nothing is known yet. Nothing is asked without a
 // Verifier.
 func New(of *state.Cluster, verifier Verifier, store *observed.Store) *Names {
-	return &Names{cluster: of, verifier: verifier, store: store, sharers: newSharers(), gone: map[string]*proof{}}
+	return &Names{cluster: of, verifier: verifier, store: store, ways: map[state.Mark]*way{}, sharers: newSharers(), gone: map[string]*proof{}}
 }
 
 // Rhythm of the questions: soon after a change, and the more rarely the longer
@@ -134,12 +135,12 @@ func (p *Names) recall(ctx context.Context) error {
 	for key, a := range stored {
 		one := &proof{
 			key:     key,
-			mark:    state.Mark{Namespace: state.NamespaceOf(key), Project: a.Project, Record: a.Record, Scope: a.Scope},
+			way:     &way{mark: state.Mark{Namespace: state.NamespaceOf(key), Project: a.Project, Record: a.Record, Scope: a.Scope}},
 			answers: &a,
 			handed:  &a,
 		}
 		for _, n := range a.Names {
-			one.names = one.names.with(nameKey{n.Name, n.Type}, "", n.Targets...)
+			one.recalled = one.recalled.with(nameKey{n.Name, n.Type}, "", n.Targets...)
 		}
 		p.proofs[key], p.gone[key] = one, one
 		p.sharers.add(one)
@@ -185,7 +186,7 @@ func (p *Names) ask(ctx context.Context, due []*proof) {
 	for range min(endpointsAtOnce, len(due)) {
 		group.Go(func() {
 			for i := next.Add(1); i <= int64(len(due)) && ctx.Err() == nil; i = next.Add(1) {
-				due[i-1].ask(ctx, p.verifier, p.cluster.Clock)
+				due[i-1].ask(ctx, p.questions(due[i-1]), p.verifier, p.cluster.Clock)
 			}
 		})
 	}

@@ -3,13 +3,16 @@ package verify
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"net/netip"
-	"reflect"
 	"slices"
 	"time"
 
 	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
+	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
@@ -18,27 +21,34 @@ import (
 
 // proof is what is known of the names of one DNSEndpoint.
 type proof struct {
-	key  string // the DNSEndpoint, "namespace/name"
-	mark state.Mark
+	key string // the DNSEndpoint, "namespace/name"
+	*way
 	presence
-	how     *appcontext.Verify
-	servers []netip.AddrPort
-	digest  string    // of the content that names was read from; empty: it was recalled
-	names   given     // that the DNSEndpoint gives, or gave last
-	cause   time.Time // when the observation was made that names follow from; zero: not known, or told
+	digest  string    // of the content that the names are in; empty: they were recalled
+	cause   time.Time // when the observation was made that the names follow from; zero: not known, or told
 	leaving bool      // it has gone: its names are to go
 	removed bool      // what has gone was removed from DNS by the built-in publisher, so it does not come any more
 
-	questions []dnsverify.Question // ordered by name and type
-	renewed   map[nameKey]bool     // names whose question has changed since they were asked for
-	began     time.Time            // since when these are asked
-	asked     time.Time            // when they were asked last; zero: not yet
-	done      bool                 // nothing else is expected of the answers
-	gone      time.Time            // since when no server answers what leaves; zero: one may
-	answers   *observed.Answers    // nil: nothing is known yet; not changed once it is handed over
-	handed    *observed.Answers    // those that the observer was given
-	logged    bool                 // the log knows that a name is somebody else's
-	turn      turn
+	published *bundle.Published // what the DNSEndpoint gives, or gave last
+	recalled  given             // the same, of one that was recalled
+
+	asks    []uint64          // hashes of the questions, ordered by name and type
+	renewed map[nameKey]bool  // names whose question has changed since they were asked for
+	began   time.Time         // since when these are asked
+	asked   time.Time         // when they were asked last; zero: not yet
+	done    bool              // nothing else is expected of the answers
+	gone    time.Time         // since when no server answers what leaves; zero: one may
+	answers *observed.Answers // nil: nothing is known yet; not changed once it is handed over
+	handed  *observed.Answers // those that the observer was given
+	logged  bool              // the log knows that a name is somebody else's
+	turn    turn
+}
+
+// way is how the names of an external-dns are verified. Its proofs share it, and it is not changed any more.
+type way struct {
+	mark    state.Mark
+	how     *appcontext.Verify // nil: there is no external-dns
+	servers []netip.AddrPort   // empty: those of the zone
 }
 
 // presence is how a DNSEndpoint, and the external-dns that publishes it, are there.
@@ -61,18 +71,26 @@ func (p *proof) over(now time.Time) bool {
 	return now.Sub(p.began) > leavingFor || !p.gone.IsZero() && now.Sub(p.gone) > goneFor
 }
 
-// updateQuestions makes the questions. published is what all DNSEndpoints of the
+// names are those that the DNSEndpoint gives, or gave last.
+func (p *proof) names() given {
+	if p.digest == "" {
+		return p.recalled
+	}
+	return namesOf(p.published)
+}
+
+// questions makes the questions. published is what all DNSEndpoints of the
 // external-dns give to their names. An answer is right when it has all of that, and a
 // name need not lose what others go on to give.
-func (p *proof) updateQuestions(leaving bool, published given, now time.Time) {
+func (p *proof) questions(published given) []dnsverify.Question {
 	var questions []dnsverify.Question
-	for _, name := range p.names {
+	for _, name := range p.names() {
 		key := name.nameKey
-		q := dnsverify.Question{Name: key.name, Type: key.kind, Leaving: leaving}
+		q := dnsverify.Question{Name: key.name, Type: key.kind, Leaving: p.leaving}
 		if p.how != nil {
 			q.Owner, q.TXT, q.Aliases = p.how.Owner, p.how.Mark(key.name, key.kind), p.how.Aliases
 		}
-		if leaving {
+		if p.leaving {
 			still := published.get(key).all()
 			targets := slices.DeleteFunc(name.sets.all(), func(target string) bool { return slices.Contains(still, target) })
 			if len(targets) == 0 {
@@ -86,11 +104,29 @@ func (p *proof) updateQuestions(leaving bool, published given, now time.Time) {
 		}
 		questions = append(questions, q)
 	}
-	if p.leaving == leaving && !p.began.IsZero() && reflect.DeepEqual(p.questions, questions) {
+	return questions
+}
+
+// hashOf is the same for the same questions.
+func hashOf(q dnsverify.Question) uint64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", q))
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// updateQuestions takes up that the questions may be others. published is as of questions.
+func (p *proof) updateQuestions(leaving bool, published given, now time.Time) {
+	left := p.leaving
+	p.leaving = leaving
+	questions := p.questions(published)
+	asks := make([]uint64, len(questions))
+	for n, q := range questions {
+		asks[n] = hashOf(q)
+	}
+	if left == leaving && !p.began.IsZero() && slices.Equal(p.asks, asks) {
 		return
 	}
-	p.renew(questions)
-	p.leaving, p.questions, p.began, p.asked, p.done, p.gone = leaving, questions, now, time.Time{}, false, time.Time{}
+	p.renew(questions, asks)
+	p.asks, p.began, p.asked, p.done, p.gone = asks, now, time.Time{}, false, time.Time{}
 	p.removed = false
 	if p.answers != nil && !p.answers.Gone.IsZero() {
 		again := *p.answers
@@ -99,23 +135,18 @@ func (p *proof) updateQuestions(leaving bool, published given, now time.Time) {
 	}
 }
 
-// renew notes which questions change. An answer that was right before is a new one then, also
+// renew notes which questions change, given their hashes. An answer that was right before is a new one then, also
 // if the question comes back before it was asked.
-func (p *proof) renew(next []dnsverify.Question) {
+func (p *proof) renew(next []dnsverify.Question, asks []uint64) {
 	if p.began.IsZero() {
 		return // the answers that were recalled are about these questions
 	}
-	before := map[nameKey]dnsverify.Question{}
-	for _, q := range p.questions {
-		before[nameKey{q.Name, q.Type}] = q
-	}
-	if p.renewed == nil {
-		p.renewed = map[nameKey]bool{}
-	}
-	for _, q := range next {
-		key := nameKey{q.Name, q.Type}
-		if was, asked := before[key]; !asked || !reflect.DeepEqual(was, q) {
-			p.renewed[key] = true
+	for n, q := range next {
+		if !slices.Contains(p.asks, asks[n]) {
+			if p.renewed == nil {
+				p.renewed = map[nameKey]bool{}
+			}
+			p.renewed[nameKey{q.Name, q.Type}] = true
 		}
 	}
 }
@@ -140,7 +171,7 @@ func (p *proof) restart(now time.Time) {
 // hosts are the names, each once.
 func (p *proof) hosts() []string {
 	var out []string
-	for _, name := range p.names {
+	for _, name := range p.names() {
 		out = append(out, name.name)
 	}
 	return slices.Compact(out)
@@ -167,10 +198,11 @@ func (p *proof) due(now time.Time) time.Duration {
 }
 
 // ask asks all of the questions. Findings are worth nothing if ctx ended early.
-func (p *proof) ask(ctx context.Context, verifier Verifier, clock pace.Clock) {
+func (p *proof) ask(ctx context.Context, questions []dnsverify.Question, verifier Verifier, clock pace.Clock) {
 	found := &observed.Answers{Project: p.mark.Project, Record: p.mark.Record, Scope: p.mark.Scope}
 	done, seen := true, true
-	for _, q := range p.questions {
+	names := p.names()
+	for _, q := range questions {
 		f, known := knownAnswer(p.how, p.servers)
 		if !known {
 			f = verifier.Verify(ctx, q, p.servers)
@@ -179,7 +211,7 @@ func (p *proof) ask(ctx context.Context, verifier Verifier, clock pace.Clock) {
 			return
 		}
 		done = done && settled(q, f.Verdict)
-		n := p.nameAnswer(q, f, clock.Now().UTC())
+		n := p.nameAnswer(q, f, names.get(nameKey{q.Name, q.Type}).all(), clock.Now().UTC())
 		found.Names, seen = append(found.Names, n), seen && n.Seen
 	}
 	p.asked, p.done = clock.Now(), done && (seen || p.removed || !p.leaving)
@@ -219,9 +251,9 @@ func settled(q dnsverify.Question, v dnsverify.Verdict) bool {
 
 // nameAnswer is what was found of a name, with the targets that this DNSEndpoint
 // gives to it.
-func (p *proof) nameAnswer(q dnsverify.Question, f dnsverify.Finding, now time.Time) observed.NameAnswer {
+func (p *proof) nameAnswer(q dnsverify.Question, f dnsverify.Finding, targets []string, now time.Time) observed.NameAnswer {
 	n := observed.NameAnswer{
-		Name: q.Name, Type: q.Type, Targets: p.names.get(nameKey{q.Name, q.Type}).all(),
+		Name: q.Name, Type: q.Type, Targets: targets,
 		Verdict: string(f.Verdict), Message: f.Message, Since: now, Answers: f.Answers,
 	}
 	for _, a := range f.Answers {

@@ -57,15 +57,15 @@ func TestATargetThatComesBackIsAnsweredAnew(t *testing.T) {
 	t.Parallel()
 	www, other := nameKey{"www.lab.example", "A"}, nameKey{"api.lab.example", "A"}
 	began := time.Unix(1000, 0).UTC()
-	p := proof{}
+	p := proof{way: &way{}}
 	publish := func(target string, at time.Time) {
-		p.names = given{}.with(www, "", target).with(other, "", "203.0.113.9")
-		p.updateQuestions(false, p.names, at)
+		p.recalled = given{}.with(www, "", target).with(other, "", "203.0.113.9")
+		p.updateQuestions(false, p.recalled, at)
 	}
 	ask := func(at time.Time) map[string]time.Time {
 		found, since := &observed.Answers{}, map[string]time.Time{}
-		for _, q := range p.questions {
-			n := p.nameAnswer(q, dnsverify.Finding{Verdict: dnsverify.Matches}, at)
+		for _, q := range p.questions(p.recalled) {
+			n := p.nameAnswer(q, dnsverify.Finding{Verdict: dnsverify.Matches}, q.Sets[0], at)
 			found.Names, since[n.Name] = append(found.Names, n), n.Since
 		}
 		p.answers, p.renewed = found, nil

@@ -55,7 +55,7 @@ func (s *schedule) due(now time.Time) []*proof {
 	})
 	count := 0
 	for n, one := range due {
-		if count += len(one.questions); count > questionsAtOnce && n > 0 {
+		if count += len(one.asks); count > questionsAtOnce && n > 0 {
 			return due[:n]
 		}
 	}

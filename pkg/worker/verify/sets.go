@@ -63,7 +63,7 @@ func namesOf(p *bundle.Published) given {
 	if p == nil {
 		return nil
 	}
-	var out given
+	out := make(given, 0, len(p.Names))
 	for _, n := range p.Names {
 		key := nameKey{n.Name, n.Type}
 		out = out.with(key, n.ID)
