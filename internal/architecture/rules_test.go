@@ -64,7 +64,7 @@ func leaves() []leaf {
 		{"pkg/storage/history", []string{"pkg/domain/intent", "golang.org/x/sync/errgroup"}, "what happened, over any document store"},
 		{"pkg/storage/namehistory", []string{"pkg/domain/intent"}, "how names changed, over any document store"},
 		{"pkg/release/ownership/nameclaim", []string{"pkg/domain/intent", "pkg/storage/kv"}, "whose a name is follows from claims and from how their groups stand, over any KV"},
-		{"pkg/storage/ledger", []string{"pkg/domain/bundle", "pkg/domain/intent", "pkg/storage/kv"}, "what was applied, over any KV"},
+		{"pkg/storage/ledger", []string{"pkg/domain/bundle", "pkg/domain/intent", "pkg/storage/kv", "pkg/storage/recent"}, "what was applied, over any KV"},
 		{"pkg/storage/replicas", []string{"pkg/storage/kv", "github.com/prometheus/client_golang/prometheus"}, "who lives, over any KV"},
 		{"pkg/storage/observed", []string{"pkg/domain/address", "pkg/domain/intent", "pkg/storage/kv", "pkg/domain/placement"}, "what was seen, over any KV"},
 		{"pkg/worker/lookup", []string{"pkg/domain/address"}, "host names are looked up, whoever offers them"},

@@ -64,6 +64,18 @@ func EndpointID(cluster, namespace, name string) ID {
 	return ID{Cluster: cluster, Group: EndpointGroup, Kind: EndpointKind, Namespace: namespace, Name: name}
 }
 
+// Publishes is what a DNSEndpoint of Signpost's publishes, also if Published was left out; nil: the object is none.
+func (o Object) Publishes() *Published {
+	if o.Published != nil || !o.IsEndpoint() {
+		return o.Published
+	}
+	head, err := o.Head()
+	if err != nil {
+		return nil // nothing that Signpost rendered
+	}
+	return publishedIn(o.ID, head, o.JSON)
+}
+
 // publishedIn reads what a stored DNSEndpoint publishes; nil for an object that is
 // none of Signpost's DNSEndpoints. Stores keep what is published as the object
 // alone, and this is the only place that reads it (ADR 0048).
@@ -91,13 +103,13 @@ func publishedIn(id ID, head Head, canonical []byte) *Published {
 	if text := head.Annotations[AnnotationProbes]; text != "" && json.Unmarshal([]byte(text), &out.Probes) != nil {
 		out.Probes = nil // nothing that Signpost rendered
 	}
+	out.Names = make([]PublishedName, 0, len(object.Spec.Endpoints))
 	for _, e := range object.Spec.Endpoints {
 		name := PublishedName{Name: e.Name, Host: e.Name, Type: e.Type, Targets: e.Targets, ID: e.ID, TTL: e.TTL}
 		if e.Type == "SRV" && head.Annotations[AnnotationRecords] == "" {
 			name.Host = hostOfService(e.Name)
 		}
-		name = name.with(e.Properties)
-		out.Names = append(out.Names, name)
+		out.Names = append(out.Names, name.with(e.Properties))
 	}
 	return out
 }

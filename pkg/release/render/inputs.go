@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -197,7 +198,19 @@ func (all *InputCache) share(on *Inputs) {
 			*text = one(*text)
 		}
 		b.Scope, b.Sources = intent.Scope(one(string(b.Scope))), all.texts.All(b.Sources)
+		b.Hosts = all.hosts(b.Hosts)
 	}
+}
+
+// hosts are these host names in a slice of just their number. What is the same for one as for the name before is shared.
+func (all *InputCache) hosts(of []plan.Host) []plan.Host {
+	of = slices.Clone(of)
+	for n := range of {
+		if n > 0 && reflect.DeepEqual(of[n].Health, of[n-1].Health) {
+			of[n].Health = of[n-1].Health
+		}
+	}
+	return of
 }
 
 // followsServices tells whether any name has the addresses of a Service.

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // ErrLost is the error of a writer that no longer owns the cluster, or cannot know. A
@@ -18,7 +20,10 @@ import (
 var ErrLost = errors.New("the cluster has to be claimed anew")
 
 // Ledger reads and writes the entries.
-type Ledger struct{ kv kv.KV }
+type Ledger struct {
+	kv    kv.KV
+	texts recent.Texts // that very many entries repeat
+}
 
 // New makes a Ledger over a key-value store.
 func New(store kv.KV) *Ledger { return &Ledger{kv: store} }
@@ -44,9 +49,18 @@ func (l *Ledger) entries(ctx context.Context, cluster string) ([]Entry, int64, e
 		if err != nil {
 			return nil, 0, err
 		}
-		entries = append(entries, e)
+		entries = append(entries, l.share(e))
 	}
 	return entries, revision, nil
+}
+
+// share makes an entry share its texts with others, and leave the key that it was read from.
+func (l *Ledger) share(e Entry) Entry {
+	for _, text := range []*string{&e.ID.Cluster, &e.ID.Group, &e.ID.Kind, &e.ID.Namespace, (*string)(&e.Status)} {
+		*text = l.texts.Shared(*text)
+	}
+	e.ID.Name = strings.Clone(e.ID.Name)
+	return e
 }
 
 // Entries answers those of the entries of a cluster's objects that there are, in the order

@@ -40,6 +40,9 @@ func (t *Applier) decideOpen() []action {
 			actions = append(actions, a)
 		}
 	}
+	if len(t.open) == 0 {
+		t.open = map[bundle.ID]bool{} // an empty map keeps the memory of all that it held
+	}
 	slices.SortFunc(actions, func(a, b action) int { return bundle.Compare(a.id, b.id) })
 	return actions
 }

@@ -24,7 +24,7 @@ type Contexts interface {
 
 // Wanted is an object that current contexts hold for a cluster.
 type Wanted struct {
-	Object bundle.Object
+	Object bundle.Object // without Published, but for one that has probes
 	Digest string
 	Stages Stages // when its content came to be decided; zero: it is not known
 	Trace  string // the trace, as traceparent, in which it got its content; empty for none
@@ -254,6 +254,9 @@ func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision 
 			return nil, err
 		}
 		marks = d.alike.share(marks)
+		if o.Published != nil && len(o.Published.Probes) == 0 {
+			o.Published = nil // it is read again when it is asked for: there may be very many names
+		}
 		want := &Wanted{Object: o, Digest: o.Digest(), Shared: o.Shared(), Marks: marks, Owners: alone}
 		want.follow(d.objectOf(p.Owner, o.ID), p)
 		s.objects = append(s.objects, want)

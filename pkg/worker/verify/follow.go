@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
@@ -26,7 +25,8 @@ func (p *Names) follow(now *state.Questions, at time.Time) {
 			one.restart(at)
 		}
 		one.way = next
-		one.updateQuestions(!one.there && !one.going, p.published(one), at)
+		names := one.names()
+		one.updateQuestions(!one.there && !one.going, names, p.published(one, names), at)
 		p.schedule.set(one, at)
 	}
 	p.hand(slices.Collect(maps.Keys(concerned)))
@@ -80,18 +80,19 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 		p.proofs[key] = one
 	}
 	concerned[one] = true
-	p.sharers.each(one, func(other *proof) { concerned[other] = true })
+	names := one.names()
+	p.sharers.each(one, names, func(other *proof) { concerned[other] = true })
 	if want := asked.Want; want != nil {
-		p.sharers.remove(one)
-		if one.digest != want.Digest {
-			one.digest, one.recalled, one.cause = want.Digest, nil, want.Stages.Times().Observed
+		p.sharers.remove(one, names)
+		if one.want == nil || one.want.Digest != want.Digest {
+			names, one.cause = namesOf(want.Object.Publishes()), want.Stages.Times().Observed
 		}
-		one.published = want.Object.Published
+		one.want, one.recalled = want, nil
 		if mark := asked.Mark(); mark != one.mark {
 			one.way = &way{mark, one.how, one.servers}
 		}
-		p.sharers.add(one)
-		p.sharers.each(one, func(other *proof) { concerned[other] = true })
+		p.sharers.add(one, names)
+		p.sharers.each(one, names, func(other *proof) { concerned[other] = true })
 	}
 	one.there, one.going = asked.There, asked.Going
 	if one.there {
@@ -102,14 +103,16 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 }
 
 // published is what all DNSEndpoints of a proof's external-dns give to its names.
-func (p *Names) published(of *proof) given {
+func (p *Names) published(of *proof, names given) given {
 	var out given
-	names := of.names()
-	p.sharers.each(of, func(other *proof) {
+	p.sharers.each(of, names, func(other *proof) {
 		if !other.there {
 			return
 		}
-		gives := other.names()
+		gives := names
+		if other != of {
+			gives = other.names()
+		}
 		for _, name := range names {
 			for _, one := range gives.get(name.nameKey) {
 				out = out.with(name.nameKey, one.id, one.targets...)
@@ -118,10 +121,6 @@ func (p *Names) published(of *proof) given {
 	})
 	return out
 }
-
-// questions are what is to be asked for a proof, ordered by name and type. They are made whenever they are needed, because
-// there may be very many.
-func (p *Names) questions(of *proof) []dnsverify.Question { return of.questions(p.published(of)) }
 
 // sharers finds the proofs that have names in common: the same names of the same external-dns. There may be very many
 // names, so that it keeps hashes of them.
@@ -142,8 +141,8 @@ func (s sharers) hash(mark state.Mark, key nameKey) uint64 {
 	}{mark, key})
 }
 
-func (s sharers) add(one *proof) {
-	for _, name := range one.names() {
+func (s sharers) add(one *proof, names given) {
+	for _, name := range names {
 		if at := s.hash(one.mark, name.nameKey); s.first[at] == nil {
 			s.first[at] = one
 		} else {
@@ -152,8 +151,8 @@ func (s sharers) add(one *proof) {
 	}
 }
 
-func (s sharers) remove(one *proof) {
-	for _, name := range one.names() {
+func (s sharers) remove(one *proof, names given) {
+	for _, name := range names {
 		at := s.hash(one.mark, name.nameKey)
 		rest := slices.DeleteFunc(s.all(at), func(other *proof) bool { return other == one })
 		delete(s.first, at)
@@ -176,9 +175,9 @@ func (s sharers) all(at uint64) []*proof {
 }
 
 // each visits the proofs that have a name in common with one, and this one, each once.
-func (s sharers) each(one *proof, visit func(*proof)) {
+func (s sharers) each(one *proof, names given, visit func(*proof)) {
 	seen := map[*proof]bool{}
-	for _, name := range one.names() {
+	for _, name := range names {
 		for _, other := range s.all(s.hash(one.mark, name.nameKey)) {
 			if other.mark == one.mark && !seen[other] {
 				seen[other] = true

@@ -143,7 +143,7 @@ func (p *Names) recall(ctx context.Context) error {
 			one.recalled = one.recalled.with(nameKey{n.Name, n.Type}, "", n.Targets...)
 		}
 		p.proofs[key], p.gone[key] = one, one
-		p.sharers.add(one)
+		p.sharers.add(one, one.recalled)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (p *Names) forget(now time.Time) {
 		p.hand([]*proof{one})
 		delete(p.proofs, key)
 		delete(p.gone, key)
-		p.sharers.remove(one)
+		p.sharers.remove(one, one.names())
 		p.schedule.remove(one)
 	}
 }
@@ -186,7 +186,9 @@ func (p *Names) ask(ctx context.Context, due []*proof) {
 	for range min(endpointsAtOnce, len(due)) {
 		group.Go(func() {
 			for i := next.Add(1); i <= int64(len(due)) && ctx.Err() == nil; i = next.Add(1) {
-				due[i-1].ask(ctx, p.questions(due[i-1]), p.verifier, p.cluster.Clock)
+				one := due[i-1]
+				names := one.names()
+				one.ask(ctx, names, one.questions(names, p.published(one, names)), p.verifier, p.cluster.Clock)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 	p := following(&state.Cluster{})
 	p.follow(questionsWith(authoritative), now)
 	one := p.proofs[key]
-	one.ask(t.Context(), p.questions(one), z, stopped{now})
+	one.ask(t.Context(), one.names(), p.questions(one), z, stopped{now})
 	require.Equal(t, "Matches", one.answers.Names[0].Verdict)
 	require.Greater(t, one.due(now.Add(time.Minute)), time.Minute, "nothing else is expected")
 
@@ -55,7 +55,7 @@ func TestServersThatTheRecordNoLongerNamesDoNotCount(t *testing.T) {
 	gone.Changed = map[string]state.Asked{key: {}}
 	p.follow(gone, now)
 	clear(z)
-	one.ask(t.Context(), p.questions(one), z, stopped{now})
+	one.ask(t.Context(), one.names(), p.questions(one), z, stopped{now})
 	require.Equal(t, "Gone", one.answers.Names[0].Verdict)
 	require.True(t, one.answers.Gone.IsZero(), "these servers were never seen to answer it, so it may still come")
 }
@@ -81,7 +81,7 @@ func TestANameThatTheBuiltInPublisherHasRemovedIsGone(t *testing.T) {
 		p.follow(q, now)
 		p.confirm(now)
 		one := p.proofs[key]
-		one.ask(t.Context(), p.questions(one), z, stopped{now})
+		one.ask(t.Context(), one.names(), p.questions(one), z, stopped{now})
 		return one
 	}
 	look(&there)

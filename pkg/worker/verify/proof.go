@@ -12,7 +12,6 @@ import (
 	"time"
 
 	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
@@ -24,13 +23,11 @@ type proof struct {
 	key string // the DNSEndpoint, "namespace/name"
 	*way
 	presence
-	digest  string    // of the content that the names are in; empty: they were recalled
-	cause   time.Time // when the observation was made that the names follow from; zero: not known, or told
-	leaving bool      // it has gone: its names are to go
-	removed bool      // what has gone was removed from DNS by the built-in publisher, so it does not come any more
-
-	published *bundle.Published // what the DNSEndpoint gives, or gave last
-	recalled  given             // the same, of one that was recalled
+	want     *state.Wanted // the DNSEndpoint as it is wanted, or was wanted last; nil: it was not since it was recalled
+	recalled given         // what the DNSEndpoint gave, while there is no want
+	cause    time.Time     // when the observation was made that the names follow from; zero: not known, or told
+	leaving  bool          // it has gone: its names are to go
+	removed  bool          // what has gone was removed from DNS by the built-in publisher, so it does not come any more
 
 	asks    []uint64          // hashes of the questions, ordered by name and type
 	renewed map[nameKey]bool  // names whose question has changed since they were asked for
@@ -71,20 +68,20 @@ func (p *proof) over(now time.Time) bool {
 	return now.Sub(p.began) > leavingFor || !p.gone.IsZero() && now.Sub(p.gone) > goneFor
 }
 
-// names are those that the DNSEndpoint gives, or gave last.
+// names are those that the DNSEndpoint gives, or gave last. They are read whenever they are needed: there may be very many.
 func (p *proof) names() given {
-	if p.digest == "" {
+	if p.want == nil {
 		return p.recalled
 	}
-	return namesOf(p.published)
+	return namesOf(p.want.Object.Publishes())
 }
 
-// questions makes the questions. published is what all DNSEndpoints of the
+// questions makes the questions about the names, ordered by name and type. published is what all DNSEndpoints of the
 // external-dns give to their names. An answer is right when it has all of that, and a
 // name need not lose what others go on to give.
-func (p *proof) questions(published given) []dnsverify.Question {
+func (p *proof) questions(names, published given) []dnsverify.Question {
 	var questions []dnsverify.Question
-	for _, name := range p.names() {
+	for _, name := range names {
 		key := name.nameKey
 		q := dnsverify.Question{Name: key.name, Type: key.kind, Leaving: p.leaving}
 		if p.how != nil {
@@ -113,11 +110,12 @@ func hashOf(q dnsverify.Question) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// updateQuestions takes up that the questions may be others. published is as of questions.
-func (p *proof) updateQuestions(leaving bool, published given, now time.Time) {
+// updateQuestions takes up that the questions may be others. Hashes of them are kept, and they are made again when
+// they are asked. The names are as of questions.
+func (p *proof) updateQuestions(leaving bool, names, published given, now time.Time) {
 	left := p.leaving
 	p.leaving = leaving
-	questions := p.questions(published)
+	questions := p.questions(names, published)
 	asks := make([]uint64, len(questions))
 	for n, q := range questions {
 		asks[n] = hashOf(q)
@@ -197,11 +195,10 @@ func (p *proof) due(now time.Time) time.Duration {
 	return max(0, p.asked.Add(gap).Sub(now))
 }
 
-// ask asks all of the questions. Findings are worth nothing if ctx ended early.
-func (p *proof) ask(ctx context.Context, questions []dnsverify.Question, verifier Verifier, clock pace.Clock) {
+// ask asks all of the questions about the names. Findings are worth nothing if ctx ended early.
+func (p *proof) ask(ctx context.Context, names given, questions []dnsverify.Question, verifier Verifier, clock pace.Clock) {
 	found := &observed.Answers{Project: p.mark.Project, Record: p.mark.Record, Scope: p.mark.Scope}
 	done, seen := true, true
-	names := p.names()
 	for _, q := range questions {
 		f, known := knownAnswer(p.how, p.servers)
 		if !known {

@@ -60,11 +60,11 @@ func TestATargetThatComesBackIsAnsweredAnew(t *testing.T) {
 	p := proof{way: &way{}}
 	publish := func(target string, at time.Time) {
 		p.recalled = given{}.with(www, "", target).with(other, "", "203.0.113.9")
-		p.updateQuestions(false, p.recalled, at)
+		p.updateQuestions(false, p.recalled, p.recalled, at)
 	}
 	ask := func(at time.Time) map[string]time.Time {
 		found, since := &observed.Answers{}, map[string]time.Time{}
-		for _, q := range p.questions(p.recalled) {
+		for _, q := range p.questions(p.recalled, p.recalled) {
 			n := p.nameAnswer(q, dnsverify.Finding{Verdict: dnsverify.Matches}, q.Sets[0], at)
 			found.Names, since[n.Name] = append(found.Names, n), n.Since
 		}
