@@ -71,15 +71,26 @@ type owner struct {
 
 // row is an entry: a host name that an owner publishes through a provider in a scope.
 type row struct {
-	host     string
+	host string
+	gone bool
+	*giver
+}
+
+// giver is what a row has in common with others: very many rows of one owner differ in their host names only.
+type giver struct {
 	provider string
 	scope    intent.Scope
 	of       *owner
 	alias    string   // of which a fixed target is the host name; else empty
 	sources  []string // of its addresses, ordered; shared with other rows
 	from     []*endpoint
-	gone     bool
 	fixed    bool // a document gives its addresses, and no Service does
+}
+
+// equals tells whether both give the same in the same way.
+func (g *giver) equals(other *giver) bool {
+	return g.provider == other.provider && g.scope == other.scope && g.of == other.of && g.alias == other.alias && g.fixed == other.fixed &&
+		slices.Equal(g.sources, other.sources) && slices.Equal(g.from, other.from)
 }
 
 // compare orders rows by host name, and then by what else tells them apart.
