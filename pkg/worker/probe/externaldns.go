@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -20,16 +21,16 @@ import (
 // health and through are our own.
 type externalDNSProbe struct {
 	state.Publisher
-	endpoints map[bundle.ID]state.Endpoint // that it is to publish
-	seen      bool                         // its pods are known
-	watched   bool                         // they have been, and may be
-	pod       cluster.Pod                  // the newest one; without a name: there is none
-	trouble   string                       // what keeps it from running
-	judged    bool                         // whether the Deployment is available is known
-	available bool                         // the Deployment
-	noted     map[bundle.ID]observed.Published
-	through   map[bundle.ID]observed.Published
-	counted   map[bundle.ID]time.Time // when the DNSEndpoints were written whose publication was counted
+	endpoints map[string]state.Endpoint // that it is to publish, by "namespace/name"; so are the others
+	seen      bool                      // its pods are known
+	watched   bool                      // they have been, and may be
+	pod       cluster.Pod               // the newest one; without a name: there is none
+	trouble   string                    // what keeps it from running
+	judged    bool                      // whether the Deployment is available is known
+	available bool                      // the Deployment
+	noted     map[string]observed.Published
+	through   map[string]observed.Published
+	counted   map[string]time.Time // when the DNSEndpoints were written whose publication was counted
 
 	asked  time.Time          // when it was asked last; zero: this pod was not yet
 	health externaldns.Health // what it answered last
@@ -61,7 +62,7 @@ const (
 // look takes up what the watches see, and tells whether that can be asked for more.
 // Facts that the watches do not see stay as they were last seen (I6), unless the watches
 // may not see them.
-func (c *externalDNSProbe) look(watches cluster.Watches) bool {
+func (c *externalDNSProbe) look(watches cluster.Watches, clusterName string) bool {
 	if own, is := watches.(cluster.BuiltIn); is {
 		c.hearBuiltIn(own.Publishing())
 		return false
@@ -78,7 +79,7 @@ func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 	}
 	c.noted = nil
 	if c.seen { // else it is not asked what it has published
-		c.noted = noted(c.endpoints, watches)
+		c.noted = noted(c.endpoints, clusterName, watches)
 	}
 	if d, known := watches.Deployment(c.Namespace, c.Deployment); known {
 		c.judged, c.available = true, d != nil && d.Available
@@ -92,9 +93,9 @@ func (c *externalDNSProbe) hearBuiltIn(told cluster.Publishing) {
 	c.trouble = told.Waiting
 	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Zone: told.Zone, Version: told.Version, Adopted: told.Adopted, AdoptedSince: told.AdoptedSince}
 	c.strays = told.Strays
-	c.through = map[bundle.ID]observed.Published{}
+	c.through = map[string]observed.Published{}
 	for id, p := range told.Published {
-		c.through[id] = observed.Published{UID: p.UID, Generation: p.Generation, At: p.At}
+		c.through[id.Namespace+"/"+id.Name] = observed.Published{UID: p.UID, Generation: p.Generation, At: p.At}
 	}
 }
 
@@ -148,12 +149,13 @@ func (c *externalDNSProbe) log(ctx context.Context, logger *slog.Logger) {
 
 // noted answers the DNSEndpoints that external-dns has read as they are now:
 // it notes in their status which generation it has read.
-func noted(endpoints map[bundle.ID]state.Endpoint, watches cluster.Watches) map[bundle.ID]observed.Published {
-	out := map[bundle.ID]observed.Published{}
-	for id := range endpoints {
-		live := watches.Object(id, "").Live
+func noted(endpoints map[string]state.Endpoint, clusterName string, watches cluster.Watches) map[string]observed.Published {
+	out := map[string]observed.Published{}
+	for key := range endpoints {
+		namespace, name, _ := strings.Cut(key, "/")
+		live := watches.Object(bundle.EndpointID(clusterName, namespace, name), "").Live
 		if live != nil && live.Generation > 0 && live.Observed == live.Generation {
-			out[id] = observed.Published{UID: live.UID, Generation: live.Generation}
+			out[key] = observed.Published{UID: live.UID, Generation: live.Generation}
 		}
 	}
 	return out
@@ -184,8 +186,8 @@ func (c *externalDNSProbe) due(now time.Time) time.Duration {
 // awaiting tells whether external-dns has read something that it is not yet
 // seen to have published.
 func (c *externalDNSProbe) awaiting() bool {
-	for id, n := range c.noted {
-		if !c.through[id].Of(n.UID, n.Generation) {
+	for key, n := range c.noted {
+		if !c.through[key].Of(n.UID, n.Generation) {
 			return true
 		}
 	}
@@ -196,8 +198,8 @@ func (c *externalDNSProbe) awaiting() bool {
 // as they were applied.
 func (c *externalDNSProbe) unpublished() int {
 	count := len(c.endpoints)
-	for id, e := range c.endpoints {
-		if c.through[id].Of(e.UID, e.Generation) {
+	for key, e := range c.endpoints {
+		if c.through[key].Of(e.UID, e.Generation) {
 			count--
 		}
 	}
@@ -207,15 +209,15 @@ func (c *externalDNSProbe) unpublished() int {
 // tellPublished counts how long changed addresses took until the DNS provider was told. Changes that were written before
 // the probe began were counted by an earlier worker, or nobody knows when they were published.
 func (c *externalDNSProbe) tellPublished(to *metrics.Cluster, began time.Time) {
-	counted := map[bundle.ID]time.Time{}
-	for id, e := range c.endpoints {
-		p := c.through[id]
+	counted := map[string]time.Time{}
+	for key, e := range c.endpoints {
+		p := c.through[key]
 		if e.Stages == nil || !p.Of(e.UID, e.Generation) {
 			continue
 		}
 		written := e.Stages.Written
-		counted[id] = written
-		if !c.counted[id].Equal(written) && !written.Before(began) {
+		counted[key] = written
+		if !c.counted[key].Equal(written) && !written.Before(began) {
 			to.Reached(metrics.Published, c.Metric(), e.Stages.Observed, p.At)
 		}
 	}
@@ -283,13 +285,13 @@ func (c *externalDNSProbe) hear(health externaldns.Health, now time.Time) {
 	if !health.Complete() {
 		return
 	}
-	through := map[bundle.ID]observed.Published{}
-	for id, n := range c.noted {
+	through := map[string]observed.Published{}
+	for key, n := range c.noted {
 		n.At = health.Synced
-		if before := c.through[id]; before.Of(n.UID, n.Generation) {
+		if before := c.through[key]; before.Of(n.UID, n.Generation) {
 			n = before
 		}
-		through[id] = n
+		through[key] = n
 	}
 	c.through = through
 }

@@ -21,11 +21,10 @@ import (
 func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	id := bundle.ID{Group: bundle.EndpointGroup, Kind: bundle.EndpointKind, Name: "web"}
 	pod := func(interval string) cluster.Pod {
 		return cluster.Pod{Name: "a", Ready: true, Args: []string{"--interval=" + interval}}
 	}
-	waits := map[bundle.ID]observed.Published{id: {UID: "u", Generation: 1}}
+	waits := map[string]observed.Published{"/web": {UID: "u", Generation: 1}}
 	for _, c := range []struct {
 		name string
 		c    externalDNSProbe
@@ -133,9 +132,9 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	web, old := bundle.ID{Kind: bundle.EndpointKind, Name: "web"}, bundle.ID{Kind: bundle.EndpointKind, Name: "old"}
 	c := &externalDNSProbe{}
 	c.Mark = state.Mark{Project: "shop", Record: "lab", Scope: "public"}
-	c.endpoints = map[bundle.ID]state.Endpoint{
-		web: {UID: "u", Generation: 2, Stages: &intent.Stages{Observed: at(100), Written: at(200)}},
-		old: {UID: "v", Generation: 1, Stages: &intent.Stages{Observed: at(-900), Written: at(-800)}},
+	c.endpoints = map[string]state.Endpoint{
+		"/web": {UID: "u", Generation: 2, Stages: &intent.Stages{Observed: at(100), Written: at(200)}},
+		"/old": {UID: "v", Generation: 1, Stages: &intent.Stages{Observed: at(-900), Written: at(-800)}},
 	}
 	measured := func() (count uint64, sum float64) {
 		families, err := registry.Gather()
@@ -169,7 +168,7 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	count, sum := measured()
 	assert.EqualValues(t, 1, count)
 	assert.InDelta(t, 0.25, sum, 1e-6, "from the observation to the write")
-	c.endpoints[web] = state.Endpoint{UID: "u", Generation: 3, Stages: &intent.Stages{Observed: at(500), Written: at(600)}}
+	c.endpoints["/web"] = state.Endpoint{UID: "u", Generation: 3, Stages: &intent.Stages{Observed: at(500), Written: at(600)}}
 	tell(3, at(1000))
 	count, sum = measured()
 	assert.EqualValues(t, 2, count)

@@ -23,19 +23,19 @@ import (
 type Prober struct {
 	cluster     *state.Cluster
 	began       time.Time
-	externalDNS map[string]*externalDNSProbe // by Deployment, "namespace/name"
-	endpoints   map[state.Mark]map[bundle.ID]state.Endpoint
-	dnsPods     map[string]*dnsPodProbe // by DaemonSet, "namespace/name"
+	externalDNS map[string]*externalDNSProbe             // by Deployment, "namespace/name"
+	endpoints   map[state.Mark]map[string]state.Endpoint // by "namespace/name"
+	dnsPods     map[string]*dnsPodProbe                  // by DaemonSet, "namespace/name"
 }
 
 // New makes a Prober that knows nothing yet.
 func New(of *state.Cluster) *Prober {
-	return &Prober{cluster: of, began: of.Clock.Now(), externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}, endpoints: map[state.Mark]map[bundle.ID]state.Endpoint{}}
+	return &Prober{cluster: of, began: of.Clock.Now(), externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}, endpoints: map[state.Mark]map[string]state.Endpoint{}}
 }
 
 // probe is asked at times how it does.
 type probe interface {
-	look(watches cluster.Watches) (answers bool)
+	look(watches cluster.Watches, clusterName string) (answers bool)
 	due(now time.Time) time.Duration
 	ask(ctx context.Context, target cluster.Target, clusterName string, clock pace.Clock)
 }
@@ -76,7 +76,7 @@ func (e *Prober) step(ctx context.Context) time.Duration {
 	at := e.cluster.Clock.Now()
 	var due []probe
 	for _, one := range e.all() {
-		if one.look(now.Watches) && one.due(at) <= 0 {
+		if one.look(now.Watches, e.cluster.Name) && one.due(at) <= 0 {
 			due = append(due, one)
 		}
 	}
@@ -107,14 +107,15 @@ func (e *Prober) all() []probe {
 // take takes up the DNSEndpoints that have changed.
 func (e *Prober) take(changed map[bundle.ID]*state.Applied) {
 	for id, now := range changed {
+		key := id.Namespace + "/" + id.Name
 		if now != nil {
-			if _, known := e.endpoints[now.Mark][id]; known {
-				e.endpoints[now.Mark][id] = now.Endpoint
+			if _, known := e.endpoints[now.Mark][key]; known {
+				e.endpoints[now.Mark][key] = now.Endpoint
 				continue
 			}
 		}
 		for mark, all := range e.endpoints {
-			delete(all, id)
+			delete(all, key)
 			if len(all) == 0 {
 				delete(e.endpoints, mark)
 			}
@@ -123,9 +124,9 @@ func (e *Prober) take(changed map[bundle.ID]*state.Applied) {
 			continue
 		}
 		if e.endpoints[now.Mark] == nil {
-			e.endpoints[now.Mark] = map[bundle.ID]state.Endpoint{}
+			e.endpoints[now.Mark] = map[string]state.Endpoint{}
 		}
-		e.endpoints[now.Mark][id] = now.Endpoint
+		e.endpoints[now.Mark][key] = now.Endpoint
 	}
 }
 
@@ -183,11 +184,10 @@ func (e *Prober) hand(ctx context.Context) {
 			found := *c.sync
 			f.Sync[key] = &found
 		}
-		for id := range c.endpoints {
-			name := id.Namespace + "/" + id.Name
-			f.Endpoints[name] = true
-			if p, ok := c.through[id]; ok {
-				f.Published[name] = p
+		for key := range c.endpoints {
+			f.Endpoints[key] = true
+			if p, ok := c.through[key]; ok {
+				f.Published[key] = p
 			}
 		}
 		c.tellPublished(e.cluster.Metrics, e.began)

@@ -162,7 +162,7 @@ func (d *Desired) leave(all []appcontext.Pointer, changed map[appcontext.Owner]*
 func (d *Desired) merge(changed map[appcontext.Owner]*share, entries map[bundle.ID]ledger.Entry) {
 	d.changes += int64(len(changed))
 	if d.objects == nil {
-		d.shares, d.objects = make(map[appcontext.Owner]*share, len(changed)), make(map[bundle.ID]*Wanted, len(changed))
+		d.shares, d.objects = make(map[appcontext.Owner]*share, len(changed)), map[bundle.ID]*Wanted{}
 		d.few = map[bundle.ID]bool{}
 	}
 	owners := d.concerned(changed)
