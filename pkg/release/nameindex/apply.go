@@ -53,7 +53,7 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 			at := key{host.Name, b.Record, b.Scope}
 			r := rows[at]
 			if r == nil {
-				r = &row{host: host.Name, giver: &giver{provider: t.word(b.Record), scope: intent.Scope(t.word(string(b.Scope))), of: o}}
+				r = &row{host: host.Name, common: &common{provider: t.word(b.Record), scope: intent.Scope(t.word(string(b.Scope))), of: o}}
 				rows[at] = r
 				o.rows, t.added = append(o.rows, r), append(t.added, r)
 			}
@@ -69,8 +69,8 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 		}
 	}
 	for n := 1; n < len(o.rows); n++ {
-		if before := o.rows[n-1].giver; o.rows[n].equals(before) {
-			o.rows[n].giver = before
+		if before := o.rows[n-1].common; o.rows[n].equals(before) {
+			o.rows[n].common = before
 		}
 	}
 }

@@ -73,11 +73,11 @@ type owner struct {
 type row struct {
 	host string
 	gone bool
-	*giver
+	*common
 }
 
-// giver is what a row has in common with others: very many rows of one owner differ in their host names only.
-type giver struct {
+// common is what a row has in common with others: very many rows of one owner differ in their host names only.
+type common struct {
 	provider string
 	scope    intent.Scope
 	of       *owner
@@ -88,9 +88,9 @@ type giver struct {
 }
 
 // equals tells whether both give the same in the same way.
-func (g *giver) equals(other *giver) bool {
-	return g.provider == other.provider && g.scope == other.scope && g.of == other.of && g.alias == other.alias && g.fixed == other.fixed &&
-		slices.Equal(g.sources, other.sources) && slices.Equal(g.from, other.from)
+func (c *common) equals(other *common) bool {
+	return c.provider == other.provider && c.scope == other.scope && c.of == other.of && c.alias == other.alias && c.fixed == other.fixed &&
+		slices.Equal(c.sources, other.sources) && slices.Equal(c.from, other.from)
 }
 
 // compare orders rows by host name, and then by what else tells them apart.

@@ -202,7 +202,7 @@ func (all *InputCache) share(on *Inputs) {
 	}
 }
 
-// hosts are these host names in a slice of just their number. What is the same for one as for the name before is shared.
+// hosts are these host names in a slice of just their number, which share how they are kept healthy.
 func (all *InputCache) hosts(of []plan.Host) []plan.Host {
 	of = slices.Clone(of)
 	for n := range of {
