@@ -110,7 +110,7 @@ func inKeys() []bugs.Bug {
 		{
 			Name: "nothing is forgotten", File: "pkg/storage/recent/memory.go",
 			Breaks:      "the memory of recent values grows without an end",
-			Text:        "		delete(m.of, m.order[0])\n",
+			Text:        "			delete(m.of, oldest.key)\n",
 			Replacement: "",
 		},
 		{

@@ -33,6 +33,7 @@ const (
 type Controller struct {
 	service *Worker
 	queue   workqueue.TypedRateLimitingInterface[work]
+	order   *queue // of the queue's work
 	pace    *pace
 	resync  resync
 	share   share
@@ -52,8 +53,14 @@ type work struct {
 func NewController(service *Worker) *Controller {
 	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost)
 	metrics := newMetrics(service.Metrics)
-	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[work]{Name: "controller", MetricsProvider: metrics})
-	return &Controller{service: service, queue: queue, pace: newPace(), share: share{replicas: service.Replicas}, metrics: metrics, failovers: make(chan struct{}, 1)}
+	order := newQueue()
+	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[work]{
+		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[work]{
+			Name: "controller", MetricsProvider: metrics,
+			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[work]{Name: "controller", MetricsProvider: metrics, Queue: order}),
+		}),
+	})
+	return &Controller{service: service, queue: queue, order: order, pace: newPace(), share: share{replicas: service.Replicas}, metrics: metrics, failovers: make(chan struct{}, 1)}
 }
 
 // Run works until ctx ends.
@@ -79,6 +86,9 @@ func (c *Controller) wake(n state.Wakeup) {
 	c.resync.told(n.Owner)
 	if n.At.IsZero() {
 		c.queue.Forget(work{owner: n.Owner})
+	}
+	if n.First {
+		c.order.hurry(work{owner: n.Owner})
 	}
 	c.queue.AddAfter(work{owner: n.Owner}, max(0, n.At.Sub(c.service.Now())))
 }

@@ -223,10 +223,11 @@ func mark[Key comparable](index map[Key]owners, key Key, owner intent.Path, matt
 // in is what there is to do about a change.
 func (i *interest) in(change observed.Change) []work {
 	var out []work
+	added := map[work]bool{}
 	add := func(all owners, service string) {
 		for _, owner := range slices.Sorted(maps.Keys(all)) {
-			if todo := (work{owner, service}); !slices.Contains(out, todo) {
-				out = append(out, todo)
+			if todo := (work{owner, service}); !added[todo] {
+				added[todo], out = true, append(out, todo)
 			}
 		}
 	}

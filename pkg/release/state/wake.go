@@ -15,6 +15,7 @@ const LookAgain = 10 * time.Second
 type Wakeup struct {
 	Owner intent.Path
 	At    time.Time // zero: at once, for something has changed
+	First bool      // its first release was just accepted, and nothing of it is published
 }
 
 // Wakeups passes wakeups to its listener, in the call that wakes. So owners that a step
@@ -43,7 +44,8 @@ func (w *Wakeups) Listen(listen func(Wakeup)) {
 	w.early = nil
 }
 
-func (w *Wakeups) add(one Wakeup) {
+// Add passes a wakeup on.
+func (w *Wakeups) Add(one Wakeup) {
 	if w == nil {
 		return
 	}
@@ -57,17 +59,14 @@ func (w *Wakeups) add(one Wakeup) {
 	}
 }
 
-// Wake lets a controller look at an owner at once, this process' own or, through
-// its Notifier, another's. When it is behind, its
-// scan finds the owner.
+// Wake lets a controller look at an owner at once, this process' own or, through its Notifier,
+// another's. When it is behind, its scan finds the owner.
 func (s *Store) Wake(owner intent.Path) { s.WakeAt(owner, time.Time{}) }
 
 // WakeAt lets the controller look at an owner at a time.
-func (s *Store) WakeAt(owner intent.Path, at time.Time) { s.Wakeups.add(Wakeup{owner, at}) }
+func (s *Store) WakeAt(owner intent.Path, at time.Time) { s.Wakeups.Add(Wakeup{Owner: owner, At: at}) }
 
-// mostExpected is how many owners Expect remembers. If one is forgotten too early, a step
-// looks at it in vain.
-const mostExpected = 1024
+const mostExpected = 16 << 10 // owners; if one is forgotten too early, a step looks at it in vain
 
 // Expect notes the revision of an owner's lifecycle that a step has read, or that is about
 // to be written here; 0: none. Nobody is woken for this revision. The caller sees to it that
@@ -78,8 +77,9 @@ func (w *Wakeups) Expect(owner intent.Path, revision int64) {
 	}
 }
 
-// Expects tells whether a revision of an owner's lifecycle is the one that was noted last.
+// Expects tells whether a revision of an owner's lifecycle is the one that was noted last, or
+// older: news may come late. A deletion, after which revisions begin again, is not expected.
 func (w *Wakeups) Expects(owner intent.Path, revision int64) bool {
 	expected, known := w.expected.Get(owner)
-	return known && revision > 0 && revision == expected
+	return known && 0 < revision && revision <= expected
 }

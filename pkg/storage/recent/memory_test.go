@@ -1,6 +1,8 @@
 package recent_test
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,4 +32,28 @@ func TestTheOldestIsForgotten(t *testing.T) {
 	m.Keep("d", 4, 2)
 	_, known = m.Get("c")
 	require.True(t, known, "there is room")
+}
+
+// TestTheNewestAreRemembered: as a list of the keys says that is searched at each call.
+func TestTheNewestAreRemembered(t *testing.T) {
+	t.Parallel()
+	const keys, most = 60, 40
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test that repeats
+	var m recent.Memory[int, int]
+	var newest []int
+	for n := range 5000 {
+		key := random.IntN(keys)
+		newest = slices.DeleteFunc(newest, func(other int) bool { return other == key })
+		if random.IntN(5) == 0 {
+			m.Forget(key)
+		} else {
+			m.Keep(key, n, most)
+			newest = append(newest, key)
+			newest = newest[max(0, len(newest)-most):]
+		}
+		for key := range keys {
+			_, known := m.Get(key)
+			require.Equal(t, slices.Contains(newest, key), known, "%d after %d calls", key, n)
+		}
+	}
 }

@@ -48,6 +48,7 @@ type Pool struct {
 	mu      sync.Mutex
 	seen    map[string]state           // of each cluster when it was last connected to
 	budgets map[string]*bounded.Budget // of each cluster
+	live    map[string]live            // of each cluster that a plan has read
 }
 
 // state tells one content of a cluster's document from another.
@@ -74,7 +75,7 @@ func New(of Settings, identities Identities, values cluster.Values) *Pool {
 	return &Pool{
 		documents: identities.Documents, Identities: identities, values: values, root: of.Root, alone: of.Alone, publishers: of.Publishers,
 		options: cluster.Options{Installation: of.Installation, Values: values, Version: of.Version, Replica: of.Replica},
-		changed: make(chan string), memory: cmp.Or(of.Memory, cluster.DefaultMemory), seen: map[string]state{}, budgets: map[string]*bounded.Budget{},
+		changed: make(chan string), memory: cmp.Or(of.Memory, cluster.DefaultMemory), seen: map[string]state{}, budgets: map[string]*bounded.Budget{}, live: map[string]live{},
 	}
 }
 
@@ -326,26 +327,6 @@ func (c *Pool) judge(ctx context.Context, target *kubeapi.Kubernetes, name, sour
 		return err
 	}
 	return c.Identities.Ledger.Judge(ctx, ledger.Claim{Cluster: name, UID: uid, Source: source})
-}
-
-// readLive connects to a cluster to read once, if it is an API server; else it returns
-// nothing. Another server in the cluster's place is not looked at.
-func readLive[Found any](ctx context.Context, c *Pool, name string, look func(ctx context.Context, target *kubeapi.Kubernetes) (Found, error)) (none Found, err error) {
-	ctx, cancel := context.WithTimeout(ctx, liveTimeout)
-	defer cancel()
-	spec, _, err := c.read(ctx, name)
-	if err != nil || spec.KubeconfigRef == "" {
-		return none, err
-	}
-	target, source, err := c.kubernetes(ctx, name, spec)
-	if err != nil {
-		return none, err
-	}
-	defer target.Close()
-	if err := c.judge(ctx, target, name, source); err != nil {
-		return none, err
-	}
-	return look(ctx, target)
 }
 
 // kept tells the metrics how much memory is kept of each cluster.

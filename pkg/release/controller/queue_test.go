@@ -1,0 +1,51 @@
+package controller
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
+
+func named(kind string, n int) work {
+	return work{owner: intent.Path(fmt.Sprintf("projects/shop/names/%s%d.lab.example", kind, n))}
+}
+
+// TestNewNamesGoFirst: a name of which nothing is published does not wait behind thousands
+// that are. Of four turns, the others have one, so that none of them starves.
+func TestNewNamesGoFirst(t *testing.T) {
+	t.Parallel()
+	c := NewController(&Worker{Store: &state.Store{Now: time.Now}})
+	for n := range 1000 {
+		c.due(named("old", n))
+	}
+	for n := range 300 {
+		c.wake(state.Wakeup{Owner: named("new", n).owner, First: true})
+	}
+	turn, at := 0, map[work]int{}
+	for ; c.queue.Len() > 0; turn++ {
+		todo, _ := c.queue.Get()
+		at[todo] = turn
+		c.queue.Done(todo)
+	}
+	require.Len(t, at, 1300)
+	for n := range 300 {
+		require.Equal(t, n*4/3, at[named("new", n)], "new name %d", n)
+	}
+	for n := range 100 {
+		require.Equal(t, n*4+3, at[named("old", n)], "old name %d", n)
+	}
+	c.wake(state.Wakeup{Owner: named("new", 0).owner})
+	c.due(named("old", 0))
+	c.wake(state.Wakeup{Owner: named("old", 0).owner, First: true})
+	c.wake(state.Wakeup{Owner: named("new", 1).owner})
+	for _, want := range []work{named("new", 0), named("old", 0), named("new", 1)} {
+		todo, _ := c.queue.Get()
+		require.Equal(t, want, todo, "work that is no first, or waits already, has its place")
+		c.queue.Done(todo)
+	}
+}
