@@ -1,15 +1,13 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { api, ask } from '../api/client'
 import { caller, may } from '../api/session'
-import type { FoundName } from '../api/types'
 import { cli, curl } from '../lib/commands'
 import { go, link, route } from '../lib/route'
-import { clip, counted, visible } from '../lib/text'
-import { inWords } from '../lib/words'
-import { Badge, Copy, Empty, Fault, Loading, stateTone, TruthBadge, useDelayed } from '../ui/basics'
-import { NameLink, NamesTabs, OwnerLink } from '../ui/subject'
+import { counted } from '../lib/text'
+import { Copy, Empty, Fault, Loading, useDelayed } from '../ui/basics'
+import { NamesTabs } from '../ui/subject'
+import { List } from './nameslist'
 
 type Filters = Record<'q' | 'project' | 'provider' | 'cluster' | 'state' | 'published' | 'verified' | 'sort', string>
 const keys: (keyof Filters)[] = ['q', 'project', 'provider', 'cluster', 'state', 'published', 'verified', 'sort']
@@ -91,13 +89,7 @@ export function NamesScreen() {
           <span>Host name</span>
           <input id="search" type="search" value={typed} autocomplete="off" spellcheck={false} placeholder="shop, or *.shop.example" aria-invalid={Boolean(wrong)} onInput={(e) => setTyped(e.currentTarget.value)} />
         </label>
-        <Filter label="Project" value={filters.project} set={(project) => set({ project })} />
-        <Filter label="Provider" value={filters.provider} set={(provider) => set({ provider })} />
-        <Filter label="Cluster" value={filters.cluster} set={(cluster) => set({ cluster })} placeholder="edge/one" />
-        <Choice label="State" value={filters.state} set={(state) => set({ state })} options={['Created', 'Instantiating', 'Instantiated', 'Updating', 'Terminating', 'Failed']} />
-        <Choice label="Published" value={filters.published} set={(published) => set({ published })} options={['True', 'False', 'Unknown', 'NotTrue']} />
-        <Choice label="Answered" value={filters.verified} set={(verified) => set({ verified })} options={['True', 'False', 'Unknown', 'NotTrue']} />
-        <Choice label="Order" value={filters.sort || 'worst'} set={(sort) => set({ sort })} options={['worst', 'name']} any={false} />
+        <Others filters={filters} set={set} />
       </form>
       {filters.cluster && !isCluster(filters.cluster) && <p class="notice">A cluster is provider/cluster, as in edge/one; the list is not narrowed by “{filters.cluster}”.</p>}
       {wrong ? (
@@ -107,23 +99,45 @@ export function NamesScreen() {
       ) : !found.data ? (
         <Loading what="names" />
       ) : rows.length === 0 ? (
-        filtered ? (
-          <Empty title="No name fits.">
-            <p>
-              <a href={link(['names'])}>Show all names</a>
-            </p>
-          </Empty>
-        ) : (
-          <Empty title="There are no names yet.">
-            <p>
-              A name needs a <a href={link(['publish'], { what: 'provider' })}>provider</a>, which is an account at a DNS provider, and a <a href={link(['publish'], { what: 'cluster' })}>cluster</a> where external-dns runs. Then{' '}
-              <a href={link(['publish'])}>publish a name</a>.
-            </p>
-          </Empty>
-        )
+        <Nothing filtered={filtered} />
       ) : (
         <List rows={rows} total={total} more={() => found.hasNextPage && !found.isFetchingNextPage && void found.fetchNextPage()} />
       )}
+    </>
+  )
+}
+
+/** Nothing says what to do if no name is found. */
+function Nothing({ filtered }: { filtered: boolean }) {
+  if (filtered)
+    return (
+      <Empty title="No name fits.">
+        <p>
+          <a href={link(['names'])}>Show all names</a>
+        </p>
+      </Empty>
+    )
+  return (
+    <Empty title="There are no names yet.">
+      <p>
+        A name needs a <a href={link(['publish'], { what: 'provider' })}>provider</a>, which is an account at a DNS provider, and a <a href={link(['publish'], { what: 'cluster' })}>cluster</a> where external-dns runs. Then{' '}
+        <a href={link(['publish'])}>publish a name</a>.
+      </p>
+    </Empty>
+  )
+}
+
+/** Others are the filters beside the search for a host name. */
+function Others({ filters, set }: { filters: Filters; set: (change: Partial<Filters>) => void }) {
+  return (
+    <>
+      <Filter label="Project" value={filters.project} set={(project) => set({ project })} />
+      <Filter label="Provider" value={filters.provider} set={(provider) => set({ provider })} />
+      <Filter label="Cluster" value={filters.cluster} set={(cluster) => set({ cluster })} placeholder="edge/one" />
+      <Choice label="State" value={filters.state} set={(state) => set({ state })} options={['Created', 'Instantiating', 'Instantiated', 'Updating', 'Terminating', 'Failed']} />
+      <Choice label="Published" value={filters.published} set={(published) => set({ published })} options={['True', 'False', 'Unknown', 'NotTrue']} />
+      <Choice label="Answered" value={filters.verified} set={(verified) => set({ verified })} options={['True', 'False', 'Unknown', 'NotTrue']} />
+      <Choice label="Order" value={filters.sort || 'worst'} set={(sort) => set({ sort })} options={['worst', 'name']} any={false} />
     </>
   )
 }
@@ -152,80 +166,5 @@ function Choice({ label, value, set, options, any = true }: { label: string; val
         ))}
       </select>
     </label>
-  )
-}
-
-const columns = ['Name', 'Owner', 'Provider', 'State', 'Published', 'Answered', 'Reason']
-const ofReason = 500 // characters in a row; the page of the name has all
-
-/** heightOf guesses the height of a row, until it is measured. */
-const heightOf = (row: FoundName | undefined, narrow: boolean) => (narrow ? 80 : 41) + (row?.reason ? 20 * Math.ceil(Math.min(row.reason.length, ofReason) / (narrow ? 48 : 170)) : 0)
-
-/** List shows only the rows that are in sight, and asks for more at its end. Each row is as high as its reason needs. */
-function List({ rows, total, more }: { rows: FoundName[]; total: number; more: () => void }) {
-  const box = useRef<HTMLDivElement>(null)
-  const narrow = matchMedia('(max-width: 760px)').matches
-  const keyOf = useCallback((i: number) => (rows[i] ? `${rows[i].name} ${rows[i].owner} ${rows[i].provider} ${rows[i].scope}` : i), [rows])
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, getItemKey: keyOf, estimateSize: (i) => heightOf(rows[i], narrow), overscan: 12 })
-  const shown = virtual.getVirtualItems()
-  const end = shown.at(-1)?.index ?? 0
-  useEffect(() => {
-    if (end >= rows.length - 20 && rows.length < total) more()
-  }, [end, rows.length, total])
-  return (
-    <div class="list" role="table" aria-label="Names" aria-rowcount={total + 1}>
-      <div role="rowgroup" class="listhead">
-        <div role="row" class="row" aria-rowindex={1}>
-          {columns.map((h) => (
-            <span role="columnheader" key={h} class={h === 'Reason' ? 'hidden' : undefined}>
-              {h}
-            </span>
-          ))}
-        </div>
-      </div>
-      <div role="rowgroup" class="listbody" ref={box} tabIndex={0} aria-label="Rows of names">
-        <div role="presentation" style={{ height: `${virtual.getTotalSize()}px` }} class="space">
-          {shown.map((item) => {
-            const row = rows[item.index]
-            return (
-              row && (
-                <div role="row" class="row" key={item.key} ref={virtual.measureElement} data-index={item.index} aria-rowindex={item.index + 2} style={{ transform: `translateY(${item.start}px)` }}>
-                  <Cells row={row} />
-                </div>
-              )
-            )
-          })}
-        </div>
-      </div>
-    </div>
-  )
-}
-
-/** Cells are what a row says of a name. */
-function Cells({ row }: { row: FoundName }) {
-  return (
-    <>
-      <span role="cell" class="strong">
-        <NameLink name={row.name} />
-      </span>
-      <span role="cell">
-        <OwnerLink path={row.owner} />
-      </span>
-      <span role="cell">
-        {row.provider} {row.scope === 'cluster' && <span class="muted">in clusters</span>}
-      </span>
-      <span role="cell" class={row.state === 'Instantiated' ? 'settled' : undefined}>
-        <Badge tone={stateTone(row.state)}>{row.state}</Badge>
-      </span>
-      <span role="cell">
-        <TruthBadge of="published" is={row.published} />
-      </span>
-      <span role="cell">
-        <TruthBadge of="verified" is={row.verified} />
-      </span>
-      <span role="cell" class="reason">
-        {row.reason && <bdi>{visible(clip(inWords(row.reason), ofReason))}</bdi>}
-      </span>
-    </>
   )
 }

@@ -8,8 +8,11 @@ import { NameLink, Told } from './subject'
 /** gone tells whether a name has no target afterwards. */
 const gone = (m: Moved) => m.after.length === 0
 
-/** Moves are the names of a failover: what they lead to before and afterwards, and in a record how far they are. */
-export function Moves({ names, left, followed, unreachable }: { names: Moved[]; left: number | undefined; followed: boolean; unreachable?: Preview['unreachable'] }) {
+/** NotYet is what a failover waits for, or what was not seen before it was over. */
+const NotYet = ({ over }: { over: boolean }) => <Badge tone={over ? 'unknown' : 'wait'}>{over ? 'not seen' : 'not yet'}</Badge>
+
+/** Moves are the names of a failover: what they lead to before and afterwards, and in a record how far they are, or were when it was over. */
+export function Moves({ names, left, followed, over = false, unreachable }: { names: Moved[]; left: number | undefined; followed: boolean; over?: boolean; unreachable?: Preview['unreachable'] }) {
   const [all, setAll] = useState(false)
   if (names.length === 0) return null
   const rows = all ? names : names.slice(0, 100)
@@ -30,8 +33,8 @@ export function Moves({ names, left, followed, unreachable }: { names: Moved[]; 
             </td>
             {followed ? (
               <>
-                <td>{m.published ? <Badge tone={gone(m) ? 'plain' : 'good'}>{gone(m) ? 'taken out' : 'yes'}</Badge> : <Badge tone="wait">not yet</Badge>}</td>
-                <td>{m.answered ? <Badge tone={gone(m) ? 'plain' : 'good'}>{gone(m) ? 'no answer any more' : 'yes'}</Badge> : <Badge tone="wait">not yet</Badge>}</td>
+                <td>{m.published ? <Badge tone={gone(m) ? 'plain' : 'good'}>{gone(m) ? 'taken out' : 'yes'}</Badge> : <NotYet over={over} />}</td>
+                <td>{m.answered ? <Badge tone={gone(m) ? 'plain' : 'good'}>{gone(m) ? 'no answer any more' : 'yes'}</Badge> : <NotYet over={over} />}</td>
                 <td>
                   <CachesUntil at={m.cachesUntil} />
                 </td>
