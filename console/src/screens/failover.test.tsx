@@ -1,16 +1,19 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { render, type ComponentChildren } from 'preact'
+import { render } from 'preact'
 import { act } from 'preact/test-utils'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { caller } from '../api/session'
 import { go, link } from '../lib/route'
+import { FailoverPlace } from './failover'
 
 const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' }, mutations: { networkMode: 'always' } } })
 let root: HTMLElement
-let FailoverPlace: () => ComponentChildren
 let sent: { query: URLSearchParams; body: unknown }[]
 
 const preview = { token: 't1', drain: ['edge+one'], undrain: [], unchanged: [], names: [], counts: { names: 0, stay: 0, one: 0, none: 0, unhealthy: 0 }, refusals: [], warnings: [] }
+
+const moved = { name: 'www.example', project: 'shop', type: 'A', provider: 'lab', before: ['192.0.2.1'], after: ['192.0.2.2'], published: '2026-11-28T10:00:00Z' }
+const over = { id: 'over', time: '2026-11-28T10:00:00Z', actor: 'olga', drain: { clusters: ['edge/one'] }, drained: ['edge+one'], undrained: [], names: [moved], counts: { ...preview.counts, names: 1 }, answered: 0, state: 'Superseded', message: 'edge+one was undrained' }
 
 /** answers are those of a server with two clusters. */
 function answers(asked: string, init?: RequestInit): Promise<Response> {
@@ -20,15 +23,15 @@ function answers(asked: string, init?: RequestInit): Promise<Response> {
     sent.push({ query: url.searchParams, body: JSON.parse(init.body as string) })
     return answer(url.searchParams.get('dryRun') ? preview : { ...preview, id: 'made' })
   }
+  if (url.pathname.endsWith('/failovers/over')) return answer(over)
   if (url.pathname.endsWith('/failovers/made')) return Promise.resolve(new Response('{}', { status: 404 }))
   if (url.pathname.endsWith('/clusters')) return answer({ items: [{ metadata: { name: 'one' }, spec: {} }, { metadata: { name: 'two' }, spec: {} }] })
   if (url.pathname.endsWith('/cluster-providers')) return answer({ items: [{ metadata: { name: 'edge' } }] })
   return answer({ items: [] })
 }
 
-beforeAll(async () => {
+beforeAll(() => {
   vi.stubGlobal('fetch', (asked: string | Request, init?: RequestInit) => (typeof asked === 'string' ? answers(asked, init) : answers(asked.url, { method: asked.method })))
-  ;({ FailoverPlace } = await import('./failover')) // the client of the API keeps the fetch that it finds
 })
 
 afterAll(() => vi.unstubAllGlobals())
@@ -94,4 +97,13 @@ test('another choice of clusters takes the preview away', async () => {
   await vi.waitFor(() => expect(shown()).toBe(true))
   void act(() => (root.querySelectorAll<HTMLInputElement>('input[type=checkbox]')[1] as HTMLInputElement).click())
   expect(shown()).toBe(false)
+})
+
+test('a failover that is over waits for nothing', async () => {
+  void act(() => go(link(['failover', 'over'])))
+  await found('h1', 'edge/one')
+  const row = await found('tbody tr', 'www.example')
+  expect(row.textContent).toContain('not seen')
+  expect(root.textContent).not.toContain('not yet')
+  expect(root.textContent).not.toContain('…')
 })

@@ -70,11 +70,13 @@ export function RecordScreen({ id }: { id: string }) {
       <Asked record={r} />
       {preview.error && <Fault error={preview.error} />}
       {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label="Undo" override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={look} />}
-      <div class="card">
-        <Section title="Names" id="moves">
-          {r.names.length > 0 ? <Moves names={r.names} left={r.namesLeftOut} followed={true} over={r.state !== 'Moving'} /> : <p class="muted">No name moves.</p>}
-        </Section>
-      </div>
+      {r.names.length > 0 && (
+        <div class="card">
+          <Section title="Names" id="moves">
+            <Moves names={r.names} left={r.namesLeftOut} followed={true} over={r.state !== 'Moving'} />
+          </Section>
+        </div>
+      )}
     </>
   )
 }

@@ -19,7 +19,7 @@ export function Machines() {
         <ul class="plain">
           {lost.map((i) => (
             <li key={i.cluster}>
-              <ClusterLink cluster={i.cluster} /> <a href={link(['names'], { cluster: i.cluster })}>{plural(i.hosts.total, 'name')}</a> <Copy cli={cli('preflight', i.cluster)} />
+              <ClusterLink cluster={i.cluster} />, <a href={link(['names'], { cluster: i.cluster })}>{plural(i.hosts.total, 'name')}</a> <Copy cli={cli('preflight', i.cluster)} />
               {i.message && (
                 <div class="small">
                   <Told>{i.message}</Told>

@@ -47,7 +47,7 @@ export function Names({ kind }: { kind: Kind }) {
           <li key={n.owner + n.name + n.provider + n.scope}>
             <NameLink name={n.name} />{' '}
             <span class="muted">
-              <OwnerLink path={n.owner} /> by {n.provider}
+              of <OwnerLink path={n.owner} /> by {n.provider}
             </span>
             {n.reason && (
               <div class="small">
