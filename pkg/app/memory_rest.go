@@ -11,20 +11,21 @@ import (
 const (
 	restEvery  = 20 * time.Second
 	leastSpare = 16 << 20 // bytes that nobody uses; fewer are not worth a collection of garbage
-	restShare  = 2        // and at least this part of what lives
+	restShare  = 4        // and at least this part of what lives
 	leastWork  = 32 << 20 // bytes that are allocated between two looks; a process that allocates more, and more than what lives, is at work
 )
 
 // rest gives memory that nobody uses any more back to the machine when the process has little to do, until ctx ends. By
 // itself, Go keeps as much as a burst has taken, which may be several times what lives.
 type rest struct {
-	allocated uint64 // since the process began, when it was looked last
-	release   func()
+	allocated uint64        // since the process began, when it was looked last
+	fragments uint64        // bytes that were spare still when memory was given back last: what lives is in the same pages
+	release   func() uint64 // gives memory back, and answers how much is spare still
 }
 
 // runRest looks at times, until ctx ends.
 func runRest(ctx context.Context) error {
-	r, ticker := rest{release: debug.FreeOSMemory}, time.NewTicker(restEvery)
+	r, ticker := rest{release: giveBack}, time.NewTicker(restEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -34,6 +35,11 @@ func runRest(ctx context.Context) error {
 			r.look(heapNow())
 		}
 	}
+}
+
+func giveBack() uint64 {
+	debug.FreeOSMemory()
+	return heapNow().spare
 }
 
 // heapUse is how the heap is used, in bytes.
@@ -59,8 +65,9 @@ func heapNow() heapUse {
 // look gives memory back if little was allocated since the last look, and much is spare.
 func (r *rest) look(now heapUse) {
 	atRest := now.allocated-r.allocated < max(leastWork, now.live)
-	if atRest && now.spare > max(leastSpare, now.live/restShare) {
-		r.release()
+	r.fragments = min(r.fragments, now.spare)
+	if atRest && now.spare-r.fragments > max(leastSpare, now.live/restShare) {
+		r.fragments = r.release()
 	}
 	r.allocated = now.allocated
 }

@@ -26,6 +26,13 @@ type Inputs struct {
 
 	pointer  appcontext.Pointer // of the context that was made of it
 	bindings map[string][]int   // of the group, by their Service ("namespace/name"); nil: there are few
+	hosts    [][]alikeHosts     // while the inputs are in memory: of the bindings, which have none themselves
+}
+
+// alikeHosts are host names that have all else in common, as nearly all of a binding have. There may be very many.
+type alikeHosts struct {
+	host  plan.Host // without a name
+	names []string
 }
 
 // RenderInputs reads what a deployed group's names follow from. The documents are
@@ -127,6 +134,8 @@ func (all *InputCache) Keep(group intent.Path, on *Inputs, is appcontext.Pointer
 		all.of.Forget(group)
 		return
 	}
+	mine := *on // others may read the one that was given
+	on = &mine
 	on.pointer = is
 	on.pointer.Services, on.pointer.Placements, on.pointer.Clusters = nil, nil, nil // large, and not asked for
 	on.Group.DNS = nil
@@ -198,19 +207,39 @@ func (all *InputCache) share(on *Inputs) {
 			*text = one(*text)
 		}
 		b.Scope, b.Sources = intent.Scope(one(string(b.Scope))), all.texts.All(b.Sources)
-		b.Hosts = all.hosts(b.Hosts)
+		on.hosts, b.Hosts = append(on.hosts, join(b.Hosts)), nil
 	}
 }
 
-// hosts are these host names in a slice of just their number, which share how they are kept healthy.
-func (all *InputCache) hosts(of []plan.Host) []plan.Host {
-	of = slices.Clone(of)
-	for n := range of {
-		if n > 0 && reflect.DeepEqual(of[n].Health, of[n-1].Health) {
-			of[n].Health = of[n-1].Health
+// join brings together the hosts that follow each other and are alike.
+func join(hosts []plan.Host) []alikeHosts {
+	var all []alikeHosts
+	for _, host := range hosts {
+		name := host.Name
+		host.Name = ""
+		if last := len(all) - 1; last >= 0 && reflect.DeepEqual(all[last].host, host) {
+			all[last].names = append(all[last].names, name)
+		} else {
+			all = append(all, alikeHosts{host, []string{name}})
 		}
 	}
-	return of
+	return slices.Clip(all)
+}
+
+// whole are the inputs with the hosts of their bindings, as they were before they were remembered.
+func (on *Inputs) whole() *Inputs {
+	out := *on
+	out.Group.Bindings, out.hosts = slices.Clone(on.Group.Bindings), nil
+	for n, joined := range on.hosts {
+		b := &out.Group.Bindings[n]
+		for _, alike := range joined {
+			for _, name := range alike.names {
+				alike.host.Name = name
+				b.Hosts = append(b.Hosts, alike.host)
+			}
+		}
+	}
+	return &out
 }
 
 // followsServices tells whether any name has the addresses of a Service.
@@ -219,6 +248,8 @@ func followsServices(g plan.Group) bool {
 }
 
 func (all *InputCache) get(group intent.Path) *Inputs {
-	on, _ := all.of.Get(group)
-	return on
+	if on, known := all.of.Get(group); known {
+		return on.whole()
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,6 +65,32 @@ func TestTheInputsOfANameTakeLittle(t *testing.T) {
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
 	require.Equal(t, []int{0}, cache.get("projects/shop/names/n000007.lab.example").follow("shop/web"))
+}
+
+// TestTheInputsOfAGroupTakeLittle: what all its host names have in common is kept once, and is there again for each.
+func TestTheInputsOfAGroupTakeLittle(t *testing.T) {
+	const hosts, most = 2000, 100 // bytes of each
+	list := make([]string, hosts)
+	for n := range list {
+		ttl := 30 + n/(hosts/2)*30
+		list[n] = fmt.Sprintf(`{"name":"n%06d.lab.example","ttl":%d,"types":["A"],"sources":["edge+paris"],"health":{"whenAllUnhealthy":"keep"}}`, n, ttl)
+	}
+	release := fmt.Sprintf(`{"path":"projects/shop/g","clusters":[{"name":"edge+hub"}],"bindings":[{"service":"web","namespace":"shop","hosts":[%s]}, {"service":"api","namespace":"shop"}]}`, strings.Join(list, ","))
+	before := heap()
+	var want plan.Group
+	require.NoError(t, json.Unmarshal([]byte(release), &want))
+	whole := heap() - before
+	cache := &InputCache{}
+	func() {
+		on := &Inputs{inputs: []state.Input{{Path: "projects/shop/g"}}}
+		require.NoError(t, json.Unmarshal([]byte(release), &on.Group))
+		cache.Keep("projects/shop/g", on, appcontext.Pointer{})
+		require.Len(t, on.Group.Bindings[0].Hosts, hosts, "others may read these")
+	}()
+	each := (heap() - before - whole) / hosts
+	t.Logf("%d bytes", each)
+	require.Less(t, each, most)
+	require.Equal(t, want, cache.get("projects/shop/g").Group)
 }
 
 // text is a text in memory of its own.
