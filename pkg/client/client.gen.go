@@ -3411,6 +3411,9 @@ type FleetItem struct {
 
 	// Scope Which addresses are meant: public, through a logical cloud's association, or those of one cluster, through the cluster's association.
 	Scope Scope `json:"scope,omitempty,omitzero"`
+
+	// UnreachableSince Since when a cluster does not answer; absent if it does, or if that is not known.
+	UnreachableSince time.Time `json:"unreachableSince,omitempty,omitzero"`
 }
 
 // FleetItemKind Its kind.

@@ -161,6 +161,31 @@ func TestARegionFailsOver(t *testing.T) {
 	require.Equal(t, "flood", page.Items[0].Reason)
 }
 
+// TestEachClusterOfAFailoverHearsOfItsOwnEnd: one that was undrained does not read as drained.
+func TestEachClusterOfAFailoverHearsOfItsOwnEnd(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	w.answer(www)
+	require.NoError(t, w.service.Drain(t.Context(), clusterPath(t, berlin), intent.DrainOptions{}))
+	w.settle(www)
+	var told []string
+	w.service.Recorder = func(_ context.Context, owner intent.Path, events ...intent.Event) {
+		for _, e := range events {
+			if strings.HasPrefix(string(owner), "cluster-providers/") && strings.HasPrefix(e.Message, "failover ") {
+				told = append(told, fmt.Sprintf("%s %s %s", e.Action, owner.Name(), e.Outcome))
+			}
+		}
+	}
+	done, err := w.failOver(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/boston"}}, Undrain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}}, intent.FailoverOptions{})
+	require.NoError(t, err)
+	w.settle(www)
+	w.answer(www)
+	require.Equal(t, intent.FailoverDone, w.follow(done.ID).State)
+	require.Equal(t, []string{"drain boston accepted", "undrain berlin accepted", "drain boston completed", "undrain berlin completed"}, told)
+}
+
 // TestAFailoverIsFollowedOnceItHasBegun: a controller that has found no failover hears of
 // one by its document.
 func TestAFailoverIsFollowedOnceItHasBegun(t *testing.T) {

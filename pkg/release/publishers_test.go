@@ -36,6 +36,7 @@ func TestAPlanNamesBothAppServicesThatOneNameIsGivenTo(t *testing.T) {
 	for _, c := range []struct{ name, spec, version, says string }{
 		{"as external-dns merges them", ``, ``, "external-dns publishes the addresses of all of them"},
 		{"with another ttl", `,"ttl":30`, ``, "their ttl differs, so external-dns publishes only the addresses of one of them"},
+		{"by the built-in publisher, which merges them", ``, builtIn, "the built-in publisher publishes the addresses of all of them"},
 		{"in an external-dns that does not merge", ``, `,"version":"v0.20.0"`, "external-dns v0.20.0 publishes only the addresses of one of them; v0.21 and later publish all"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,6 +64,24 @@ func TestAPlanNamesTheGroupsThatGiveOneName(t *testing.T) {
 	}, oneName(t, w.snapshot(test)), "so does the status of each")
 	w.do(intent.Terminate, test)
 	require.Empty(t, shares(w.plan(prod, intent.Update)))
+}
+
+// TestAPlanNamesTheGroupsThatGiveOneNameToTheBuiltInPublisher: no external-dns has to do with it.
+func TestAPlanNamesTheGroupsThatGiveOneNameToTheBuiltInPublisher(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.put(lab, record("lab.example", builtIn))
+	w.group(test, "api", "www.lab.example")
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+	warned := w.plan(prod, "").Warnings
+	require.Contains(t, warned, fmt.Sprintf(`service "web" of app "web" and service "api" of app "api" of %s share www.lab.example of provider "lab": the built-in publisher publishes the addresses of all of them`, test))
+	require.NotContains(t, strings.Join(warned, "\n"), "external-dns")
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.Equal(t, []string{wwwBuiltIn}, w.published(prod))
+	require.Equal(t, []string{publisher + " lab/public: www.lab.example A 203.0.113.30"}, w.published(test), "the warning tells the truth")
 }
 
 // TestAPlanShowsASharedNameWithAllItsAddresses, before and after, whether one of its groups comes, drops the name or ends.

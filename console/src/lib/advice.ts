@@ -6,7 +6,6 @@ export const advice = {
   failed: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.',
   unpublished: 'The name has no address, or the publisher has not put it through. The message says why. If it names no cause, look at the log of external-dns, or of Signpost for the built-in publisher.',
   empty: 'Look at the Service: its namespace and name, and whether it has an external address in one of the clusters of the name. If addresses may not be published, "Left out" below lists them.',
-  drained: 'All clusters that give the name an address are drained. Undrain one at the failover desk, or give the name another cluster.',
   unseen: 'Signpost cannot see whether external-dns has put the name through. See whether its cluster can be reached, and whether Signpost may read its Deployment and its metrics: the preflight of the cluster says so.',
   foreign: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.',
   unverified: 'It is not known what the servers answer. Signpost asks again by itself. If this lasts, see whether it can reach the servers, and whether they are authoritative for the zone.',
@@ -19,7 +18,7 @@ export interface Finding {
   what: string
   bad: boolean // else it is only not known
   why: string
-  advice: string
+  advice: string // empty if why says it
 }
 
 const kinds = {
@@ -30,18 +29,19 @@ const kinds = {
 // The reason of a condition tells more than its status.
 const byReason: Record<string, string> = { NoAddress: advice.empty, NoServers: advice.noServers, NotThere: advice.missing }
 
+/** hasRemedy tells whether a reason says of each cluster what to do there: one that is general begins otherwise. */
+const hasRemedy = (why: string) => !why.startsWith('no cluster has an address') && /: (?:create it there|give it a load balancer|see whether its pods|undrain )/.test(why)
+
 /** findingsOf are what is not in order with an owner's name, each once. */
 export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records'>): Finding[] {
   const found: Finding[] = owner.state === 'Failed' ? [{ what: 'failed', bad: true, why: owner.message, advice: advice.failed }] : []
   const nothing = owner.records.every((r) => r.targets.length === 0)
-  const out = owner.records.flatMap((r) => r.rejected)
-  const drained = out.length > 0 && out.every((r) => r.code === 'Drained')
   for (const c of owner.records.flatMap((r) => r.conditions)) {
     const kind = c.type === 'Published' || c.type === 'Verified' ? kinds[c.type] : undefined
     if (!kind || (c.status !== 'False' && c.status !== 'Unknown')) continue
     const [what, todo] = kind[c.status]
     if (c.type === 'Verified' && nothing) continue // nobody could answer it
-    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: c.reason === 'NoAddress' && drained ? advice.drained : (byReason[c.reason] ?? todo) }
+    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: c.reason === 'NoAddress' && hasRemedy(c.message) ? '' : (byReason[c.reason] ?? todo) }
     if (!found.some((f) => f.what === one.what && f.why === one.why)) found.push(one)
   }
   return found

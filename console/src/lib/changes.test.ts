@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event, NameTurn } from '../api/types'
-import { beginOf, byDay, documentAt, failoverIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, turnOf, type Span } from './changes'
+import { beginOf, byDay, documentAt, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, turnOf, type Span } from './changes'
 
 const path = 'projects/shop/names/cake.example'
 const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
@@ -65,18 +65,25 @@ test('a change of a name has what became of it in DNS', () => {
   expect([turnOf(of, turns.slice(2)), turnOf(older, turns), turnOf({ ...older, revision: 3 }, turns)]).toEqual([turns[2], turns[1], undefined])
 })
 
-test('the message of a drain leads to its failover', () => {
-  expect(failoverIn('failover 20261128t035804-ijixp: Done, 3 of 3 records are answered')).toEqual({ id: '20261128t035804-ijixp', rest: 'Done, 3 of 3 records are answered' })
-  expect(failoverIn('changes /spec/failover x: y')).toBeUndefined()
+test('the drain of one cluster is a row with its reason and its names, and a failover is none', () => {
+  const drain = event({ path: 'cluster-providers/edge/clusters/berlin', action: 'drain', outcome: 'completed', revision: 0, actor: 'olga', message: 'a flood', time: '2026-01-01T10:00:00.123456Z' })
+  const all = joined([event({ ...drain, action: 'drain', message: 'failover 20260101t1-abcde: Done, 1 of 1 records are answered' }), drain, event({ ...drain, outcome: 'accepted', message: 'failover 20260101t1-abcde' })])
+  expect(all.map((e) => [e.action, e.outcome, e.message])).toEqual([['drain', 'completed', 'a flood']])
+  expect(drainsIn(all, 2)).toEqual([drain.path])
+  const turn = (asked: string) => ({ time: '2026-01-01T10:00:01Z', project: 'shop', cause: { reason: 'Drain', message: '', action: 'drain', cluster: 'edge+berlin', asked }, changes: [] }) as NameTurn
+  const turns = [turn('2025-01-01T10:00:00Z'), turn(drain.time)]
+  const rows = rowsOf({ changes: all, moves: [] }, { changes: all, moves: [] }, new Map([[drain.path ?? '', ['cake.example']]]), new Map([['cake.example', turns]]), () => true)
+  expect(rows.map((r) => [r.change?.action, r.turns.map((t) => t.turn.cause.asked)])).toEqual([[undefined, ['2025-01-01T10:00:00Z']], ['drain', [drain.time]]])
 })
 
 test('changes that nobody asked for stand between requests, by their times', () => {
   const turn = (time: string, cause: Partial<NameTurn['cause']>) => ({ time, project: 'shop', owner: path, cause: { reason: 'Address', message: '', ...cause }, changes: [] }) as NameTurn
   const all = joined([event({ time: '2026-01-01T12:00:00Z', requestID: 'r3', revision: 3 }), event({ time: '2026-01-01T10:00:00Z', requestID: 'r2' })])
   const histories = new Map([['cake.example', [turn('2026-01-01T12:00:01Z', { requestID: 'r3', reason: 'Release' }), turn('2026-01-01T11:00:00Z', {}), turn('2026-01-01T10:00:01Z', { requestID: 'r2', reason: 'Release' })]]])
-  const rows = rowsOf(all, all, new Map(), histories, () => true)
+  const both = { changes: all, moves: [] }
+  const rows = rowsOf(both, both, new Map(), histories, () => true)
   expect(rows.map((r) => [r.time.slice(11, 13), r.change?.revision, r.turns.length])).toEqual([['12', 3, 1], ['11', undefined, 1], ['10', 2, 1]])
-  expect(rowsOf(all.slice(1), all, new Map(), histories, () => false)).toHaveLength(1) // neither what is filtered out nor its effect
+  expect(rowsOf({ changes: all.slice(1), moves: [] }, both, new Map(), histories, () => false)).toHaveLength(1) // neither what is filtered out nor its effect
   const any = { about: '', actor: '', action: '' }
   const drain = turn('', { actor: 'olga', action: 'drain' })
   expect([meets(drain, 'a.example', any), meets(drain, 'a.example', { ...any, about: 'b.' }), meets(drain, 'a.example', { ...any, actor: 'olga', action: 'drain' }), meets(drain, 'a.example', { ...any, actor: 'anna' })]).toEqual([true, false, true, false])

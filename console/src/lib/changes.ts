@@ -1,15 +1,17 @@
 import type { DNSName, Event, NameTurn } from '../api/types'
 import { kindOf, ownerWord, projectOf } from './commands'
+import { isPart as isOfMove, caused, type Move } from './moved'
+import { clusterPath } from './words'
 
 /** Change is an event, with the end of its request. */
 export type Change = Omit<Event, 'outcome'> & { outcome: string }
 
 const ends = ['completed', 'failed']
 
-// A drain that was undone before all names had moved has not failed.
-const undone = (e: Event, end: Event | undefined) => ['drain', 'undrain'].includes(e.action) && end?.outcome === 'failed' && end.message.startsWith('Superseded')
+// A drain of one cluster is over at once.
+const atOnce = (e: Event) => ['drain', 'undrain'].includes(e.action)
 
-/** joined puts the end of a request, and what became of a name's document, in the place of its acceptance; the newest first. */
+/** joined puts the end of a request, and what became of a name's document, in the place of its acceptance; the newest first. Failovers have rows of their own. */
 export function joined(events: Event[]): Change[] {
   const accepted = new Set(events.flatMap((e) => (e.outcome === 'accepted' && e.requestID ? [e.requestID] : [])))
   const isPart = (e: Event) => ['stored', 'deleted'].includes(e.outcome) && kindOf(e.path ?? '') === 'name' && accepted.has(e.requestID ?? '')
@@ -17,14 +19,14 @@ export function joined(events: Event[]): Change[] {
   const ended = new Map<string, Event>()
   return events.flatMap((e) => {
     const key = `${e.path ?? ''} ${e.action} ${e.revision}`
-    if (isPart(e)) return []
-    if (ends.includes(e.outcome)) {
+    if (isPart(e) || isOfMove(e)) return []
+    if (!atOnce(e) && ends.includes(e.outcome)) {
       ended.set(key, e)
       return []
     }
     const end = e.outcome === 'accepted' ? ended.get(key) : undefined
     ended.delete(key)
-    return [{ ...e, outcome: undone(e, end) ? 'undone' : (end?.outcome ?? e.outcome), message: [end?.message, written.get(e.requestID ?? ''), e.message].find(Boolean) ?? '' }]
+    return [{ ...e, outcome: end?.outcome ?? e.outcome, message: [end?.message, written.get(e.requestID ?? ''), e.message].find(Boolean) ?? '' }]
   })
 }
 
@@ -74,12 +76,6 @@ export function byDay<E extends { time: string }>(events: E[], now: Date): { day
   return days
 }
 
-/** failoverIn takes the id of a failover out of the message of a drain. */
-export function failoverIn(message: string): { id: string; rest: string } | undefined {
-  const found = /^failover ([0-9a-z-]+): (.*)$/s.exec(message)
-  return found ? { id: found[1] ?? '', rest: found[2] ?? '' } : undefined
-}
-
 /** Filter narrows changes; an empty field lets everything through. */
 export interface Filter {
   about: string // a part of a name, cluster or document
@@ -95,7 +91,7 @@ export function fits(e: Change, { about, actor, action }: Filter): boolean {
   return (!text || words.some((w) => w.toLowerCase().includes(text))) && (!actor || e.actor === actor) && (!action || e.action === action)
 }
 
-/** hostsOf are the host names that a change is about: that of a name, or those that a group has by the list of names. */
+/** hostsOf are the host names that a change is about: that of a name, or those that a group or a cluster has by the list of names. */
 export function hostsOf({ path = '' }: Pick<Change, 'path'>, byOwner: Map<string, string[]>): string[] {
   return kindOf(path) === 'name' ? [path.split('/')[3] ?? ''] : (byOwner.get(path) ?? [])
 }
@@ -103,28 +99,36 @@ export function hostsOf({ path = '' }: Pick<Change, 'path'>, byOwner: Map<string
 /** groupsIn are the projects of the groups among changes, at most so many. */
 export const groupsIn = (changes: Change[], most: number) => [...new Set(changes.filter((e) => kindOf(e.path ?? '') === 'group').map((e) => projectOf(e.path ?? '')))].slice(0, most)
 
-/** turnOf is what a change has done to a host name in DNS, by the history of the name. */
-export const turnOf = (e: Change, turns: NameTurn[]) => turns.find((t) => (e.requestID !== undefined && t.cause.requestID === e.requestID) || (t.owner === e.path && t.cause.action === e.action && t.cause.release === e.revision && e.revision > 0))
+/** drainsIn are the clusters that were drained or undrained one by one, at most so many, as paths of documents. */
+export const drainsIn = (changes: Change[], most: number) => [...new Set(changes.filter((e) => kindOf(e.path ?? '') === 'cluster' && ['drain', 'undrain'].includes(e.action)).map((e) => e.path ?? ''))].slice(0, most)
 
-/** Row is a request, with what it did to host names, or a change of a host name that nobody asked for. */
+const ofDrain = (e: Change, { action, cluster = '', asked }: NameTurn['cause']) =>
+  action === e.action && asked !== undefined && Date.parse(asked) === Date.parse(e.time) && e.path === `cluster-providers/${clusterPath(cluster).replace('/', '/clusters/')}`
+
+/** turnOf is what a change has done to a host name in DNS, by the history of the name. */
+export const turnOf = (e: Change, turns: NameTurn[]) => kindOf(e.path ?? '') === 'cluster' ? turns.find((t) => ofDrain(e, t.cause)) : turns.find((t) => (e.requestID !== undefined && t.cause.requestID === e.requestID) || (t.owner === e.path && t.cause.action === e.action && t.cause.release === e.revision && e.revision > 0))
+
+/** Row is a request, with what it did to host names, or a failover, or a change of a host name that nobody asked for. */
 export interface Row {
   time: string
   change?: Change
+  move?: Move
   turns: { host: string; turn: NameTurn }[]
 }
 
 const asked = ['Release', 'Takeover'] // which have a request
 
-/** rowsOf puts the changes of host names in DNS beside the requests that caused them, and others in between. within tells which times are shown; all has also the requests that are not. */
-export function rowsOf(found: Change[], all: Change[], byOwner: Map<string, string[]>, histories: Map<string, NameTurn[]>, within: (turn: NameTurn, host: string) => boolean): Row[] {
+/** rowsOf puts the changes of host names in DNS beside the requests that caused them, and others in between. within tells which times are shown; all has also the requests and failovers that are not. */
+export function rowsOf(found: { changes: Change[]; moves: Move[] }, all: { changes: Change[]; moves: Move[] }, byOwner: Map<string, string[]>, histories: Map<string, NameTurn[]>, within: (turn: NameTurn, host: string) => boolean): Row[] {
   const turnsOf = (e: Change) =>
     hostsOf(e, byOwner).flatMap((host) => {
       const turn = turnOf(e, histories.get(host) ?? [])
       return turn ? [{ host, turn }] : []
     })
-  const caused = new Set(all.flatMap(turnsOf).map(({ turn }) => turn))
-  const others = [...histories].flatMap(([host, turns]) => turns.filter((turn) => !caused.has(turn) && !asked.includes(turn.cause.reason) && within(turn, host)).map((turn) => ({ time: turn.time, turns: [{ host, turn }] })))
-  return [...found.map((change) => ({ time: change.time, change, turns: turnsOf(change) })), ...others].sort((a, b) => Date.parse(b.time) - Date.parse(a.time))
+  const told = new Set(all.changes.flatMap(turnsOf).map(({ turn }) => turn))
+  const others = [...histories].flatMap(([host, turns]) => turns.filter((turn) => !told.has(turn) && !all.moves.some((m) => caused(m, turn.cause)) && !asked.includes(turn.cause.reason) && within(turn, host)).map((turn) => ({ time: turn.time, turns: [{ host, turn }] })))
+  const moves = found.moves.map((move) => ({ time: move.time, move, turns: [] }))
+  return [...found.changes.map((change) => ({ time: change.time, change, turns: turnsOf(change) })), ...moves, ...others].sort((a, b) => Date.parse(b.time) - Date.parse(a.time))
 }
 
 /** meets tells whether a change of a host name is one that a user looks for. */

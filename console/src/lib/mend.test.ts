@@ -5,7 +5,7 @@ import { allowOf, answered, deskOf, drainOf, emptyChoice, keepDesk, keptWord, lo
 import { isLike } from './fleet'
 import { byNeed, messageOf } from './groups'
 import { changedGroups, leaving } from './pending'
-import { goes, hostsOf, lacking, movesOf, ttlMove, ttlTurn } from './plan'
+import { countsOf, goes, hostsOf, lacking, movesOf, ttlMove, ttlTurn } from './plan'
 import { clock, clockOnly, isPast } from './time'
 import { gravest, namesOf as troubled } from './trouble'
 import { inWords, withTimes } from './words'
@@ -38,6 +38,12 @@ describe('a plan', () => {
     expect([goes(plan, 'a'), goes(plan, 'b'), goes(plan, 'c')]).toEqual([true, false, false])
     expect(leaving(plan)).toEqual(['a'])
   })
+  test('counts an SRV record with its host name, as the list of names does', () => {
+    const names: Plan['names'] = [{ name: 'a.example', type: 'A', record: 'lab', action: 'update', targets: [] }, { name: '_https._tcp.a.example', type: 'SRV', record: 'lab', action: 'create', targets: [] }, { name: '_sip._udp.b.example', type: 'SRV', record: 'lab', action: 'create', targets: [] }]
+    expect(hostsOf(names)).toBe(2)
+    expect(countsOf({ names })).toBe('Of 2 host names, 1 is new, 1 changes.')
+    expect(countsOf({ names: [] })).toBe('The plan has no host name.')
+  })
   test('shows a change of the TTL', () => {
     const names: Plan['names'] = [{ name: 'a', type: 'A', record: 'lab', action: 'update', targets: ['192.0.2.1'], before: ['192.0.2.1'], ttl: 60 }]
     expect(movesOf({ ...plan, names }).map(ttlMove)).toEqual(['TTL from the default to 60 s'])
@@ -60,11 +66,11 @@ describe('what is not in order', () => {
     expect(found).toMatchObject([{ what: 'published: not known', bad: false, why: 'cannot be observed' }])
     expect(found[0]?.advice).toContain('preflight')
   })
-  test('a name whose clusters are all drained has that remedy', () => {
-    const rejected = [{ target: '192.0.2.1', cluster: 'dc+one', code: 'Drained' }] as NameStatus['rejected']
-    const conditions = [{ ...condition('Published', 'False', 'no cluster has an address'), reason: 'NoAddress' }]
-    expect(findingsOf({ state: 'Instantiated', message: '', records: [record({ targets: [], rejected, conditions })] })[0]?.advice).toContain('Undrain one')
-    expect(findingsOf({ state: 'Instantiated', message: '', records: [record({ targets: [], conditions })] })[0]?.advice).toContain('Look at the Service')
+  test('a name without an address has the remedy of its clusters, and a general one only if that is not known', () => {
+    const found = (message: string) => findingsOf({ state: 'Instantiated', message: '', records: [record({ targets: [], conditions: [{ ...condition('Published', 'False', message), reason: 'NoAddress' }] })] })[0]
+    const drained = 'dc/one is drained: undrain it, or give the name another cluster'
+    expect(found(drained)).toMatchObject({ why: drained, advice: '' })
+    expect(found('no cluster has an address that may be published')?.advice).toContain('Look at the Service')
   })
   test('an address that another cluster gives stays', () => {
     const source = (cluster: string) => ({ target: '192.0.2.1', cluster, object: 'Service web/x', field: 'f', kind: 'service' }) as unknown as NameStatus['sources'][number]

@@ -6,8 +6,20 @@ const ranks = { delete: 0, update: 1, create: 2, unchanged: 3 } as const
 /** movesOf are the names of a plan that change, removals first. */
 export const movesOf = (plan: Plan): NameChange[] => plan.names.filter((n) => n.action !== 'unchanged').sort((a, b) => ranks[a.action] - ranks[b.action] || (a.name < b.name ? -1 : 1))
 
-/** hostsOf counts names, each once whatever its types are. */
-export const hostsOf = (changes: { name: string }[]) => new Set(changes.map((c) => c.name)).size
+/** Named is a DNS record of a host name. */
+interface Named {
+  name: string
+  type?: string
+}
+
+/** hostOf is the host name that a record of a plan belongs to: an SRV record of a service has that of the others, as in the list of names. */
+function hostOf({ name, type }: Named, all: Named[]): string {
+  const host = name.replace(/^(?:_[^.]+[.])+/, '')
+  return type === 'SRV' && host !== name && all.some((n) => n.name === host) ? host : name
+}
+
+/** hostsOf counts host names, each once whatever its types and providers are. all are those of the plan. */
+export const hostsOf = (changes: Named[], all: Named[] = changes) => new Set(changes.map((c) => hostOf(c, all))).size
 
 /** lacking says which Services of a plan no cluster has; empty for none. */
 export const lacking = (plan: Pick<Plan, 'missingServices'>) => (plan.missingServices ?? []).join(', ')
@@ -37,8 +49,9 @@ export function removals(plan: Plan): Removal[] {
   const gone = new Map<string, Set<string>>()
   const kept = new Set<string>()
   for (const n of plan.names) {
-    if (n.action === 'delete') gone.set(n.record, (gone.get(n.record) ?? new Set()).add(n.name))
-    else kept.add(`${n.record}\n${n.name}`)
+    const host = hostOf(n, plan.names)
+    if (n.action === 'delete') gone.set(n.record, (gone.get(n.record) ?? new Set()).add(host))
+    else kept.add(`${n.record}\n${host}`)
   }
   return [...gone]
     .map(([provider, names]) => ({ provider, names: [...names].filter((name) => !kept.has(`${provider}\n${name}`)).length }))
@@ -60,12 +73,33 @@ export function percentOf(value: number | string | undefined): number {
   return n === undefined || Number.isNaN(n) ? 25 : n
 }
 
+/** counter counts the host names of a plan by what becomes of them. */
+function counter(plan: Pick<Plan, 'names'>): (action: NameChange['action']) => number {
+  const of = new Map<string, Set<string>>()
+  for (const n of plan.names) {
+    const host = hostOf(n, plan.names)
+    of.set(host, (of.get(host) ?? new Set()).add(n.action))
+  }
+  const is = (actions: Set<string>) => (actions.size === 1 ? [...actions][0] : 'update') // a name that loses one type of several is changed
+  return (action) => [...of.values()].filter((actions) => is(actions) === action).length
+}
+
+/** countsOf says how many host names of a plan are new, change, go and stay. */
+export function countsOf(plan: Pick<Plan, 'names'>): string {
+  const count = counter(plan)
+  const parts = [
+    count('create') > 0 && `${count('create')} ${count('create') === 1 ? 'is' : 'are'} new`,
+    count('update') > 0 && `${count('update')} ${count('update') === 1 ? 'changes' : 'change'}`,
+    count('delete') > 0 && `${count('delete')} ${count('delete') === 1 ? 'goes' : 'go'}`,
+  ].filter(Boolean)
+  const all = hostsOf(plan.names)
+  if (all === 0) return 'The plan has no host name.'
+  return `Of ${plural(all, 'host name')}, ${parts.length > 0 ? parts.join(', ') : 'none changes'}.`
+}
+
 /** effect says in a few words what a plan does to names and objects. */
 export function effect(plan: Plan): string {
-  const of = new Map<string, Set<string>>()
-  for (const n of plan.names) of.set(n.name, (of.get(n.name) ?? new Set()).add(n.action))
-  const is = (actions: Set<string>) => (actions.size === 1 ? [...actions][0] : 'update') // a name that loses one type of several is changed
-  const count = (action: string) => [...of.values()].filter((actions) => is(actions) === action).length
+  const count = counter(plan)
   const words = [
     count('create') > 0 && plural(count('create'), 'new name'),
     count('update') > 0 && plural(count('update'), 'name changes', 'names change'),

@@ -3,8 +3,9 @@ import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, failoverIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
+import { beginOf, byDay, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
+import { fitsMove, movesIn, undoers, type Move } from '../lib/moved'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
@@ -13,11 +14,14 @@ import { Badge, Copy, Empty, Fault, Loading, Text, useNow, type Tone } from '../
 import { ClusterLink, NameLink, Subject, Told } from '../ui/subject'
 import { TurnChanges } from '../ui/turn'
 import { useTyped } from '../ui/typed'
+import { MoveRow } from './moverow'
 
 const limit = '100'
 const mostPages = 20 // that are read for a span; who wants more asks for them
+const mostDrains = 2 // whose names are asked for
 const mostProjects = 2 // whose groups are asked for their names at once
 const mostAll = 200 // names
+const mostMoves = 6 // failovers whose names are read at once
 const mostHosts = 6 // whose addresses are read at once
 
 const tones: Record<string, Tone> = { completed: 'good', thawed: 'good', refused: 'bad', failed: 'bad', frozen: 'note' }
@@ -38,7 +42,8 @@ function useEvents(from: number | undefined) {
   useEffect(() => {
     if (more && !events.isFetching) void events.fetchNextPage()
   }, [more, events.isFetching])
-  return { events, more, whole, oldest, all: joined(pages.flatMap((p) => p.items)) }
+  const items = pages.flatMap((p) => p.items)
+  return { events, more, whole, oldest, all: joined(items), moves: movesIn(items) }
 }
 
 /** useHistories reads how host names have changed in DNS. */
@@ -55,18 +60,19 @@ function useHistories(hosts: string[]): Map<string, NameTurn[]> {
   return new Map(hosts.map((host, n) => [host, pages[n]?.data?.items ?? []]))
 }
 
-/** useGroupHosts reads which host names groups of some projects give. */
-function useGroupHosts(projects: string[]): Map<string, string[]> {
-  const pages = useQueries({
-    queries: projects.map((project) => ({
-      queryKey: ['hosts of groups', project],
-      staleTime: 30_000,
-      retry: false,
-      queryFn: ({ signal }: { signal: AbortSignal }) => request<FoundNamePage>('GET', '/v2/names', { query: { project, limit: '200' }, signal }),
-    })),
+/** useOwnerHosts reads which host names groups of some projects give, and which ones take addresses from clusters. */
+function useOwnerHosts(projects: string[], clusters: string[]): Map<string, string[]> {
+  const read = (query: Record<string, string>) => ({
+    queryKey: ['hosts of owners', query],
+    staleTime: 30_000,
+    retry: false,
+    queryFn: ({ signal }: { signal: AbortSignal }) => request<FoundNamePage>('GET', '/v2/names', { query: { ...query, limit: '200' }, signal }),
   })
+  const ofGroups = useQueries({ queries: projects.map((project) => read({ project })) })
+  const ofClusters = useQueries({ queries: clusters.map((path) => read({ cluster: path.replace(/^cluster-providers\/([^/]+)\/clusters\//, '$1/') })) })
   const byOwner = new Map<string, string[]>()
-  for (const { owner, name } of pages.flatMap((p) => p.data?.items ?? [])) byOwner.set(owner, [...new Set([...(byOwner.get(owner) ?? []), name])])
+  for (const { owner, name } of ofGroups.flatMap((p) => p.data?.items ?? [])) byOwner.set(owner, [...new Set([...(byOwner.get(owner) ?? []), name])])
+  clusters.forEach((path, n) => byOwner.set(path, [...new Set((ofClusters[n]?.data?.items ?? []).map((i) => i.name))]))
   return byOwner
 }
 
@@ -78,31 +84,33 @@ export function ChangesScreen() {
   const filter: Filter = { about: q.get('about') ?? '', actor: q.get('actor') ?? '', action: q.get('action') ?? '' }
   const now = useNow(60_000)
   const { from, until } = beginOf(span, new Date(now))
-  const { events, more, whole, oldest, all } = useEvents(from)
-  const within = all.filter((e) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity))
-  const found = within.filter((e) => fits(e, filter))
+  const { events, more, whole, oldest, all, moves } = useEvents(from)
+  const isThen = (e: { time: string }) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity)
+  const within = { changes: all.filter(isThen), moves: moves.filter(isThen) }
+  const found = { changes: within.changes.filter((e) => fits(e, filter)), moves: within.moves.filter((m) => fitsMove(m, filter)) }
+  const n = found.changes.length + found.moves.length
   const set = (change: Record<string, string>) => go(link(['changes'], { of: span === 'latest' ? '' : span, ...filter, ...change }), true)
   const since = from ?? (oldest ? Date.parse(oldest) : 0)
   const shows = (turn: NameTurn, host: string) => Date.parse(turn.time) >= since && Date.parse(turn.time) < (until ?? Infinity) && meets(turn, host, filter)
-  const narrowed = found.length < within.length
+  const narrowed = n < within.changes.length + within.moves.length
   return (
     <>
       <div class="bar">
         <h1>Changes</h1>
         <span class="muted" role="status" aria-live="polite">
-          {events.data ? plural(found.length, 'request') : ''}
+          {events.data ? plural(n, 'request') : ''}
         </span>
         <Copy curl={curl('GET', `/v2/events?limit=${limit}`)} cli={cli('events', '--limit', limit)} />
       </div>
-      <Filters span={span} filter={filter} all={all} set={set} />
+      <Filters span={span} filter={filter} all={[...all, ...moves.flatMap((m) => actionsOf(m).map((action) => ({ actor: m.actor, action })))]} set={set} />
       {!events.data ? (
         events.error ? <Fault error={events.error} /> : <Loading what="the latest changes" />
       ) : more ? (
         <Loading what="earlier changes" />
-      ) : found.length === 0 ? (
+      ) : n === 0 ? (
         <Empty title={narrowed ? 'No change fits.' : span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} />
       ) : (
-        <Days key={`${span} ${filter.about} ${filter.actor} ${filter.action}`} found={found} all={all} now={new Date(now)} within={shows} />
+        <Days key={`${span} ${filter.about} ${filter.actor} ${filter.action}`} found={found} all={{ changes: all, moves }} now={new Date(now)} within={shows} />
       )}
       {events.data && !more && (
         <p class="muted">
@@ -122,7 +130,7 @@ export function ChangesScreen() {
 interface FiltersProps {
   span: Span
   filter: Filter
-  all: Change[]
+  all: { actor: string; action: string }[]
   set: (change: Record<string, string>) => void
 }
 
@@ -130,7 +138,7 @@ interface FiltersProps {
 function Filters({ span, filter, all, set }: FiltersProps) {
   const [typed, setTyped] = useTyped(filter.about, (about) => set({ about }))
   const actors = [...new Set([...all.map((e) => e.actor), filter.actor])].filter(Boolean).sort()
-  const actions = [...new Set([...all.map((e) => e.action as string), filter.action])].filter(Boolean).sort()
+  const actions = [...new Set([...all.map((e) => e.action), filter.action])].filter(Boolean).sort()
   return (
     <form class="filters" role="search" aria-label="Changes" onSubmit={(e) => e.preventDefault()}>
       <label>
@@ -171,9 +179,16 @@ function Filters({ span, filter, all, set }: FiltersProps) {
   )
 }
 
+interface Both {
+  changes: Change[]
+  moves: Move[]
+}
+
+const actionsOf = (m: Move) => [m.drained.length > 0 ? 'drain' : '', m.undrained.length > 0 ? 'undrain' : ''].filter(Boolean)
+
 interface DaysProps {
-  found: Change[]
-  all: Change[]
+  found: Both
+  all: Both
   now: Date
   within: (turn: NameTurn, host: string) => boolean
 }
@@ -181,8 +196,9 @@ interface DaysProps {
 /** Days shows changes by day, and of the first names how their addresses changed. */
 function Days({ found, all, now, within }: DaysProps) {
   const [every, setEvery] = useState(false)
-  const byOwner = useGroupHosts(groupsIn(found, mostProjects))
-  const hosts = [...new Set(found.flatMap((e) => hostsOf(e, byOwner)))]
+  const byOwner = useOwnerHosts(groupsIn(found.changes, mostProjects), drainsIn(found.changes, mostDrains))
+  const undone = undoers(all.moves)
+  const hosts = [...new Set(found.changes.flatMap((e) => hostsOf(e, byOwner)))]
   const asked = hosts.slice(0, every ? mostAll : mostHosts)
   const rows = rowsOf(found, all, byOwner, useHistories(asked), within)
   return (
@@ -199,12 +215,12 @@ function Days({ found, all, now, within }: DaysProps) {
         <Fragment key={day}>
           <h2>{day}</h2>
           <ul class="card log">
-            {events.map(({ time, change, turns }, i) => (
+            {events.map(({ time, change, move, turns }, i) => (
               <li key={time + i}>
                 <time dateTime={time} class="muted" title={exact(time)}>
                   {clockOnly(time)}
                 </time>
-                {change ? <Request change={change} turns={turns} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
+                {move ? <MoveRow key={move.id} move={move} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} /> : change ? <Request change={change} turns={turns} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
               </li>
             ))}
           </ul>
@@ -237,21 +253,18 @@ function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
 
 function Request({ change: e, turns }: { change: Change; turns: { host: string; turn: NameTurn }[] }) {
   const isName = kindOf(e.path ?? '') === 'name'
-  const failover = failoverIn(e.message)
+  const isDrain = kindOf(e.path ?? '') === 'cluster' && ['drain', 'undrain'].includes(e.action) && e.outcome === 'completed'
   return (
     <div>
       <span class="strong">
+        {isDrain && 'Cluster '}
         <Subject path={e.path ?? ''} />
       </span>{' '}
       {done(e.action, isName, e.outcome)} by <Text>{e.actor}</Text> <Badge tone={tones[e.outcome] ?? 'plain'}>{e.outcome}</Badge>{' '}
       {e.revision > 0 && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
       <span class="small">
-        {failover && (
-          <>
-            <a href={link(['failover', failover.id])}>failover</a>:{' '}
-          </>
-        )}
-        <Told>{failover ? failover.rest : e.message}</Told>
+        {isDrain && e.message && 'Reason: '}
+        <Told>{e.message}</Told>
       </span>
       {turns.map(({ host, turn }) => (
         <div key={host}>

@@ -96,7 +96,7 @@ function Findings({ owner }: { owner: NameOwner }) {
       <ul class="plain">
         {found.map((f) => (
           <li key={f.what + f.why}>
-            <Badge tone={f.bad ? 'bad' : 'unknown'}>{f.what}</Badge> <Told>{f.why}</Told>. <span class="muted">{f.advice}</span>
+            <Badge tone={f.bad ? 'bad' : 'unknown'}>{f.what}</Badge> <Told>{f.why}</Told>. {f.advice && <span class="muted">{f.advice}</span>}
           </li>
         ))}
       </ul>

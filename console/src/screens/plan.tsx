@@ -5,11 +5,10 @@ import { caller, may } from '../api/session'
 import type { NameExplanation, Plan } from '../api/types'
 import { apiPath, cli, curl, kindOf, ownerWord, projectOf } from '../lib/commands'
 import { effect, idle, lacking } from '../lib/plan'
-import { plural } from '../lib/text'
-import { Copy, Empty, Fault, Loading, Section, Table, Text } from '../ui/basics'
-import { undeployedOf } from '../ui/pending'
+import { Copy, Empty, Fault, Loading, Text } from '../ui/basics'
 import { PlanView, promise, Sure } from '../ui/planview'
 import { named } from '../ui/subject'
+import { GroupHead, Undeployed } from './plangroup'
 import { backOf, Result, type Done } from './planresult'
 
 /** Step is a request that plans, and the one that does it. */
@@ -92,6 +91,7 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
         </h1>
         <Copy curl={curl(step.plan.method, `${step.plan.path}?${String(new URLSearchParams(Object.entries(step.plan.query).filter((e): e is [string, string] => Boolean(e[1]))))}`)} cli={step.cli} />
       </div>
+      {kindOf(owner) === 'group' && allowed && !done && <GroupHead owner={owner} plan={shown} />}
       {!allowed ? (
         <Empty title="Your role does not allow this.">
           <p>To plan and to do it needs the role operator in project {project}. An operator of Signpost can grant it.</p>
@@ -116,9 +116,10 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
             </Fault>
           )}
           <p class="verdict">{shown.errors.length > 0 ? 'It cannot be done: see below.' : idle(shown) ? 'This changes nothing: everything is as it would be afterwards.' : `If you confirm: ${effect(shown)}.`}{act.error ? '' : ' Nothing has happened yet.'}</p>
-          {['deploy', 'update'].includes(action) && <Undeployed owner={owner} />}
           <div class="card">
-            <PlanView plan={shown} project={project} />
+            <PlanView plan={shown} project={project}>
+              {['deploy', 'update'].includes(action) && <Undeployed owner={owner} />}
+            </PlanView>
           </div>
           {shown.errors.length === 0 && !act.error && (
             <>
@@ -142,30 +143,3 @@ export function PlanScreen({ owner, action, to }: { owner: string; action: strin
 
 /** isDanger tells whether a button takes something away. */
 const isDanger = (action: string, plan: Plan) => ['terminate', 'delete'].includes(action) || lacking(plan) !== '' || plan.names.some((n) => n.action === 'delete')
-
-const changed = { added: 'new', changed: 'changed', removed: 'gone' } as const
-
-/** Undeployed lists the documents that the plan takes up, because they have changed since the last release. */
-function Undeployed({ owner }: { owner: string }) {
-  const undeployed = useQuery({ ...undeployedOf(owner), enabled: kindOf(owner) !== 'name' })
-  const all = undeployed.data ?? []
-  if (all.length === 0) return null
-  return (
-    <div class="card">
-      <Section title={`${plural(all.length, 'document')} changed since the last release`} id="undeployed">
-        <Table label="Documents that differ from the release" head={['Document', 'Change', 'Deployed', 'Now']}>
-          {all.map((d) => (
-            <tr key={d.path}>
-              <td>
-                <Text>{d.path}</Text>
-              </td>
-              <td>{changed[d.change]}</td>
-              <td>{d.revision ? `revision ${d.revision}` : '–'}</td>
-              <td>{d.current ? `revision ${d.current}` : '–'}</td>
-            </tr>
-          ))}
-        </Table>
-      </Section>
-    </div>
-  )
-}

@@ -3,7 +3,7 @@ import { builtIn } from '../lib/chain'
 import { cli } from '../lib/commands'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
-import { Copy, Fault, Loading } from '../ui/basics'
+import { Copy, Fault, Loading, Time } from '../ui/basics'
 import { Part } from '../ui/part'
 import { ClusterLink, Told } from '../ui/subject'
 
@@ -19,7 +19,13 @@ export function Machines() {
         <ul class="plain">
           {lost.map((i) => (
             <li key={i.cluster}>
-              <ClusterLink cluster={i.cluster} />, <a href={link(['names'], { cluster: i.cluster })}>{plural(i.hosts.total, 'name')}</a> <Copy cli={cli('preflight', i.cluster)} />
+              <ClusterLink cluster={i.cluster} />, <a href={link(['names'], { cluster: i.cluster })}>{plural(i.hosts.total, 'name')}</a>{' '}
+              {i.unreachableSince && (
+                <span class="muted">
+                  since <Time at={i.unreachableSince} />
+                </span>
+              )}{' '}
+              <Copy cli={cli('preflight', i.cluster)} />
               {i.message && (
                 <div class="small">
                   <Told>{i.message}</Told>

@@ -52,7 +52,7 @@ export function Names({ kind }: { kind: Kind }) {
             {n.reason && (
               <div class="small">
                 <Told>{n.reason}</Told>
-                <DrainedBy drain={n.published === 'False' ? drainOf(clusters.data ?? [], n.clusters) : undefined} />
+                <DrainedBy drain={n.published === 'False' ? drainOf(clusters.data ?? [], n.clusters) : undefined} said={/ (is|are) drained: /.test(n.reason)} />
               </div>
             )}
           </li>
@@ -65,12 +65,12 @@ export function Names({ kind }: { kind: Kind }) {
   )
 }
 
-/** DrainedBy tells who took the addresses of a name out, and leads to the failover if it was one. */
-function DrainedBy({ drain }: { drain: Drain | undefined }) {
+/** DrainedBy tells who took the addresses of a name out, and leads to the failover if it was one. said tells that the sentence before names the drain. */
+function DrainedBy({ drain, said }: { drain: Drain | undefined; said: boolean }) {
   if (!drain) return null
   return (
     <>
-      . All its clusters are drained, {!drain.one && 'the last one '}
+      {said ? (drain.one ? '. Drained ' : '. The last one was drained ') : `. All its clusters are drained, ${drain.one ? '' : 'the last one '}`}
       <By {...drain} />
       .
     </>

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { request } from '../api/client'
 import type { FoundNamePage, NameChange, ObjectChange, Plan, Provider } from '../api/types'
@@ -24,8 +25,8 @@ const Action = ({ action }: { action: keyof typeof words }) => (
 /** promise is what a confirmation does. */
 export const promise = 'Only what you see here is done. If anything has changed since, nothing is done, and you can look again.'
 
-/** PlanView shows what a plan does: names first, then what stands in the way, then objects. */
-export function PlanView({ plan, project }: { plan: Plan; project: string }) {
+/** PlanView shows what stands in the way of a plan, then what it does to names, then why, and objects. The children say why. */
+export function PlanView({ plan, project, children }: { plan: Plan; project: string; children?: ComponentChildren }) {
   const moves = movesOf(plan)
   const [all, setAll] = useState(false)
   const shown = all ? moves : moves.slice(0, 200)
@@ -51,19 +52,7 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
           <p>It gives no address. The name is answered once a cluster has the Service. Look at namespace and name, and at the clusters.</p>
         </div>
       )}
-      {plan.warnings.length > 0 && (
-        <div class="notice">
-          <p class="strong">{plural(plan.warnings.length, 'warning')}</p>
-          <ul>
-            {plan.warnings.map((w, i) => (
-              <li key={i}>
-                <Told>{w}</Told>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      <Section title={moves.length > 0 ? `Names that change: ${hostsOf(moves)} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
+      <Section title={moves.length > 0 ? `Host names that change: ${hostsOf(moves, plan.names)} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
         {moves.length === 0 ? (
           <p class="muted">No name changes in DNS.</p>
         ) : (
@@ -92,15 +81,29 @@ export function PlanView({ plan, project }: { plan: Plan; project: string }) {
             ))}
           </Table>
         )}
+        {moves.length > hostsOf(moves, plan.names) && <p class="muted small">A host name has a row for each type and provider: {plural(moves.length, 'row')}.</p>}
         {shown.length < moves.length && (
           <button type="button" class="quiet" onClick={() => setAll(true)}>
-            Show all {moves.length}
+            Show all {plural(moves.length, 'row')}
           </button>
         )}
       </Section>
+      {plan.warnings.length > 0 && (
+        <div class="notice">
+          <p class="strong">{plural(plan.warnings.length, 'warning')}</p>
+          <ul>
+            {plan.warnings.map((w, i) => (
+              <li key={i}>
+                <Told>{w}</Told>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {removals(plan).map((r) => (
         <Meter key={r.provider} removal={r} project={project} />
       ))}
+      {children}
       <Objects plan={plan} />
     </>
   )
@@ -158,7 +161,7 @@ function Meter({ removal, project }: { removal: Removal; project: string }) {
         request<Provider>('GET', apiPath(`projects/${project}/dns-update-records/${removal.provider}`), { signal }),
         request<FoundNamePage>('GET', '/v2/names', { query: { project, provider: removal.provider, limit: '1' }, signal }),
       ])
-      return { percent: percentOf(provider.spec.maxRemoval), total: names.total }
+      return { percent: percentOf(provider.spec.maxRemoval), total: names.hosts }
     },
   })
   if (!about.data) return null
@@ -174,7 +177,7 @@ function Meter({ removal, project }: { removal: Removal; project: string }) {
         <line class="limit" x1={limit} x2={limit} y1="0" y2="10" vector-effect="non-scaling-stroke" />
       </svg>
       <p>
-        {plural(removal.names, 'name')} of {total.toLocaleString('en')} ({Math.round(part)} %). Without a confirmation, at most {percent} % of the provider's names may go at once (maxRemoval), or {alwaysAllowed} names if that is more.{' '}
+        {removal.names.toLocaleString('en')} of {plural(total, 'host name')} ({Math.round(part)} %). Without a confirmation, at most {percent} % of the provider's host names may go at once (maxRemoval), or {alwaysAllowed} if that is more.{' '}
         {over && <Badge tone="bad">above the limit: only this plan, confirmed by you, does it</Badge>}
       </p>
     </Section>

@@ -51,6 +51,7 @@ type FleetItem struct {
 	Scope   Scope      `json:"scope,omitempty"`
 	Healthy string     `json:"healthy"`           // True, False, Unknown: it can be reached, or is available
 	Message string     `json:"message,omitempty"` // why it is not, or what fails there
+	Lost    *time.Time `json:"unreachableSince,omitempty"`
 	Drained bool       `json:"drained,omitempty"` // of a cluster
 	Pending int        `json:"pending"`           // objects that the cluster does not have as they are wanted; 0 of an external-dns
 	Since   *time.Time `json:"pendingSince,omitempty"`

@@ -384,7 +384,11 @@ func (m *Mover) tellProgress(ctx context.Context, r intent.FailoverRecord, names
 	if r.Message != "" {
 		event.Message += "; " + r.Message
 	}
-	for _, cluster := range slices.Concat(r.Drained, r.Undrained) {
+	for n, cluster := range slices.Concat(r.Drained, r.Undrained) {
+		event.Action = intent.Drain
+		if n >= len(r.Drained) {
+			event.Action = intent.Undrain
+		}
 		ref, _ := intent.ParseCluster(cluster)
 		m.Tell(ctx, ref.Path(), event)
 	}

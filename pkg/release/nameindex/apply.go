@@ -165,9 +165,12 @@ func (t *tables) see(s observed.Sighting) {
 	switch s.Kind {
 	case observed.OfReachability:
 		c := t.cluster(s.Cluster)
-		c.known, c.reachable, c.why = s.Reachability != nil, false, ""
+		c.known, c.reachable, c.why, c.since = s.Reachability != nil, false, "", time.Time{}
 		if r := s.Reachability; r != nil {
 			c.reachable, c.why = r.Reachable, r.Message
+		}
+		if r := s.Reachability; r != nil && !r.Reachable {
+			c.since = r.Since
 		}
 	case observed.OfDeployment:
 		p := t.program(programKey{s.Cluster, s.Namespace, s.Name})

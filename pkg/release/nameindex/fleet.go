@@ -146,6 +146,9 @@ func (c *census) await(item *intent.FleetItem, at *cluster) {
 	if at.known {
 		item.Healthy, item.Message = truth(at.reachable), at.why
 	}
+	if since := at.since.UTC(); !since.IsZero() {
+		item.Lost = &since
+	}
 	for _, p := range at.pending {
 		if !c.Sees(p.project) {
 			continue

@@ -9,6 +9,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // TestTheFleetSumsUpWhatTheCallerMayRead: names by state, clusters with what waits there,
@@ -80,6 +81,29 @@ func TestTheFleetSumsUpWhatTheCallerMayRead(t *testing.T) {
 		require.Zero(t, fleet.Items[1].Pending)
 		_, err = New(time.Now).Census(all)
 		require.Equal(t, intent.Unavailable, intent.CodeOf(err))
+	})
+}
+
+// TestTheFleetTellsSinceWhenAClusterIsUnreachable, until it answers again.
+func TestTheFleetTellsSinceWhenAClusterIsUnreachable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		w.published(nameOwner("shop", "www.example"), "lab", "www.example")
+		lost := func() *time.Time {
+			synctest.Wait()
+			fleet, err := w.index.Census(intent.FleetQuery{Limit: 10, Sees: seesOnly("shop"), Cluster: hub})
+			require.NoError(t, err)
+			require.Equal(t, "cluster", fleet.Items[0].Kind)
+			return fleet.Items[0].Lost
+		}
+		require.Nil(t, lost(), "it answers")
+		since := time.Now().UTC()
+		require.NoError(t, w.writer(hub).SetReachability(t.Context(), observed.Reachability{Message: "no answer in time", Since: since}))
+		require.Equal(t, &since, lost())
+		require.NoError(t, w.writer(hub).SetReachability(t.Context(), observed.Reachability{Reachable: true, Since: since.Add(time.Minute)}))
+		require.Nil(t, lost())
 	})
 }
 

@@ -46,15 +46,15 @@ type tables struct {
 	endpoints map[endpointKey]*endpoint
 	programs  map[programKey]*program
 	clusters  map[string]*cluster
-	lacks     map[address.Service]lack // of Services that give no address to everybody
-	rests     map[intent.Path]rest     // of lifecycles that tell of any
-	words     map[string]string        // each text that repeats, once
+	lacks     map[address.Service]address.Lack // of Services that give no address to everybody
+	rests     map[intent.Path]rest             // of lifecycles that tell of any
+	words     map[string]string                // each text that repeats, once
 }
 
 func newTables() *tables {
 	return &tables{
 		owners: map[intent.Path]*owner{}, endpoints: map[endpointKey]*endpoint{},
-		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, lacks: map[address.Service]lack{}, rests: map[intent.Path]rest{}, words: map[string]string{},
+		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, lacks: map[address.Service]address.Lack{}, rests: map[intent.Path]rest{}, words: map[string]string{},
 	}
 }
 
@@ -150,6 +150,7 @@ type cluster struct {
 	known     bool
 	reachable bool
 	why       string                // it cannot be reached
+	since     time.Time             // it cannot be reached; zero if that is not known
 	pending   map[bundle.ID]pending // objects that are not as they are wanted
 }
 

@@ -2,7 +2,6 @@ package status
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/query"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -91,51 +91,50 @@ func (p publication) what() string {
 	return "the DNSEndpoint"
 }
 
-// noAddress says why there is nothing to publish, as far as that is not told
-// address by address.
+// noAddress says why there is nothing to publish and what to do, cluster by cluster, in the words of the list of names. It is more
+// general if a cluster may have an address, as far as that is not told address by address.
 func noAddress(b plan.Binding, host plan.Host, choice address.Choice) string {
-	text := "no cluster has an address that may be published"
-	service := b.Namespace + "/" + b.Service
-	if len(choice.Absent) > 0 {
-		text += "; there is no Service " + service + " on " + strings.Join(choice.Absent, ", ")
+	const general = "no cluster has an address that may be published"
+	service := "Service " + b.Namespace + "/" + b.Service
+	lacks, all := lacksOf(b, host, choice)
+	var texts []string
+	for why, clusters := range lacks {
+		if len(clusters) > 0 {
+			texts = append(texts, address.Lack(why).Tell(service, state.Few(clusters), len(clusters) > 1, b.Scope))
+		}
 	}
+	if all {
+		return strings.Join(texts, "; ")
+	}
+	texts = append([]string{general}, texts...)
 	if len(choice.Foreign) > 0 {
-		text += "; namespace " + b.Namespace + " of " + strings.Join(choice.Foreign, ", ") + " belongs to another project: give the intent another namespace, or terminate the group"
+		texts = append(texts, "namespace "+b.Namespace+" of "+strings.Join(choice.Foreign, ", ")+" belongs to another project: give the intent another namespace, or terminate the group")
 	}
 	if len(choice.Unknown) > 0 {
-		text += "; the addresses of Service " + service + " on " + strings.Join(choice.Unknown, ", ") + " are not known yet"
+		texts = append(texts, "the addresses of "+service+" on "+strings.Join(choice.Unknown, ", ")+" are not known yet")
 	}
-	drained, empty := withoutAddress(b, host, choice)
-	if len(drained) > 0 {
-		text += "; drained: " + strings.Join(drained, ", ")
-	}
-	if len(empty) > 0 {
-		text += "; Service " + service + " on " + strings.Join(empty, ", ") + " has no address yet"
-	}
-	return text
+	return strings.Join(texts, "; ")
 }
 
-// withoutAddress are the clusters whose addresses are left out because they are drained, and
-// those that have the Service without an address.
-func withoutAddress(b plan.Binding, host plan.Host, choice address.Choice) (drained, empty []string) {
+// lacksOf are the clusters of a name by what they lack, and whether that is known of all of them.
+func lacksOf(b plan.Binding, host plan.Host, choice address.Choice) (by [address.Lacks][]string, all bool) {
+	if len(host.Targets) > 0 {
+		return by, false // fixed addresses are of no cluster
+	}
 	sources := host.Sources
 	if len(sources) == 0 {
 		sources = b.Sources
 	}
-	if len(host.Targets) > 0 {
-		return nil, nil // fixed addresses are of no cluster
-	}
-	told := slices.Concat(choice.Absent, choice.Foreign, choice.Unknown)
+	all = len(sources) > 0
 	for _, cluster := range sources {
-		out := func(r intent.Rejection) bool { return r.Cluster == cluster }
-		switch n := slices.IndexFunc(choice.Rejected, out); {
-		case n >= 0 && choice.Rejected[n].Code == address.Drained:
-			drained = append(drained, cluster)
-		case n < 0 && !slices.Contains(told, cluster):
-			empty = append(empty, cluster)
+		why := choice.LackIn(cluster, b.Scope)
+		if why == 0 {
+			all = false
+			continue
 		}
+		by[why] = append(by[why], strings.Replace(cluster, "+", "/", 1))
 	}
-	return drained, empty
+	return by, all
 }
 
 // says makes the condition, which holds since the latest of the times.

@@ -1,7 +1,7 @@
 package status_test
 
 import (
-	"slices"
+	"cmp"
 	"testing"
 	"time"
 
@@ -120,16 +120,34 @@ func TestProvidersTellHowTheySynchronize(t *testing.T) {
 	require.Contains(t, p.Message, "cannot be reached: this is its last observed state")
 }
 
-// TestANameWithoutAddressesSaysWhatPlanSays of the Service that it goes by.
-func TestANameWithoutAddressesSaysWhatPlanSays(t *testing.T) {
-	snap := running(t)
-	choose(t, snap)
-	snap.Choices[0][0].Absent, snap.Choices[0][0].Unknown = []string{berlin, "edge+oslo"}, []string{"edge+paris"}
-	at := slices.IndexFunc(status.Of(*snap).Names[0].Conditions, func(c intent.StatusCondition) bool { return c.Type == "Published" })
-	require.Equal(t, "no cluster has an address that may be published; there is no Service shop/web on edge+berlin, edge+oslo; "+
-		"the addresses of Service shop/web on edge+paris are not known yet", status.Of(*snap).Names[0].Conditions[at].Message)
-
-	snap.Group.Bindings[0].Sources = []string{berlin, "edge+oslo"}
-	snap.Choices[0][0] = address.Choice{Rejected: []intent.Rejection{{Target: "203.0.113.10", Cluster: berlin, Code: address.Drained}}}
-	require.Equal(t, "no cluster has an address that may be published; drained: edge+berlin; Service shop/web on edge+oslo has no address yet", status.Of(*snap).Names[0].Conditions[at].Message)
+// TestANameWithoutAddressesSaysWhatTheListSays of each of its clusters, and what to do there. It is general about clusters that may have
+// an address.
+func TestANameWithoutAddressesSaysWhatTheListSays(t *testing.T) {
+	const oslo = "edge+oslo"
+	const create, give = ": create it there, or correct the Service or the clusters of the name", ": give it a load balancer or external IPs"
+	out := func(cluster, code string) intent.Rejection {
+		return intent.Rejection{Target: "203.0.113.10", Cluster: cluster, Code: code}
+	}
+	for name, c := range map[string]struct {
+		choice address.Choice
+		scope  intent.Scope
+		says   string
+	}{
+		"no such Service":     {address.Choice{Absent: []string{berlin, oslo}}, "", "there is no Service shop/web on edge/berlin, edge/oslo" + create},
+		"drained, no address": {address.Choice{Rejected: []intent.Rejection{out(berlin, address.Drained)}}, "", "Service shop/web on edge/oslo has no address yet" + give + "; edge/berlin is drained: undrain it, or give the name another cluster"},
+		"all are drained":     {address.Choice{Rejected: []intent.Rejection{out(berlin, address.Drained), out(oslo, address.Drained)}}, "", "edge/berlin, edge/oslo are drained: undrain one of them, or give the name another cluster"},
+		"only inside":         {address.Choice{Rejected: []intent.Rejection{out(berlin, "InsideCluster"), out(oslo, "InsideCluster")}}, "", "Service shop/web on edge/berlin, edge/oslo has only addresses inside its cluster" + give},
+		"of the clusters":     {address.Choice{}, intent.ClusterScope, "Service shop/web on edge/berlin, edge/oslo has no address yet: see whether its pods are ready"},
+		"not known of one":    {address.Choice{Absent: []string{berlin}, Unknown: []string{oslo}}, "", "no cluster has an address that may be published; there is no Service shop/web on edge/berlin" + create + "; the addresses of Service shop/web on edge+oslo are not known yet"},
+		"not its own":         {address.Choice{Foreign: []string{berlin, oslo}}, "", "no cluster has an address that may be published; namespace shop of edge+berlin, edge+oslo belongs to another project: give the intent another namespace, or terminate the group"},
+		"told by the address": {address.Choice{Rejected: []intent.Rejection{out(berlin, "Private"), out(oslo, "Private")}}, "", "no cluster has an address that may be published"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snap := running(t)
+			choose(t, snap)
+			snap.Group.Bindings[0].Sources, snap.Choices[0][0] = []string{berlin, oslo}, c.choice
+			snap.Group.Bindings[0].Scope = cmp.Or(c.scope, intent.Public)
+			require.Equal(t, c.says, condition(t, status.Of(*snap), "Published").Message)
+		})
+	}
 }

@@ -59,7 +59,7 @@ func TestANameHasTheAddressesOfTheAppServicesThatHaveSome(t *testing.T) {
 	require.Len(t, s.Names, 2)
 	require.Equal(t, []string{}, s.Names[1].Targets)
 	require.Equal(t, "True/Shared", s.Names[1].Conditions[3].Status+"/"+s.Names[1].Conditions[3].Reason)
-	require.Contains(t, s.Names[1].Conditions[3].Message, `no cluster has an address that may be published; Service shop/api on edge+berlin has no address yet; the name has the addresses of service "web" of app "web"`)
+	require.Contains(t, s.Names[1].Conditions[3].Message, `Service shop/api on edge/berlin has no address yet: give it a load balancer or external IPs; the name has the addresses of service "web" of app "web"`)
 	require.Equal(t, "True", condition(t, s, "Published").Status)
 
 	choose(t, snap)

@@ -1,0 +1,80 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { render } from 'preact'
+import { afterEach, expect, test, vi } from 'vitest'
+import { ChangesScreen } from './changes'
+
+const group = 'projects/shop/composite-apps/store/v1/deployment-intent-groups/prod'
+const at = new Date().toISOString()
+const event = (action: string, cluster: string, outcome: string, message: string) => ({ time: at, actor: 'olga', action, revision: 0, outcome, message, path: `cluster-providers/edge/clusters/${cluster}` })
+const events = [
+  event('undrain', 'berlin', 'accepted', 'failover two-fghij: reverts one-abcde'),
+  event('drain', 'berlin', 'completed', 'failover one-abcde: Done, 1 of 1 records are answered'),
+  event('undrain', 'boston', 'accepted', 'failover one-abcde: a flood'),
+  event('drain', 'berlin', 'accepted', 'failover one-abcde: a flood'),
+]
+const moved = { name: 'www.example', type: 'A', project: 'shop', owner: group, provider: 'lab', before: ['192.0.2.1'], after: ['192.0.2.2'], clustersBefore: [], clustersAfter: [], homes: [] }
+const record = { id: 'one-abcde', time: at, actor: 'olga', reason: 'a flood', drained: ['edge+berlin'], undrained: ['edge+boston'], state: 'Done', revertedBy: 'two-fghij', counts: { names: 1, stay: 0, one: 0, none: 0, unhealthy: 0 }, answered: 1, names: [moved] }
+
+afterEach(() => vi.unstubAllGlobals())
+
+/** textOf are the rows of the page. */
+async function rowsOf(mayRead: boolean): Promise<string[]> {
+  vi.stubGlobal('fetch', (asked: string | Request) => {
+    const path = new URL(typeof asked === 'string' ? asked : asked.url).pathname
+    const answer = (body: unknown, status = 200) => Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } }))
+    if (path.endsWith('/v2/events')) return answer({ items: events })
+    if (path.endsWith('/failovers/one-abcde') && mayRead) return answer(record)
+    if (path.includes('/failovers/')) return answer({ status: 404, detail: 'there is none' }, 404)
+    return answer({ items: [], total: 0, hosts: 0 })
+  })
+  const root = document.createElement('div')
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
+  render(
+    <QueryClientProvider client={client}>
+      <ChangesScreen />
+    </QueryClientProvider>,
+    root,
+  )
+  const rows = () => [...root.querySelectorAll('.log > li')].map((li) => li.textContent)
+  await vi.waitFor(() => expect(rows().join()).toContain(mayRead ? '192.0.2.2' : 'Undone by'))
+  const found = rows()
+  render(null, root)
+  client.clear()
+  return found
+}
+
+test('a failover is one row: its clusters, its reason, the names that it moved, and what undid it', async () => {
+  const rows = await rowsOf(true)
+  expect(rows).toHaveLength(2)
+  for (const part of ['Failover of edge/berlin to edge/boston', 'by olga', 'Done', 'a flood', 'www.example', 'shop/store/v1/prod', '192.0.2.1', '192.0.2.2', '1 name moved', 'Undone by another failover']) expect(rows.join()).toContain(part)
+  expect(rows.find((r) => r.includes('Undo: undrain of edge/berlin'))).toContain('It undoes an earlier failover')
+})
+
+test('only the latest of many failovers have their names read at once', async () => {
+  const many = Array.from({ length: 20 }, (_, n) => event('drain', 'berlin', 'accepted', `failover f${n}-abcde: a flood`))
+  const asked: string[] = []
+  vi.stubGlobal('fetch', (from: string | Request) => {
+    const path = new URL(typeof from === 'string' ? from : from.url).pathname
+    asked.push(path)
+    return Promise.resolve(new Response(JSON.stringify(path.endsWith('/v2/events') ? { items: many } : { ...record, items: [] }), { headers: { 'Content-Type': 'application/json' } }))
+  })
+  const root = document.createElement('div')
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
+  render(
+    <QueryClientProvider client={client}>
+      <ChangesScreen />
+    </QueryClientProvider>,
+    root,
+  )
+  const records = () => new Set(asked.filter((path) => path.includes('/failovers/'))).size
+  await vi.waitFor(() => expect([root.querySelectorAll('.log > li').length, records()]).toEqual([20, 6]))
+  ;[...root.querySelectorAll<HTMLElement>('button')].find((b) => b.textContent.includes('Show the names that it moved'))?.click()
+  await vi.waitFor(() => expect(records()).toBe(7))
+  render(null, root)
+  client.clear()
+})
+
+test('a failover whose record cannot be read has what events tell of it', async () => {
+  const rows = await rowsOf(false)
+  expect(rows.find((r) => r.includes('Failover of edge/berlin to edge/boston'))).toContain('Reason: a flood')
+})

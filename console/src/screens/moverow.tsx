@@ -1,0 +1,133 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'preact/hooks'
+import { request } from '../api/client'
+import { kindOf } from '../lib/commands'
+import { answered, namesOf, titleOf, type Failover } from '../lib/failover'
+import { turnedOf, type Move, type Turned } from '../lib/moved'
+import { link } from '../lib/route'
+import { plural } from '../lib/text'
+import { Badge, Text } from '../ui/basics'
+import { Subject, Told } from '../ui/subject'
+import { states } from './failoverrecord'
+
+const mostNames = 5 // that a row shows before somebody asks for all
+
+/** recordOf asks for the record of a failover, with its names. */
+const recordOf = (move: Move, enabled: boolean) => ({
+  queryKey: ['failover', move.id],
+  enabled,
+  retry: false,
+  staleTime: 5_000,
+  refetchInterval: (query: { state: { data: Failover | undefined } }): number | false => (query.state.data?.state === 'Moving' ? 2_000 : false),
+  queryFn: ({ signal }: { signal: AbortSignal }): Promise<Failover> => request<Failover>('GET', `/v2/failovers/${encodeURIComponent(move.id)}`, { signal }),
+})
+
+/** MoveRow is a failover in the list of changes: its clusters, who asked for it and why, the names that it has moved, and what undid it. first tells that its names are read at once. */
+export function MoveRow({ move, undoneBy, first }: { move: Move; undoneBy: string | undefined; first: boolean }) {
+  const known = move.drained.length + move.undrained.length > 0 // else the user may not read the record
+  const [opened, setOpened] = useState(false)
+  const record = useQuery(recordOf(move, known && (first || opened))).data
+  const state = record?.state ?? (move.state in states ? (move.state as Failover['state']) : undefined)
+  const undoer = record?.revertedBy ?? undoneBy
+  const undone = record?.revertOf ?? move.revertOf
+  const reason = undone ? '' : (record?.reason ?? move.reason)
+  const title = known ? titleOf({ drained: move.drained, undrained: move.undrained, ...(undone ? { revertOf: undone } : {}) }) : 'Failover'
+  const way = link(['failover', move.id])
+  return (
+    <div>
+      <span class="strong">{known ? <a href={way}>{title}</a> : title}</span> by <Text>{move.actor}</Text> {state && <Badge tone={states[state]}>{state}</Badge>}{' '}
+      {reason && (
+        <>
+          Reason: <Text>{reason}</Text>.{' '}
+        </>
+      )}
+      {undone && (
+        <>
+          It undoes an <a href={link(['failover', undone])}>earlier failover</a>.{' '}
+        </>
+      )}
+      {undoer && (
+        <>
+          Undone by <a href={link(['failover', undoer])}>another failover</a> since.{' '}
+        </>
+      )}
+      {record ? <Turns names={turnedOf(record.names)} hosts={namesOf(record.names)} said={answered(record)} way={way} left={record.namesLeftOut ?? 0} /> : <Hosts move={move} />}
+      {known && !first && !opened && (
+        <button type="button" class="quiet" onClick={() => setOpened(true)}>
+          Show the names that it moved
+        </button>
+      )}
+      {state && ['Failed', 'Superseded', 'Unconfirmed'].includes(state) && !undoer && (
+        <span class="small">
+          {' '}
+          <Told>{record?.message ?? move.message}</Told>
+        </span>
+      )}
+    </div>
+  )
+}
+
+/** Turns are the names that a failover has moved, from and to which targets. */
+function Turns({ names, hosts, said, way, left }: { names: Turned[]; hosts: number; said: string; way: string; left: number }) {
+  const [all, setAll] = useState(false)
+  if (names.length === 0) return <span class="small">No name moved.</span>
+  return (
+    <>
+      <span class="small">
+        {plural(hosts, 'name moved', 'names moved')}; {said}.
+      </span>
+      <ul class="changes">
+        {(all ? names : names.slice(0, mostNames)).map((n) => (
+          <li key={n.owner + n.name + n.type} class="mono">
+            <a href={link(['names', n.name])}>
+              <bdi>{n.name}</bdi>
+            </a>{' '}
+            {kindOf(n.owner) === 'group' && (
+              <span class="muted">
+                of <Subject path={n.owner} />{' '}
+              </span>
+            )}
+            <span class="muted">{n.type}</span>{' '}
+            {n.removed.map((t) => (
+              <del key={t}>
+                <Text>{t}</Text>
+              </del>
+            ))}
+            {n.added.map((t) => (
+              <ins key={t}>
+                <Text>{t}</Text>
+              </ins>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {!all && names.length > mostNames && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          Show all {plural(names.length, 'record')} of these names
+        </button>
+      )}
+      {left > 0 && (
+        <span class="muted small">
+          {plural(left, 'record')} more than <a href={way}>the failover</a> lists.
+        </span>
+      )}
+    </>
+  )
+}
+
+/** Hosts are the names that were seen to be answered, for users who may not read the failover. */
+function Hosts({ move }: { move: Move }) {
+  if (move.hosts.length === 0) return null
+  return (
+    <span class="small">
+      {plural(move.hosts.length, 'name moved', 'names moved')}:{' '}
+      {move.hosts.slice(0, mostNames).map((host, n) => (
+        <>
+          {n > 0 && ', '}
+          <a href={link(['names', host])}>{host}</a>
+        </>
+      ))}
+      {move.hosts.length > mostNames && ` and ${move.hosts.length - mostNames} more`}.
+    </span>
+  )
+}
