@@ -25,10 +25,11 @@ import (
 	"github.com/signpost-dns/signpost/test/bench/compare"
 )
 
-// Size of a fleet: 100 clusters, 20 ms away there and back.
+// Sizes of fleets, whose clusters are 20 ms away there and back.
 const (
 	fleetEdges   = 99 // beside the hub
 	fleetHanging = 5
+	largeFleet   = 1000                  // edges, of which half hang
 	fleetAway    = 10 * time.Millisecond // each way
 )
 
@@ -37,17 +38,13 @@ const (
 // hub. Each way takes 10 ms, so that the least is 20 ms. In "hanging" five edges
 // have ceased to answer, in "quiet" none has, and in "limited", as in "hanging",
 // writes are slowed down as client-go does by itself. A turn is over with the last
-// of the 94 edges that answer in all of them; "each" is one of them.
+// of the 94 edges that answer in all of them; "each" is one of them. In "half", 500
+// of 1,000 edges hang.
 func BenchmarkManyClusters(b *testing.B) {
-	b.Run("hanging", func(b *testing.B) {
-		quiet, hanging := newFleet(b, fleetEdges, false), newFleet(b, fleetEdges, false)
-		hanging.hang()
-		times := compareFleets(b, []string{"quiet", "hanging"}, quiet, hanging)
-		b.ReportMetric(times[1].Ratio(times[0]), "hanging/quiet")
-		b.ReportMetric(hanging.each.P99Ratio(quiet.each), "hanging/quiet-each-p99")
-	})
+	b.Run("hanging", func(b *testing.B) { compareHanging(b, fleetEdges, fleetHanging) })
+	b.Run("half", func(b *testing.B) { compareHanging(b, largeFleet, largeFleet/2) })
 	b.Run("limits", func(b *testing.B) {
-		ours, limited := newFleet(b, fleetEdges, false), newFleet(b, fleetEdges, true)
+		ours, limited := newFleet(b, fleetEdges, fleetHanging, false), newFleet(b, fleetEdges, fleetHanging, true)
 		ours.hang()
 		limited.hang()
 		times := compareFleets(b, []string{"hanging", "limited"}, ours, limited)
@@ -56,11 +53,22 @@ func BenchmarkManyClusters(b *testing.B) {
 	})
 }
 
+func compareHanging(b *testing.B, edges, hanging int) {
+	quiet, ours := newFleet(b, edges, hanging, false), newFleet(b, edges, hanging, false)
+	ours.hang()
+	times := compareFleets(b, []string{"quiet", "hanging"}, quiet, ours)
+	b.ReportMetric(times[1].Ratio(times[0]), "hanging/quiet")
+	b.ReportMetric(ours.each.P99Ratio(quiet.each), "hanging/quiet-each-p99")
+	for n, f := range []*fleet{quiet, ours} {
+		b.ReportMetric(float64(f.requests)/float64(len(f.each)), []string{"quiet", "hanging"}[n]+"-requests/edge")
+	}
+}
+
 func compareFleets(b *testing.B, names []string, fleets ...*fleet) []compare.Samples {
 	b.Helper()
 	contenders := make([]compare.Contender, len(fleets))
 	for n, f := range fleets {
-		contenders[n] = compare.Contender{Name: names[n], Turn: func(b *testing.B) time.Duration { return f.move(b, fleetHanging) }}
+		contenders[n] = compare.Contender{Name: names[n], Turn: func(b *testing.B) time.Duration { return f.move(b) }}
 	}
 	times := compare.Run(b, time.Millisecond, contenders...)
 	for n, f := range fleets {
@@ -73,12 +81,12 @@ func compareFleets(b *testing.B, names []string, fleets ...*fleet) []compare.Sam
 // 94 edges costs one request, and they are there in less time than client-go's
 // own limits would have them wait, which is 16 s.
 func TestClustersThatHangHoldUpNoOther(t *testing.T) {
-	f := newFleet(t, fleetEdges, false)
+	f := newFleet(t, fleetEdges, fleetHanging, false)
 	f.hang()
 	const unlimited = 8 * time.Second // here it takes 0.2 to 1
 	for range 3 {
 		before := f.hub.Applies()
-		require.Less(t, f.move(t, fleetHanging), unlimited)
+		require.Less(t, f.move(t), unlimited)
 		require.Equal(t, fleetEdges-fleetHanging, f.hub.Applies()-before)
 	}
 }
@@ -88,19 +96,23 @@ func TestClustersThatHangHoldUpNoOther(t *testing.T) {
 type fleet struct {
 	hub     *apiserver.Server
 	edges   []*apiserver.Server
+	still   int // so many of the first ones have no part in the changes
 	limited bool
+	store   *counted
 	address netip.Addr      // the last that was given
 	each    compare.Samples // how long the edges took
+
+	requests int64 // to the store and the hub, while edges changed
 
 	mu      sync.Mutex
 	arrived map[string]chan time.Time // by address that is waited for
 }
 
 // newFleet starts a fleet, and waits until all names are there.
-func newFleet(t testing.TB, edges int, limited bool) *fleet {
+func newFleet(t testing.TB, edges, still int, limited bool) *fleet {
 	t.Helper()
-	store := unflushedEtcd(t)
-	f := &fleet{limited: limited, address: netip.MustParseAddr("198.18.0.0"), arrived: map[string]chan time.Time{}}
+	store := &counted{KV: unflushedEtcd(t)}
+	f := &fleet{limited: limited, store: store, address: netip.MustParseAddr("198.18.0.0"), arrived: map[string]chan time.Time{}}
 	f.hub = apiserver.Start(t, "hub", fleetAway)
 	f.hub.Applied = f.note
 	for n := range edges {
@@ -115,14 +127,14 @@ func newFleet(t testing.TB, edges int, limited bool) *fleet {
 	}).Run)
 	_, err := service.Instantiate(t.Context(), group, "", "bench")
 	require.NoError(t, err)
-	f.move(t, 0)
-	f.each = nil
+	f.move(t)
+	f.still, f.each, f.requests = still, nil, 0
 	return f
 }
 
-// hang has the first edges answer no more.
+// hang has the edges that have no part in the changes answer no more.
 func (f *fleet) hang() {
-	for _, edge := range f.edges[:fleetHanging] {
+	for _, edge := range f.edges[:f.still] {
 		edge.Hang()
 	}
 }
@@ -216,13 +228,14 @@ func (f *fleet) note(o apiserver.Object) {
 	}
 }
 
-// move gives each edge but the first ones another address, and answers how long
+// move gives each edge that takes part another address, and answers how long
 // it took until the hub had them all.
-func (f *fleet) move(t testing.TB, but int) time.Duration {
+func (f *fleet) move(t testing.TB) time.Duration {
 	t.Helper()
 	const patience = 2 * time.Minute
+	before := f.store.requests.Load() + int64(f.hub.Applies())
 	began, waits := time.Now(), []chan time.Time{}
-	for _, edge := range f.edges[but:] {
+	for _, edge := range f.edges[f.still:] {
 		f.address = f.address.Next()
 		arrived := make(chan time.Time, 1)
 		f.mu.Lock()
@@ -242,5 +255,6 @@ func (f *fleet) move(t testing.TB, but int) time.Duration {
 			require.FailNow(t, "not all names were there in time")
 		}
 	}
+	f.requests += f.store.requests.Load() + int64(f.hub.Applies()) - before
 	return last
 }
