@@ -149,9 +149,26 @@ func NewStore(kv kv.KV, now func() time.Time) *Store { return &Store{kv: kv, now
 
 const pointerPrefix = "/signpost/current/"
 
+// movedKey is written with each pointer and each touch. It tells whether any has been written,
+// however many there are.
+const movedKey = "/signpost/moved"
+
+// moving is the write of a pointer or touch, and what tells of it.
+func moving(of kv.Op) []kv.Op { return []kv.Op{of, kv.Put(movedKey, nil)} }
+
 // NoneMovedSince compares that no context has become current and no object of one has
-// changed since a revision. It does not notice owners that have gone.
-func NoneMovedSince(revision int64) kv.Compare { return kv.NotAfter(pointerPrefix, revision) }
+// changed since a revision.
+func NoneMovedSince(revision int64) kv.Compare { return kv.NotAfter(movedKey, revision) }
+
+// Moved answers the revision at which a pointer or touch was written last, 0 for never, and
+// the revision that this was read at.
+func (s *Store) Moved(ctx context.Context) (last, revision int64, err error) {
+	item, revision, err := s.kv.Get(ctx, movedKey)
+	if err == nil && item != nil {
+		last = item.ModRevision
+	}
+	return last, revision, err
+}
 
 // Keys are those of an owner's pointer. Current reads them.
 func Keys(owner Owner) []string { return []string{pointerKey(owner), touchKey(owner)} }
@@ -213,12 +230,13 @@ func (s *Store) Below(ctx context.Context, owners string) ([]Pointer, error) {
 }
 
 // Change is a batch of pointers that changed, and of contexts of which single
-// objects did, each in the order of the changes. Lost says that history is
-// missing: the reader lists the pointers again.
+// objects did, each in the order of the changes.
 type Change struct {
-	Pointers []Pointer
-	Touches  []Touch
-	Lost     bool
+	Pointers   []Pointer
+	Touches    []Touch
+	Revision   int64 // up to which the batch and those before it tell of all that changed
+	Unreadable bool  // there are pointers among them that cannot be read
+	Lost       bool  // history is missing: the reader lists the pointers again
 }
 
 // Watch delivers what changes from a revision on (inclusive) until ctx ends,
@@ -228,7 +246,7 @@ func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
 }
 
 func (s *Store) changeOf(batch kv.Batch) Change {
-	change := Change{Lost: batch.Compacted}
+	change := Change{Revision: batch.Revision, Lost: batch.Compacted}
 	for _, event := range batch.Events {
 		if event.Deleted {
 			continue
@@ -237,6 +255,8 @@ func (s *Store) changeOf(batch kv.Batch) Change {
 			change.Touches = append(change.Touches, decodeTouch(owner, event.Item))
 		} else if p, err := s.alike.pointer(event.Item); err == nil {
 			change.Pointers = append(change.Pointers, p)
+		} else {
+			change.Unreadable = true
 		}
 	}
 	return change

@@ -58,7 +58,7 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 		next.Withdrawn = was.Clusters
 	}
 	when := slices.Clone(more)
-	then := []kv.Op{putJSON(pointerKey(was.Owner), next)}
+	then := moving(putJSON(pointerKey(was.Owner), next))
 	if c.ID != "" {
 		if revision, done, err := s.commitPlain(ctx, was, next, c, when); done || err != nil {
 			return next.at(revision), err
@@ -87,7 +87,7 @@ func (s *Store) commitPlain(ctx context.Context, was, next Pointer, c Context, w
 	if err := distinct(c.Objects); err != nil || !c.Plain {
 		return 0, false, err
 	}
-	all := []kv.Op{putJSON(pointerKey(was.Owner), next)}
+	all := moving(putJSON(pointerKey(was.Owner), next))
 	if was.Previous != "" {
 		all = append(all, putJSON(claimKey(was.Previous), claim{}))
 	}

@@ -35,7 +35,7 @@ func (s *Store) Rewrite(ctx context.Context, p Pointer, app, cluster string, cha
 		}
 	}
 	r.finish(cluster)
-	r.ops = append(r.ops, s.touch(ctx, p, r.put, Touch{}))
+	r.ops = append(r.ops, s.touch(ctx, p, r.put, Touch{})...)
 	revision, err := s.swap(ctx, p, r.when, r.ops...)
 	if err != nil {
 		return Pointer{}, err

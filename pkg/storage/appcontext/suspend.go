@@ -14,7 +14,7 @@ func (s *Store) Suspend(ctx context.Context, p Pointer, suspended bool) (Pointer
 	}
 	next := p
 	next.Suspended = suspended
-	revision, err := s.swap(ctx, p, nil, putJSON(pointerKey(p.Owner), next))
+	revision, err := s.swap(ctx, p, nil, moving(putJSON(pointerKey(p.Owner), next))...)
 	if err != nil {
 		return Pointer{}, err
 	}

@@ -127,7 +127,7 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 		keys = append(keys, key)
 		ops = append(ops, putJSON(key, text(o.JSON)))
 	}
-	ops = append(ops, s.touch(ctx, p, keys, about))
+	ops = append(ops, s.touch(ctx, p, keys, about)...)
 	when = slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)
 	done, _, err := s.kv.Txn(ctx, when, ops...)
 	if err == nil && !done {
@@ -137,10 +137,10 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 }
 
 // touch is the write that tells of changed objects by their keys; none: of any.
-func (s *Store) touch(ctx context.Context, p Pointer, keys []string, about Touch) kv.Op {
+func (s *Store) touch(ctx context.Context, p Pointer, keys []string, about Touch) []kv.Op {
 	t := Touch{Service: about.Service, Cause: about.Cause, Seen: about.Seen, Since: s.now().UTC(), Trace: tracing.Parent(ctx)}
 	for _, key := range keys {
 		t.Changed = append(t.Changed, strings.TrimPrefix(key, contextKey(p.ContextID)))
 	}
-	return putJSON(touchKey(p.Owner), t)
+	return moving(putJSON(touchKey(p.Owner), t))
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/placement"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -17,6 +18,10 @@ type Contexts interface {
 	// Pointers answers all current pointers and the revision they were read
 	// at, linearizably.
 	Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error)
+
+	// Moved answers the revision at which a pointer or touch was written last, and
+	// the revision that this was read at, linearizably.
+	Moved(ctx context.Context) (last, revision int64, err error)
 }
 
 // Index is the current pointers, by cluster. The watch keeps this copy in memory
@@ -30,7 +35,9 @@ type Index struct {
 	mu       sync.Mutex
 	owners   map[appcontext.Owner]appcontext.Pointer
 	clusters map[string]*concern // none without owners
-	revision int64               // of the last complete read
+	revision int64               // up to which all is known
+	torn     bool                // something was written since the last complete read that cannot be read
+	grown    chan struct{}       // closed when more is known than before; nil: nobody waits
 	moves    map[string]int64    // how often a cluster was concerned by a change
 	recent   map[string][]move   // by cluster, the last of moves
 }
@@ -48,9 +55,59 @@ func New(contexts Contexts, tell func(clusters []string)) *Index {
 	}
 }
 
-// Refresh reads all pointers, linearizably, and answers the revision they were
-// read at.
+// patience is how long a reader waits for the watch before it reads all pointers itself.
+const patience = time.Second
+
+// Refresh answers when the Index knows all pointers as they were at a revision since the call,
+// and that revision. It asks for the last write of a pointer, and waits until the watch has
+// told of it. If that takes long, it reads all pointers.
 func (x *Index) Refresh(ctx context.Context) (int64, error) {
+	last, revision, err := x.contexts.Moved(ctx)
+	if err != nil {
+		return 0, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if x.await(waiting, last) {
+		return revision, nil
+	}
+	return x.Read(ctx)
+}
+
+// await waits until all is known that was written up to a revision. It answers whether that
+// is so.
+func (x *Index) await(ctx context.Context, revision int64) bool {
+	for {
+		x.mu.Lock()
+		if x.torn || x.revision >= revision {
+			defer x.mu.Unlock()
+			return !x.torn
+		}
+		if x.grown == nil {
+			x.grown = make(chan struct{})
+		}
+		grown := x.grown
+		x.mu.Unlock()
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// grow notes up to which revision all is known.
+func (x *Index) grow(revision int64) {
+	x.revision = max(x.revision, revision)
+	if x.grown != nil {
+		close(x.grown)
+		x.grown = nil
+	}
+}
+
+// Read reads all pointers, linearizably, and answers the revision they were
+// read at.
+func (x *Index) Read(ctx context.Context) (int64, error) {
 	pointers, revision, err := x.contexts.Pointers(ctx)
 	if err != nil {
 		return 0, err
@@ -64,10 +121,11 @@ func (x *Index) Refresh(ctx context.Context) (int64, error) {
 func (x *Index) replace(pointers []appcontext.Pointer, revision int64) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if revision < x.revision {
+	if revision < x.revision && !x.torn {
 		return nil // an older answer, come late
 	}
-	x.revision = revision
+	x.torn = false
+	x.grow(revision)
 	concerned := map[string]bool{}
 	listed := map[appcontext.Owner]bool{}
 	for _, p := range pointers {
@@ -101,6 +159,10 @@ func (x *Index) apply(change appcontext.Change) []string {
 	}
 	for _, touch := range change.Touches {
 		x.touch(touch, concerned)
+	}
+	x.torn = x.torn || change.Unreadable
+	if !change.Lost {
+		x.grow(change.Revision)
 	}
 	return slices.Sorted(maps.Keys(concerned))
 }

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
 
@@ -43,13 +46,13 @@ func TestEachChangeIsToldOnce(t *testing.T) {
 		}
 	})
 	p := commit(hub, berlin)
-	_, err := x.Refresh(t.Context())
+	_, err := x.Read(t.Context())
 	require.NoError(t, err)
 	x.Update(appcontext.Change{Pointers: []appcontext.Pointer{p}})
 	assert.Equal(t, [][]string{{berlin, hub}}, told)
 	p = commit(hub)
 	x.Update(appcontext.Change{Pointers: []appcontext.Pointer{p}})
-	_, err = x.Refresh(t.Context())
+	_, err = x.Read(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, [][]string{{berlin, hub}, {berlin, hub}}, told)
 }
@@ -78,6 +81,63 @@ func TestAnOlderReadTakesNothingBack(t *testing.T) {
 	require.Empty(t, x.replace(read, revision))
 	assert.Equal(t, changed.ContextID, x.owners["old"].ContextID)
 	assert.Equal(t, made.ContextID, x.owners["new"].ContextID)
+}
+
+// asked are contexts that count how often all pointers are read.
+type asked struct {
+	*appcontext.Store
+	reads int
+}
+
+func (a *asked) Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error) {
+	a.reads++
+	return a.Store.Pointers(ctx)
+}
+
+// TestARefreshReadsOneKey, however many owners there are, as long as the watch tells of them.
+// It waits for what is written before it, and reads all pointers itself if the watch
+// is late, or if a pointer could not be read.
+func TestARefreshReadsOneKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := kvtest.NewFake()
+		contexts := &asked{Store: appcontext.NewStore(store, time.Now)}
+		commit := func(owner appcontext.Owner) {
+			was, err := contexts.Current(t.Context(), owner)
+			require.NoError(t, err)
+			_, err = contexts.Commit(t.Context(), was, appcontext.Context{ID: appcontext.NewID(), Services: map[string][]string{hub: {"shop/web"}}})
+			require.NoError(t, err)
+		}
+		commit("first")
+		x := New(contexts, func([]string) {})
+		revision, err := x.Read(t.Context())
+		require.NoError(t, err)
+		changes := contexts.Watch(t.Context(), revision+1)
+		refresh := func() error { _, err := x.Refresh(t.Context()); return err }
+
+		commit("second")
+		go func() { x.Update(<-changes) }()
+		require.NoError(t, refresh())
+		require.Contains(t, x.owners, appcontext.Owner("second"))
+		require.NoError(t, refresh())
+		require.Equal(t, 1, contexts.reads, "the watch told of all")
+
+		commit("third")
+		require.NoError(t, refresh())
+		require.Contains(t, x.owners, appcontext.Owner("third"))
+		require.Equal(t, 2, contexts.reads, "the watch was late")
+
+		x.Update(<-changes)
+		_, _, err = store.Txn(t.Context(), nil, kv.Put("/signpost/current/torn", []byte("{")))
+		require.NoError(t, err)
+		x.Update(<-changes)
+		require.Error(t, refresh(), "nobody knows what it names")
+		_, _, err = store.Txn(t.Context(), nil, kv.Delete("/signpost/current/torn"))
+		require.NoError(t, err)
+		require.NoError(t, refresh())
+		require.NoError(t, refresh())
+		require.Equal(t, 4, contexts.reads)
+	})
 }
 
 func TestAnObjectIsSuspendedWithAllOfItsOwners(t *testing.T) {

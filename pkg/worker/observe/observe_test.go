@@ -22,16 +22,16 @@ import (
 
 const hub = "edge+hub"
 
-// moving are contexts of which one moves right after all have been read.
+// moving are contexts of which one moves right after the question whether any has.
 type moving struct {
 	*appcontext.Store
 	move func()
 }
 
-func (m *moving) Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error) {
-	pointers, revision, err := m.Store.Pointers(ctx)
+func (m *moving) Moved(ctx context.Context) (last, revision int64, err error) {
+	last, revision, err = m.Store.Moved(ctx)
 	m.move()
-	return pointers, revision, err
+	return last, revision, err
 }
 
 // hazy are watches that know a Service some time after they were asked for it, and tell nobody.
@@ -58,7 +58,7 @@ func TestAServiceOfWhichNothingWasKnownIsLookedAtAgain(t *testing.T) {
 		of := &state.Cluster{Name: hub, Index: index.New(contexts, func([]string) {}), Fence: kv.Compare{Key: claim, ModRevision: revision}, Clock: pace.Wall{}, Signals: state.NewSignals()}
 		_, err = contexts.Commit(t.Context(), appcontext.Pointer{Owner: "web"}, appcontext.Context{ID: appcontext.NewID(), Services: map[string][]string{hub: {"shop/web"}}})
 		require.NoError(t, err)
-		_, err = of.Index.Refresh(t.Context())
+		_, err = of.Index.Read(t.Context())
 		require.NoError(t, err)
 		seen := &hazy{}
 		of.SetWatches(seen, nil)
@@ -80,30 +80,32 @@ func TestAServiceOfWhichNothingWasKnownIsLookedAtAgain(t *testing.T) {
 // TestWhatANewContextAsksForIsKept although nobody asked for it when the contexts were read.
 func TestWhatANewContextAsksForIsKept(t *testing.T) {
 	t.Parallel()
-	store := kvtest.NewFake()
-	contexts := &moving{Store: appcontext.NewStore(store, time.Now)}
-	contexts.move = func() {
-		contexts.move = func() {}
-		_, err := contexts.Commit(t.Context(), appcontext.Pointer{Owner: "web"}, appcontext.Context{
-			ID: appcontext.NewID(), Services: map[string][]string{hub: {"shop/web"}},
-		})
+	synctest.Test(t, func(t *testing.T) {
+		store := kvtest.NewFake()
+		contexts := &moving{Store: appcontext.NewStore(store, time.Now)}
+		contexts.move = func() {
+			contexts.move = func() {}
+			_, err := contexts.Commit(t.Context(), appcontext.Pointer{Owner: "web"}, appcontext.Context{
+				ID: appcontext.NewID(), Services: map[string][]string{hub: {"shop/web"}},
+			})
+			require.NoError(t, err)
+		}
+		claim := "/signpost/workers/" + hub
+		_, revision, err := store.Txn(t.Context(), nil, kv.Put(claim, nil))
 		require.NoError(t, err)
-	}
-	claim := "/signpost/workers/" + hub
-	_, revision, err := store.Txn(t.Context(), nil, kv.Put(claim, nil))
-	require.NoError(t, err)
-	of := &state.Cluster{Name: hub, Index: index.New(contexts, func([]string) {}), Fence: kv.Compare{Key: claim, ModRevision: revision}}
-	o := New(of, observed.New(store), nil)
-	require.NoError(t, o.open(t.Context()))
-	require.NoError(t, o.writer.SetService(t.Context(), "shop", "web", address.Observation{Found: true}))
-	require.NoError(t, o.writer.SetService(t.Context(), "shop", "other", address.Observation{Found: true}))
-	add(o.turns.left, o.writer.Services())
-	require.NoError(t, o.forget(t.Context()))
-	seen := func(name string) *observed.Service {
-		found, err := observed.New(store).Service(t.Context(), address.Service{Cluster: hub, Namespace: "shop", Name: name})
-		require.NoError(t, err)
-		return found
-	}
-	require.NotNil(t, seen("web"))
-	require.Nil(t, seen("other"), "and the rest is forgotten")
+		of := &state.Cluster{Name: hub, Index: index.New(contexts, func([]string) {}), Fence: kv.Compare{Key: claim, ModRevision: revision}}
+		o := New(of, observed.New(store), nil)
+		require.NoError(t, o.open(t.Context()))
+		require.NoError(t, o.writer.SetService(t.Context(), "shop", "web", address.Observation{Found: true}))
+		require.NoError(t, o.writer.SetService(t.Context(), "shop", "other", address.Observation{Found: true}))
+		add(o.turns.left, o.writer.Services())
+		require.NoError(t, o.forget(t.Context()))
+		seen := func(name string) *observed.Service {
+			found, err := observed.New(store).Service(t.Context(), address.Service{Cluster: hub, Namespace: "shop", Name: name})
+			require.NoError(t, err)
+			return found
+		}
+		require.NotNil(t, seen("web"))
+		require.Nil(t, seen("other"), "and the rest is forgotten")
+	})
 }

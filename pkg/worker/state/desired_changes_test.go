@@ -131,7 +131,7 @@ func TestWhatIsWantedFollowsAnyChanges(t *testing.T) {
 			b.want(appcontext.Owner(fmt.Sprintf("o%d", random.IntN(5))), cluster, contents)
 		}
 		if random.IntN(10) == 0 {
-			_, err := b.index.Refresh(t.Context())
+			_, err := b.index.Read(t.Context())
 			require.NoError(t, err)
 		}
 		require.NoError(t, b.desired.Load(t.Context(), b.entries()))

@@ -12,19 +12,19 @@ import (
 )
 
 // tardy are contexts whose watch has stopped to tell, once before is called:
-// ahead of the next read of all pointers.
+// ahead of the next question whether any has moved.
 type tardy struct {
 	*appcontext.Store
 	before atomic.Pointer[func()]
 	silent atomic.Bool
 }
 
-func (c *tardy) Pointers(ctx context.Context) ([]appcontext.Pointer, int64, error) {
+func (c *tardy) Moved(ctx context.Context) (last, revision int64, err error) {
 	if before := c.before.Swap(nil); before != nil {
 		c.silent.Store(true)
 		(*before)()
 	}
-	return c.Store.Pointers(ctx)
+	return c.Store.Moved(ctx)
 }
 
 func (c *tardy) Watch(ctx context.Context, from int64) <-chan appcontext.Change {
@@ -57,8 +57,8 @@ func (impatient) After(d time.Duration) <-chan time.Time {
 }
 
 // TestWhatAReadFindsWakesWhomItConcerns: a step reads all pointers before it
-// deletes something, and what it finds may concern other clusters, or whoever
-// observes this one. The watch, which comes later, has no news then.
+// deletes something, if the watch does not tell of the last ones. What it finds may concern
+// other clusters, or whoever observes this one. The watch, which comes later, has no news then.
 func TestWhatAReadFindsWakesWhomItConcerns(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, hub, berlin)

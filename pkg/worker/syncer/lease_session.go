@@ -84,7 +84,7 @@ func newLeaseSession(ctx context.Context, w *Worker) (*leaseSession, error) {
 
 func (t *leaseSession) begin(ctx context.Context) error {
 	store := t.worker.options.KV
-	revision, err := t.index.Refresh(ctx)
+	revision, err := t.index.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (t *leaseSession) follow(ctx context.Context, change appcontext.Change) err
 	if !change.Lost {
 		return nil
 	}
-	_, err := t.index.Refresh(ctx)
+	_, err := t.index.Read(ctx)
 	return err
 }
 
