@@ -70,6 +70,7 @@ func TestAChangedAddressTouchesOneDNSEndpoint(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"/context/" + w.pointer(prod).ContextID + "/app/web/cluster/edge+hub/resource/" + changes[0].ID.Name + "+DNSEndpoint/",
 		"/signpost/current/touched/" + string(prod),
+		"/signpost/moved",
 	}, changed)
 	require.Equal(t, render.Selection{}, w.fold("shop/db"), "it is done")
 }

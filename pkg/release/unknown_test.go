@@ -76,6 +76,7 @@ func TestAnAddressRewritesTheDNSEndpointAlone(t *testing.T) {
 	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.Kind == "DNSEndpoint" })
 	require.ElementsMatch(t, []string{
 		"/signpost/current/touched/" + string(prod),
+		"/signpost/moved",
 		"/signpost/observed/edge+berlin/service/shop/web",
 		"/context/" + snap.Lifecycle.ContextID + "/app/web/cluster/edge+hub/resource/" + snap.Objects[at].Name + "+DNSEndpoint/",
 	}, changed)

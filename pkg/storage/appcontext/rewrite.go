@@ -90,7 +90,7 @@ func (r *rewriting) change(c bundle.Change) bool {
 func (r *rewriting) finish(cluster string) {
 	p := r.pointer
 	if r.lists {
-		r.put = nil // who is told looks at all of them
+		r.put = []string{resourcesKey(p.ContextID, r.app, cluster)} // who is told looks at all of them
 		after := make([]bundle.Object, len(r.objects))
 		for n, o := range r.objects {
 			after[n] = o.Object

@@ -19,7 +19,7 @@ import (
 // the owner has.
 type Touch struct {
 	Owner   Owner     `json:"-"`
-	Changed []string  `json:"changed,omitempty"` // where they are below the context, as in "app/web/cluster/edge+hub/resource/www+DNSEndpoint/"; none: any may have changed
+	Changed []string  `json:"changed,omitempty"` // where they are below the context, as in "app/web/cluster/edge+hub/resource/www+DNSEndpoint/", or without the last part: any there; none: any may have changed
 	Service string    `json:"service,omitempty"` // "namespace/name" of the one whose addresses they follow; none: it was something else
 	Cause   time.Time `json:"cause,omitzero"`    // UTC, when the observation was made that the change follows from; zero: not known
 	Seen    time.Time `json:"seen,omitzero"`     // UTC, when the controller took the observation up; zero: not known
@@ -52,6 +52,10 @@ func (p Pointer) After(t Touch) Pointer {
 	}
 	return p
 }
+
+// TouchedSince tells whether objects of the context may have changed since an earlier pointer of
+// its owner, by a touch that was read with this one.
+func (p Pointer) TouchedSince(earlier Pointer) bool { return p.touched > earlier.touched }
 
 const touchPrefix = pointerPrefix + "touched/"
 

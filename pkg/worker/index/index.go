@@ -5,6 +5,7 @@ package index
 import (
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -174,6 +175,9 @@ func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 		return
 	}
 	for _, cluster := range clustersOf(before) {
+		if known && samePart(before, p, cluster) {
+			continue
+		}
 		concerned[cluster] = true
 		x.move(cluster, move{p.Owner, differing(before.Services[cluster], p.Services[cluster])})
 		x.clusters[cluster].remove(before, cluster)
@@ -182,6 +186,9 @@ func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 		}
 	}
 	for _, cluster := range clustersOf(p) {
+		if known && samePart(before, p, cluster) {
+			continue
+		}
 		concerned[cluster] = true
 		x.move(cluster, move{p.Owner, differing(before.Services[cluster], p.Services[cluster])})
 		if x.clusters[cluster] == nil {
@@ -228,6 +235,17 @@ func (x *Index) touch(touch appcontext.Touch, concerned map[string]bool) {
 // samePointer tells whether the pointers say the same.
 func samePointer(a, b appcontext.Pointer) bool {
 	return a.ContextID == b.ContextID && a.Seq == b.Seq && a.Revision() == b.Revision()
+}
+
+// samePart tells whether a pointer is of the same context as the one before, and says the same of
+// a cluster. A context gains a cluster or an app while its objects are rewritten; the others
+// have nothing to do then.
+func samePart(before, p appcontext.Pointer, cluster string) bool {
+	samePlacement := func(a, b placement.Placement) bool { return a.Key() == b.Key() }
+	return before.ContextID == p.ContextID && before.Seq == p.Seq && before.Suspended == p.Suspended &&
+		reflect.DeepEqual(before.Verify, p.Verify) && !p.TouchedSince(before) &&
+		slices.Equal(before.Clusters[cluster], p.Clusters[cluster]) && slices.Equal(before.Services[cluster], p.Services[cluster]) &&
+		slices.EqualFunc(before.Placements[cluster], p.Placements[cluster], samePlacement)
 }
 
 // clustersOf lists the clusters that a pointer has objects, Services or

@@ -140,6 +140,45 @@ func TestARefreshReadsOneKey(t *testing.T) {
 	})
 }
 
+// TestAClusterThatAContextGainsConcernsNoOther: a group on n clusters gains them one by one, so that
+// each of them would be woken n times.
+func TestAClusterThatAContextGainsConcernsNoOther(t *testing.T) {
+	t.Parallel()
+	contexts := appcontext.NewStore(kvtest.NewFake(), time.Now)
+	object := func(cluster string) bundle.Object {
+		o, err := bundle.Parse(cluster, "web", []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"shop"}}`))
+		require.NoError(t, err)
+		return o
+	}
+	services := map[string][]string{hub: {"shop/web"}, berlin: {"shop/web"}}
+	p, err := contexts.Commit(t.Context(), appcontext.Pointer{Owner: "dig"}, appcontext.Context{ID: appcontext.NewID(), Services: services, Objects: bundle.Bundle{object(hub)}})
+	require.NoError(t, err)
+	var told [][]string
+	x := New(contexts, func(clusters []string) { told = append(told, clusters) })
+	revision, err := x.Read(t.Context())
+	require.NoError(t, err)
+	changes := contexts.Watch(t.Context(), revision+1)
+
+	o := object(berlin)
+	p, err = contexts.Rewrite(t.Context(), p, "web", berlin, []bundle.Change{{Action: bundle.Create, ID: o.ID, New: o.JSON}})
+	require.NoError(t, err)
+	x.Update(<-changes)
+	_, err = contexts.Suspend(t.Context(), p, true)
+	require.NoError(t, err)
+	x.Update(<-changes)
+	require.Equal(t, [][]string{{berlin, hub}, {berlin}, {berlin, hub}}, told, "read, gained and suspended")
+	require.True(t, x.Suspended([]string{"dig"}))
+
+	p, err = contexts.Current(t.Context(), "dig")
+	require.NoError(t, err)
+	change := bundle.Change{Action: bundle.Update, ID: o.ID, Old: o.JSON, New: object(berlin).JSON}
+	_, err = contexts.Rewrite(t.Context(), p, "web", berlin, []bundle.Change{change})
+	require.NoError(t, err)
+	_, err = x.Read(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{berlin, hub}, told[3], "nobody knows what a touch was about that was read, and not told")
+}
+
 func TestAnObjectIsSuspendedWithAllOfItsOwners(t *testing.T) {
 	t.Parallel()
 	x := New(nil, func([]string) {})
