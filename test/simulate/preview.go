@@ -368,15 +368,21 @@ func (w *world) checkStays(p intent.FailoverPreview, before map[given][]string) 
 	}
 }
 
-// checkHomes: a preview warns of a home that does not answer, because names move only when it does.
+// checkHomes: a preview warns of a home that does not answer, because names move only when it does. Of
+// a home of names that stay it warns because what their servers answer may be older.
 func (w *world) checkHomes(p intent.FailoverPreview) {
 	for _, name := range w.siteNames() {
-		moves := slices.ContainsFunc(p.Names, func(row intent.MovedName) bool { return row.Stays == "" && slices.Contains(row.Homes, name) })
-		warned := slices.ContainsFunc(p.Warnings, func(text string) bool {
-			return strings.Contains(text, name+", which cannot be reached")
-		})
-		if warned != (moves && w.sites[name].down) {
-			w.breaks("I6", "the preview has the warnings %q, and %s is down: %t", p.Warnings, name, w.sites[name].down)
+		has := func(stay bool) bool {
+			return slices.ContainsFunc(p.Names, func(row intent.MovedName) bool { return (row.Stays != "") == stay && slices.Contains(row.Homes, name) })
+		}
+		warned := func(of string) bool {
+			return slices.ContainsFunc(p.Warnings, func(text string) bool {
+				return strings.Contains(text, name+", which cannot be reached; "+of)
+			})
+		}
+		down := w.sites[name].down
+		if warned("they move") != (has(false) && down) || warned("their servers") != (has(true) && down) {
+			w.breaks("I6", "the preview has the warnings %q, and %s is down: %t", p.Warnings, name, down)
 		}
 	}
 }
