@@ -53,8 +53,8 @@ func (p Pointer) After(t Touch) Pointer {
 	return p
 }
 
-// TouchedSince tells whether objects of the context may have changed since an earlier pointer of
-// its owner, by a touch that was read with this one.
+// TouchedSince tells whether a touch that was read with this pointer is newer than that of an
+// earlier pointer of its owner.
 func (p Pointer) TouchedSince(earlier Pointer) bool { return p.touched > earlier.touched }
 
 const touchPrefix = pointerPrefix + "touched/"
