@@ -214,15 +214,15 @@ func (r *records) put(b testing.TB, handler http.Handler, request *http.Request)
 }
 
 // A validated write allocates little, in itself and beside kin-openapi's
-// stock middleware over the same handler.
+// stock middleware over the same handler, which neither logs nor counts.
 func TestAValidatedPutAllocatesLittle(t *testing.T) {
 	memory := kvtest.NewFake()
 	r := newRecords(t, etcd.New(memory), releases(etcd.New(memory), memory))
 	bare, own, stock := r.allocations(t, r.trusting()), r.allocations(t, r.validating(t)), r.allocations(t, stock(t, r.trusting()))
 	t.Logf("allocations: %.0f by the API, %.0f bare, %.0f with the stock middleware", own, bare, stock)
 	require.Less(t, own, 1.6*bare)
-	require.Less(t, own, 700.0)
-	require.Less(t, 2*(own-bare), stock-bare)
+	require.Less(t, own, 880.0)
+	require.Less(t, own, stock)
 }
 
 // allocations tells how often a handler allocates for one request.

@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -33,7 +34,7 @@ func groupOf(names, each int) plan.Group {
 	for first := 0; first < names; first += each {
 		binding := plan.Binding{
 			App: "web", Service: service(first), Namespace: "shop", Record: "lab", Scope: intent.Public,
-			Cluster: "edge+hub", Sources: edges(),
+			Cluster: "edge+hub", Sources: edges(), Prefix: state.KeyPrefix(lab()),
 		}
 		for n := first; n < min(first+each, names); n++ {
 			binding.Hosts = append(binding.Hosts, plan.Host{Name: hostname(n), TTL: 30})

@@ -198,6 +198,7 @@ func (all *InputCache) share(on *Inputs) {
 		*text = one(*text)
 	}
 	g.Clusters, g.Bindings = slices.Clone(g.Clusters), slices.Clone(g.Bindings)
+	on.hosts = make([][]alikeHosts, 0, len(g.Bindings))
 	for n := range g.Clusters {
 		g.Clusters[n].Name, g.Clusters[n].Directory = one(g.Clusters[n].Name), one(g.Clusters[n].Directory)
 	}
@@ -226,20 +227,16 @@ func join(hosts []plan.Host) []alikeHosts {
 	return slices.Clip(all)
 }
 
-// whole are the inputs with the hosts of their bindings, as they were before they were remembered.
-func (on *Inputs) whole() *Inputs {
-	out := *on
-	out.Group.Bindings, out.hosts = slices.Clone(on.Group.Bindings), nil
-	for n, joined := range on.hosts {
-		b := &out.Group.Bindings[n]
-		for _, alike := range joined {
-			for _, name := range alike.names {
-				alike.host.Name = name
-				b.Hosts = append(b.Hosts, alike.host)
-			}
+// named are the hosts that were joined.
+func named(joined []alikeHosts) []plan.Host {
+	var hosts []plan.Host
+	for _, alike := range joined {
+		for _, name := range alike.names {
+			alike.host.Name = name
+			hosts = append(hosts, alike.host)
 		}
 	}
-	return &out
+	return hosts
 }
 
 // followsServices tells whether any name has the addresses of a Service.
@@ -247,9 +244,22 @@ func followsServices(g plan.Group) bool {
 	return slices.ContainsFunc(g.Bindings, func(b plan.Binding) bool { return b.Service != "" })
 }
 
-func (all *InputCache) get(group intent.Path) *Inputs {
-	if on, known := all.of.Get(group); known {
-		return on.whole()
+// following are the inputs of a group with the bindings that follow one Service ("namespace/name") alone; nil: they are
+// not remembered, or nothing follows it. The cost does not grow with the group.
+func (all *InputCache) following(group intent.Path, service string) *Inputs {
+	kept, known := all.of.Get(group)
+	if !known {
+		return nil
 	}
-	return nil
+	out := *kept
+	out.Group.Bindings, out.bindings, out.hosts = nil, nil, nil
+	for _, n := range kept.follow(service) {
+		b := kept.Group.Bindings[n]
+		b.Hosts = named(kept.hosts[n])
+		out.Group.Bindings = append(out.Group.Bindings, b)
+	}
+	if len(out.Group.Bindings) == 0 {
+		return nil
+	}
+	return &out
 }

@@ -28,16 +28,16 @@ func TestInputsAreRememberedOfSoManyNamesOnly(t *testing.T) {
 	}
 	remembered := 0
 	for n := range 2 * mostInputs {
-		if cache.get(name(n)) != nil {
+		if cache.following(name(n), "shop/web") != nil {
 			remembered++
 		}
 	}
 	require.Equal(t, mostInputs, remembered)
-	require.Nil(t, cache.get(name(0)))
-	require.NotNil(t, cache.get(name(2*mostInputs-1)))
+	require.Nil(t, cache.following(name(0), "shop/web"))
+	require.NotNil(t, cache.following(name(2*mostInputs-1), "shop/web"))
 	keep(0)
-	require.Equal(t, []int{0}, cache.get(name(0)).follow("shop/web"), "it is remembered again after its next step")
-	require.Empty(t, cache.get(name(0)).follow("shop/other"))
+	require.NotNil(t, cache.following(name(0), "shop/web"), "it is remembered again after its next step")
+	require.Nil(t, cache.following(name(0), "shop/other"))
 }
 
 // TestTheInputsOfANameTakeLittle: there are those of very many names, which have nearly all texts in common.
@@ -64,7 +64,7 @@ func TestTheInputsOfANameTakeLittle(t *testing.T) {
 	each := (heap() - before) / mostInputs
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
-	require.Equal(t, []int{0}, cache.get("projects/shop/names/n000007.lab.example").follow("shop/web"))
+	require.NotNil(t, cache.following("projects/shop/names/n000007.lab.example", "shop/web"))
 }
 
 // TestTheInputsOfAGroupTakeLittle: what all its host names have in common is kept once, and is there again for each.
@@ -91,7 +91,10 @@ func TestTheInputsOfAGroupTakeLittle(t *testing.T) {
 	runtime.KeepAlive(release)
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
-	require.Equal(t, want, cache.get("projects/shop/g").Group)
+	api := want
+	want.Bindings, api.Bindings = want.Bindings[:1], want.Bindings[1:]
+	require.Equal(t, want, cache.following("projects/shop/g", "shop/web").Group)
+	require.Equal(t, api, cache.following("projects/shop/g", "shop/api").Group, "and no other host of the group")
 }
 
 // text is a text in memory of its own.

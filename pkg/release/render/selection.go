@@ -41,21 +41,21 @@ func (s *Renderer) ReconcileService(ctx context.Context, group intent.Path, serv
 }
 
 func (s *Renderer) trySelect(ctx context.Context, group intent.Path, service string) (Selection, error) {
-	on := s.Inputs.get(group)
-	if on == nil || len(on.follow(service)) == 0 { // another replica may know more
+	on := s.Inputs.following(group, service)
+	if on == nil { // another replica may know more
 		return Selection{Whole: true}, nil
 	}
 	if same, err := s.holds(ctx, on); err != nil || !same {
 		return Selection{Whole: true}, err
 	}
-	held, err := s.Contexts.Held(ctx, on.pointer.ContextID, on.places(service))
+	held, err := s.Contexts.Held(ctx, on.pointer.ContextID, on.places())
 	if err != nil {
 		return Selection{}, err
 	}
 	began := s.Now().UTC()
 	var read []kv.Compare
 	var latest time.Time
-	c, err := on.refill(ctx, service, held.Objects, s.noted(on, &read, &latest))
+	c, err := on.refill(ctx, held.Objects, s.noted(on, &read, &latest))
 	if err != nil {
 		return Selection{}, err
 	}
@@ -78,21 +78,19 @@ func (s *Renderer) trySelect(ctx context.Context, group intent.Path, service str
 // compared when it is written.
 const mostCompared = kv.MaxOps / 2
 
-// places are where the DNSEndpoints of a Service are.
-func (on *Inputs) places(service string) []appcontext.Place {
+// places are where the DNSEndpoints of the bindings are.
+func (on *Inputs) places() []appcontext.Place {
 	var out []appcontext.Place
-	for _, n := range on.follow(service) {
-		b := on.Group.Bindings[n]
+	for _, b := range on.Group.Bindings {
 		out = append(out, appcontext.Place{App: b.App, ID: endpoints.ID(on.Group, b)})
 	}
 	return out
 }
 
-// refill renders the bindings of one Service, as fill does those of the group.
-func (on *Inputs) refill(ctx context.Context, service string, before bundle.Bundle, look Sources) (Contents, error) {
+// refill renders the bindings of one Service, as Render does those of the group.
+func (on *Inputs) refill(ctx context.Context, before bundle.Bundle, look Sources) (Contents, error) {
 	c, now := Contents{services: map[string][]string{}}, &past{objects: before, group: on.Group}
-	for _, n := range on.follow(service) {
-		b := on.Group.Bindings[n]
+	for _, b := range on.Group.Bindings {
 		if err := c.choose(ctx, on.Group, b, on.Records[b.Record], on.Drained.Clusters, now, look); err != nil {
 			return c, err
 		}
