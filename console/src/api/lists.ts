@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { api, ask, Refusal, request } from './client'
-import { offeredBy, type Offered } from '../lib/services'
+import { caller, may } from './session'
+import { offeredBy, type Asked } from '../lib/services'
 import type { Cluster, GroupSummary, GroupSummaryPage, Provider, ServicePage } from './types'
 
 interface Page<T> {
@@ -29,6 +30,12 @@ interface Named {
 
 /** useProjects lists the projects that the caller may read, by name. */
 export const useProjects = () => useQuery({ queryKey: ['projects'], staleTime: 30_000, retry: false, queryFn: async ({ signal }) => (await all<Named>('/v2/projects', signal)).map((p) => p.metadata.name) })
+
+/** useOwnProjects lists the projects too, and those of them in which the caller may publish. */
+export function useOwnProjects() {
+  const projects = useProjects()
+  return { projects, mine: (projects.data ?? []).filter((p) => may(caller.value, 'editor', p)) }
+}
 
 /** useProviders lists the providers of a project. */
 export const useProviders = (project: string) =>
@@ -89,8 +96,8 @@ export const useClusters = (enabled = true) =>
 
 const mostAsked = 8 // clusters that are asked for their Services
 
-/** useServices lists the Services of the first clusters, in a namespace or all. It tells how many clusters were asked, whether there may be more, and whether the caller may list none. */
-export function useServices(clusters: string[], namespace: string): { offered: Offered[]; asked: number; more: boolean; silent: string[]; forbidden: boolean } {
+/** useServices lists the Services of the first clusters, in a namespace or all. */
+export function useServices(clusters: string[], namespace: string): Asked {
   const asked = clusters.slice(0, mostAsked)
   const pages = useQueries({
     queries: asked.map((cluster) => ({

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { DNSName, FleetItem, NameChange, Plan } from '../api/types'
-import { stepOf } from '../screens/plan'
-import { base64, clusterDraft, emptyCluster, emptyProvider, lines, ownErrors, providerDraft } from './draft'
+import { base64, clusterDraft, emptyCluster, emptyProvider, isClusterWhole, isProviderWhole, lines, ownErrors, parentOf, pathOf, providerDraft } from './draft'
 import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
-import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own } from './form'
+import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, publishCommand } from './form'
 import { effect, isAbove, limitOf, movesOf, percentOf, removals } from './plan'
+import { stepOf } from './step'
 import { clusterPath, inWords, withClusters } from './words'
 
 const change = (name: string, action: NameChange['action'], type = 'A', targets = ['192.0.2.1']): NameChange => ({ name, type, record: 'lab', action, targets })
@@ -60,6 +60,14 @@ describe('the form of a name', () => {
     expect(missing(emptyForm)).toEqual(['a project', 'a host name', 'a Service', 'clusters'])
     expect(missing({ ...emptyForm, project: 'p', name: 'a', kind: 'cname', cname: 'b' })).toEqual([])
   })
+  test('is a command too', () => {
+    const form = { ...emptyForm, project: 'p', name: 'A.example', service: 'web/front', clusters: ['dc/one', 'dc/two'], addresses: '192.0.2.1 192.0.2.2', cname: 'b.example', provider: 'lab', ttl: '60' }
+    const command = (change: Partial<typeof form>) => publishCommand({ ...form, ...change }, documentOf({ ...form, ...change }))
+    expect(command({})).toBe('signpost publish a.example --service web/front --clusters dc/one,dc/two --provider lab --ttl 60 --project p')
+    expect(command({ selector: 'region=eu tier=1', provider: '', ttl: '' })).toBe('signpost publish a.example --service web/front --selector region=eu,tier=1 --project p')
+    expect(command({ kind: 'addresses', provider: '', ttl: '' })).toBe('signpost publish a.example --address 192.0.2.1,192.0.2.2 --project p')
+    expect(command({ kind: 'cname', provider: '', ttl: '' })).toBe('signpost publish a.example --cname b.example --project p')
+  })
   test('puts faults beside their fields', () => {
     const errors = own([{ pointer: '/spec/addresses/1', detail: 'x' }, { pointer: 'projects/p/names/a#/spec/ttl', detail: 'y' }, { pointer: '', detail: 'z' }], 'projects/p/names/a')
     const faults = faultsOf(errors, ['/spec/addresses', '/spec/ttl'])
@@ -87,6 +95,16 @@ describe('other forms', () => {
   test('make a cluster', () => {
     expect(clusterDraft({ ...emptyCluster, provider: 'dc', name: 'one', kubeconfig: 'ü', labels: 'region=eu' })).toEqual({ resource: 'cluster-providers/dc/clusters', metadata: { name: 'one' }, spec: { kubeconfig: base64('ü'), uses: ['addresses'], labels: { region: 'eu' } } })
     expect(base64('ü')).toBe('w7w=')
+  })
+  test('are judged once they are whole', () => {
+    const provider = { ...emptyProvider, project: 'p', name: 'lab' }
+    expect([isProviderWhole(provider), isProviderWhole({ ...provider, project: '' }), isProviderWhole({ ...provider, name: ' ' }), isProviderWhole({ ...provider, provider: '' })]).toEqual([true, false, false, false])
+    const cluster = { ...emptyCluster, provider: 'dc', name: 'one', kubeconfig: 'x' }
+    expect([isClusterWhole(cluster), isClusterWhole({ ...cluster, reach: 'directory' }), isClusterWhole({ ...cluster, reach: 'directory', directory: 'd' }), isClusterWhole({ ...cluster, name: ' ' })]).toEqual([true, false, true, false])
+  })
+  test('know where a document and its parent will be', () => {
+    const cluster = { ...emptyCluster, provider: ' dc ', name: 'one' }
+    expect([pathOf(clusterDraft(cluster)), pathOf(parentOf(cluster))]).toEqual(['cluster-providers/dc/clusters/one', 'cluster-providers/dc'])
   })
   test('know the faults of their own document', () => expect(ownErrors({ errors: [{ pointer: '/documents/0/spec/x', detail: '' }, { pointer: '/documents/0', detail: '' }] }).map((e) => e.pointer)).toEqual(['/spec/x', '']))
 })

@@ -8,6 +8,9 @@ export interface Draft {
   spec: Record<string, unknown>
 }
 
+/** pathOf is where a draft will be stored. */
+export const pathOf = ({ resource, metadata }: Draft) => `${resource}/${metadata.name}`
+
 /** ownErrors are the faults of a draft's first document, with pointers into that. */
 export function ownErrors(plan: Pick<DraftPlan, 'errors'>): FieldError[] {
   return plan.errors.map((e) => ({ ...e, pointer: e.pointer.replace(/^\/documents\/0(?=\/|$)/, '') }))
@@ -42,6 +45,9 @@ export interface ProviderInput {
 }
 
 export const emptyProvider: ProviderInput = { project: '', name: '', provider: 'coredns', domains: '', policy: 'sync', home: '', parameters: '', environment: '', secrets: '', servers: '' }
+
+/** isProviderWhole tells whether what is typed can be judged. */
+export const isProviderWhole = (input: ProviderInput) => Boolean(input.project && input.name.trim() && input.provider.trim())
 
 const list = (text: string) => text.split(/[\s,]+/).filter(Boolean)
 
@@ -86,6 +92,12 @@ export interface ClusterInput {
 }
 
 export const emptyCluster: ClusterInput = { provider: '', name: '', reach: 'kubeconfig', kubeconfig: '', directory: '', uses: ['addresses'], labels: '' }
+
+/** isClusterWhole tells whether what is typed can be judged. */
+export const isClusterWhole = (input: ClusterInput) => Boolean(input.provider.trim() && input.name.trim() && (input.reach === 'kubeconfig' ? input.kubeconfig.trim() : input.directory.trim()))
+
+/** parentOf is the document of a cluster's provider, which may not exist yet. */
+export const parentOf = (input: ClusterInput): Draft => ({ resource: 'cluster-providers', metadata: { name: input.provider.trim() }, spec: {} })
 
 /** clusterDraft is the document of a cluster. */
 export function clusterDraft(input: ClusterInput): Draft {

@@ -1,4 +1,5 @@
 import type { DNSName, DNSNameSpec, FieldError } from '../api/types'
+import { cli } from './commands'
 import { pairs } from './text'
 
 /** NameForm is what a user types to publish a name. */
@@ -104,11 +105,39 @@ export const isStrange = (project: string, known: string[] | undefined) => proje
 /** own shortens pointers into a document of the store to those into the body, if it is that document. */
 export const own = (errors: FieldError[], path: string): FieldError[] => errors.map((e) => (e.pointer.startsWith(`${path}#`) ? { ...e, pointer: e.pointer.slice(path.length + 1) } : e))
 
+/** Faults are those of fields, by the beginning of their pointers, and others. */
+export interface Faults {
+  of: (field: string) => string[]
+  others: FieldError[]
+}
+
+/** Typing is what a user types into a form, with what is wrong with it. */
+export interface Typing<Form> {
+  form: Form
+  set: (change: Partial<Form>) => void
+  faults: Faults
+}
+
 /** faultsOf divides faults into those of fields, by the beginning of their pointers, and others. */
-export function faultsOf(errors: FieldError[], fields: string[]): { of: (field: string) => string[]; others: FieldError[] } {
+export function faultsOf(errors: FieldError[], fields: string[]): Faults {
   const fits = (e: FieldError, field: string) => e.pointer === field || e.pointer.startsWith(`${field}/`)
   return {
     of: (field) => errors.filter((e) => fits(e, field)).map((e) => e.detail),
     others: errors.filter((e) => !fields.some((field) => fits(e, field))),
   }
+}
+
+/** publishCommand publishes the document of a form. */
+export function publishCommand(form: NameForm, { metadata, spec }: DNSName): string {
+  return cli(
+    'publish',
+    metadata.name,
+    ...(form.kind === 'service' ? ['--service', spec.service ?? ''] : form.kind === 'cname' ? ['--cname', spec.cname ?? ''] : ['--address', (spec.addresses ?? []).join(',')]),
+    ...(Array.isArray(spec.clusters) && spec.clusters.length > 0 ? ['--clusters', spec.clusters.join(',')] : []),
+    ...(form.kind === 'service' && form.selector ? ['--selector', words(form.selector).join(',')] : []),
+    ...(spec.provider ? ['--provider', spec.provider] : []),
+    ...(spec.ttl ? ['--ttl', String(spec.ttl)] : []),
+    '--project',
+    form.project,
+  )
 }

@@ -3,10 +3,10 @@ import { parse as parseEvents, pause } from '../api/events'
 import { choose } from '../api/oidc'
 import { may } from '../api/session'
 import type { NameOwner, NameStatus } from '../api/types'
-import { pattern, question } from '../screens/names'
 import { chainOf, layout } from './chain'
 import { cli, curl, kindOf, ownerWord, quote } from './commands'
 import { link, parse } from './route'
+import { findCommand, isPattern, pattern, question } from './search'
 import { clip, counted, visible } from './text'
 import { ago, duration } from './time'
 import { verdict } from './verdict'
@@ -60,6 +60,8 @@ describe('the search', () => {
     expect(pattern('*.shop.example')).toBe('*.shop.example')
     expect(pattern('')).toBeUndefined()
   })
+  test('knows what no host name can have', () => expect(['*shop*', '*a b*', 'ü.example', ''].map(isPattern)).toEqual([true, false, false, true]))
+  test('is a command too', () => expect(findCommand({ name: '*shop*', project: 'shop', published: 'False', sort: 'worst' })).toBe("signpost find '*shop*' --project shop --published False --worst"))
   test('asks for the worst first', () => expect(question({ q: 'x', project: 'shop', provider: '', cluster: '', state: '', published: 'False', verified: '', sort: '' })).toEqual({ name: '*x*', project: 'shop', published: 'False', sort: 'worst' }))
 })
 

@@ -40,3 +40,22 @@ export const labelOf = ({ clusters, targets }: Offered) => `in ${clusters.join('
 
 /** namespaceOf is the namespace of what is typed, once it is whole. */
 export const namespaceOf = (typed: string) => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?)\//.exec(typed.trim())?.[1] ?? ''
+
+/** Asked is what clusters said of their Services: how many were asked, whether there may be more, which did not say, and whether the caller may list none. */
+export interface Asked {
+  offered: Offered[]
+  asked: number
+  more: boolean
+  silent: string[]
+  forbidden: boolean
+}
+
+/** serviceHint says what to type for a Service, and which of all clusters could not help. */
+export function serviceHint({ offered, asked, more, silent, forbidden }: Asked, all: number): string {
+  const from = offered.length > 0 ? `; ${offered.length.toLocaleString('en')} to choose from${more ? ', and more: type a namespace and /' : ''}` : ''
+  const hint = `As namespace/name${from}.`
+  if (forbidden) return `${hint} Your role does not let you list the Services of these clusters, so type the name.`
+  if (silent.length === 0) return hint
+  if (offered.length === 0) return `${hint} None of the ${asked < all ? `first ${asked} ` : ''}clusters lists its Services now, so type the name.`
+  return `${hint} ${silent.length > 3 ? `${silent.length} of the ${asked} clusters asked` : silent.join(', ')} cannot list Services now.`
+}

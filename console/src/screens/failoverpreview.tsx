@@ -24,63 +24,111 @@ interface PreviewProps {
   look: (override: string) => void
 }
 
+/** counted says how many of a preview's names are left so; without all rows, only the server has counted, and that each type. */
+const counted = ({ names, namesLeftOut }: Preview, left: Moved['left'], records: number) => plural(namesLeftOut ? records : namesOf(names, left), namesLeftOut ? 'record' : 'name')
+
 /** PreviewView is what a failover or its undoing would do, and the button that does it. */
 export function PreviewView({ preview, busy, error, label, override, confirm, look }: PreviewProps) {
-  const { counts } = preview
-  const rules = rulesOf(preview.refusals)
   const forced = isForced(preview.refusals)
-  const overrides = rules.length > 0 && may(caller.value, 'admin')
   const [sure, setSure] = useState(false)
   const [knows, setKnows] = useState(false)
-  const whole = !preview.namesLeftOut // else only the server has counted, and that each type
-  const names = (left: Moved['left'], n: number) => plural(whole ? namesOf(preview.names, left) : n, whole ? 'name' : 'record')
-  const moving = movesWord(preview)
-  const dark = counts.unhealthy > 0
+  const dark = preview.counts.unhealthy > 0
   return (
     <div class="card" role="region" aria-label="Preview">
       <h2>Preview</h2>
+      <Summary preview={preview} />
+      {preview.refusals.length > 0 && <Refusals preview={preview} sure={sure} setSure={setSure} look={look} />}
+      <Cautions preview={preview} override={override} />
+      <Moves names={preview.names} left={preview.namesLeftOut} followed={false} unreachable={preview.unreachable} />
+      {dark && !error && (
+        <label class="check warn">
+          <input type="checkbox" checked={knows} onChange={(e) => setKnows(e.currentTarget.checked)} />
+          <span>I know that {counted(preview, 'unhealthy', preview.counts.unhealthy)} will be left with clusters that are unhealthy or cannot be reached.</span>
+        </label>
+      )}
+      {error ? (
+        <Fault acted error={error}>
+          <button type="button" onClick={() => look(override)}>
+            Preview again
+          </button>
+        </Fault>
+      ) : (
+        (preview.refusals.length === 0 || sure) && (
+          <div class="bar">
+            <button type="button" class={forced || dark ? 'danger' : 'primary'} disabled={busy || (dark && !knows) || preview.drain.length + preview.undrain.length === 0} onClick={() => confirm(forced)}>
+              {label}{forced ? ' by force' : ''}: {movesWord(preview)}
+            </button>
+            <span class="muted small">{promise}</span>
+          </div>
+        )
+      )}
+    </div>
+  )
+}
+
+/** Summary says which clusters are drained, and how many names move and with what they are left. */
+function Summary({ preview }: { preview: Preview }) {
+  const { counts } = preview
+  return (
+    <>
       <p>
         {preview.drain.length > 0 && <>Drains {pathsOf(preview.drain)}. </>}
         {preview.undrain.length > 0 && <>Undrains {pathsOf(preview.undrain)}. </>}
         {preview.unchanged.length > 0 && <>Already so: {pathsOf(preview.unchanged)}. </>}
-        <b>{sentence(moving)}.</b> {preview.cachesFor && <>Caches may hold old answers for {duration(preview.cachesFor)} more.</>}
+        <b>{sentence(movesWord(preview))}.</b> {preview.cachesFor && <>Caches may hold old answers for {duration(preview.cachesFor)} more.</>}
       </p>
       <p class="picks">
-        {counts.none > 0 && <Badge tone="bad">{names('none', counts.none)} left without an address</Badge>}
-        {dark && <Badge tone="bad">{names('unhealthy', counts.unhealthy)} left with unhealthy or unreachable clusters only</Badge>}
-        {counts.one > 0 && <Badge tone="note">{names('one', counts.one)} left with one address</Badge>}
-        {counts.stay > 0 && <Badge tone="note">{plural(whole ? new Set(preview.names.filter((m) => m.stays).map((m) => m.name)).size : counts.stay, 'name')} cannot move now</Badge>}
+        {counts.none > 0 && <Badge tone="bad">{counted(preview, 'none', counts.none)} left without an address</Badge>}
+        {counts.unhealthy > 0 && <Badge tone="bad">{counted(preview, 'unhealthy', counts.unhealthy)} left with unhealthy or unreachable clusters only</Badge>}
+        {counts.one > 0 && <Badge tone="note">{counted(preview, 'one', counts.one)} left with one address</Badge>}
+        {counts.stay > 0 && <Badge tone="note">{plural(preview.namesLeftOut ? counts.stay : new Set(preview.names.filter((m) => m.stays).map((m) => m.name)).size, 'name')} cannot move now</Badge>}
       </p>
       {keptWord(counts) && <p>{keptWord(counts)}</p>}
       {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">No answer changes: each address of these clusters also comes from another cluster, or no public name uses it.</p>}
-      {preview.refusals.length > 0 && (
-        <div class="fault" role="alert">
-          <p class="strong">{forced ? 'It is refused, unless you force it.' : 'It is refused.'}</p>
-          <ul>
-            {preview.refusals.map((r, i) => (
-              <li key={i}>
-                <Told>{r.detail}</Told>.{' '}
-                <span class="muted">
-                  To do it all the same, <Told>{allowOf(r, { button: overrides, box: forced })}</Told>.
-                </span>
-              </li>
-            ))}
-          </ul>
-          {overrides && (
-            <p>
-              <button type="button" onClick={() => look(rules.join(','))}>
-                Preview without {rules.length === 1 ? 'the rule' : 'the rules'} {rules.join(' and ')}
-              </button>
-            </p>
-          )}
-          {forced && (
-            <label class="check">
-              <input type="checkbox" checked={sure} onChange={(e) => setSure(e.currentTarget.checked)} />
-              <span>I want it all the same: {counts.none > 0 ? `${names('none', counts.none)} will have no address` : 'no cluster will be left'}.</span>
-            </label>
-          )}
-        </div>
+    </>
+  )
+}
+
+/** Refusals are the safety rules in the way, and how to do it all the same. */
+function Refusals({ preview, sure, setSure, look }: Pick<PreviewProps, 'preview' | 'look'> & { sure: boolean; setSure: (sure: boolean) => void }) {
+  const { counts, refusals } = preview
+  const rules = rulesOf(refusals)
+  const forced = isForced(refusals)
+  const overrides = rules.length > 0 && may(caller.value, 'admin')
+  return (
+    <div class="fault" role="alert">
+      <p class="strong">{forced ? 'It is refused, unless you force it.' : 'It is refused.'}</p>
+      <ul>
+        {refusals.map((r, i) => (
+          <li key={i}>
+            <Told>{r.detail}</Told>.{' '}
+            <span class="muted">
+              To do it all the same, <Told>{allowOf(r, { button: overrides, box: forced })}</Told>.
+            </span>
+          </li>
+        ))}
+      </ul>
+      {overrides && (
+        <p>
+          <button type="button" onClick={() => look(rules.join(','))}>
+            Preview without {rules.length === 1 ? 'the rule' : 'the rules'} {rules.join(' and ')}
+          </button>
+        </p>
       )}
+      {forced && (
+        <label class="check">
+          <input type="checkbox" checked={sure} onChange={(e) => setSure(e.currentTarget.checked)} />
+          <span>I want it all the same: {counts.none > 0 ? `${counted(preview, 'none', counts.none)} will have no address` : 'no cluster will be left'}.</span>
+        </label>
+      )}
+    </div>
+  )
+}
+
+/** Cautions are clusters that cannot be reached, rules that are overridden, and warnings. */
+function Cautions({ preview, override }: Pick<PreviewProps, 'preview' | 'override'>) {
+  return (
+    <>
       {preview.unreachable && (
         <div class="fault" role="alert">
           <p class="strong">Names would have addresses of clusters that cannot be reached now.</p>
@@ -99,29 +147,6 @@ export function PreviewView({ preview, busy, error, label, override, confirm, lo
           <Told>{w}</Told>
         </p>
       ))}
-      <Moves names={preview.names} left={preview.namesLeftOut} followed={false} unreachable={preview.unreachable} />
-      {dark && !error && (
-        <label class="check warn">
-          <input type="checkbox" checked={knows} onChange={(e) => setKnows(e.currentTarget.checked)} />
-          <span>I know that {names('unhealthy', counts.unhealthy)} will be left with clusters that are unhealthy or cannot be reached.</span>
-        </label>
-      )}
-      {error ? (
-        <Fault acted error={error}>
-          <button type="button" onClick={() => look(override)}>
-            Preview again
-          </button>
-        </Fault>
-      ) : (
-        (preview.refusals.length === 0 || sure) && (
-          <div class="bar">
-            <button type="button" class={forced || dark ? 'danger' : 'primary'} disabled={busy || (dark && !knows) || preview.drain.length + preview.undrain.length === 0} onClick={() => confirm(forced)}>
-              {label}{forced ? ' by force' : ''}: {moving}
-            </button>
-            <span class="muted small">{promise}</span>
-          </div>
-        )
-      )}
-    </div>
+    </>
   )
 }

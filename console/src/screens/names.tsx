@@ -2,40 +2,20 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { api, ask } from '../api/client'
 import { caller, may } from '../api/session'
-import { cli, curl } from '../lib/commands'
+import { curl } from '../lib/commands'
 import { go, link, route } from '../lib/route'
+import { findCommand, isCluster, isPattern, keys, question, type Filters } from '../lib/search'
 import { counted } from '../lib/text'
 import { Copy, Empty, Fault, Loading, useDelayed } from '../ui/basics'
 import { NamesTabs } from '../ui/subject'
 import { List } from './nameslist'
 
-type Filters = Record<'q' | 'project' | 'provider' | 'cluster' | 'state' | 'published' | 'verified' | 'sort', string>
-const keys: (keyof Filters)[] = ['q', 'project', 'provider', 'cluster', 'state', 'published', 'verified', 'sort']
 const first = 60 // the rows of a screen: a search is answered by as little as possible
 const page = 200
 const pause = 40 // milliseconds between keys that still are one search
 
-/** pattern is what a user types as the server wants it: without a star, any name that has the text. */
-export function pattern(typed: string): string | undefined {
-  const text = typed.trim().toLowerCase().replace(/\.$/, '')
-  if (!text) return undefined
-  return text.includes('*') ? text : `*${text}*`
-}
-
-/** isCluster tells whether a text is a cluster, as provider/cluster. */
-const isCluster = (text: string) => /^[\w.-]+\/[\w.-]+$/.test(text)
-
-/** question is what the server is asked. */
-export function question(f: Filters) {
-  const name = pattern(f.q)
-  const given: Record<string, string> = {}
-  for (const key of keys) if (key !== 'q' && f[key] && (key !== 'cluster' || isCluster(f[key]))) given[key] = f[key]
-  return { ...(name ? { name } : {}), ...given, sort: f.sort || 'worst' } as Record<string, string>
-}
-
-const badPattern = /[^a-z0-9._*-]/
-
-export function NamesScreen() {
+/** useFilters are the filters in the address, what is typed of a host name, and what has been for a while. */
+function useFilters() {
   const q = route.value.query
   const filters = Object.fromEntries(keys.map((key) => [key, q.get(key) ?? ''])) as Filters
   const [typed, setTyped] = useState(filters.q)
@@ -53,11 +33,14 @@ export function NamesScreen() {
   useEffect(() => {
     if (searched !== filters.q) set({ q: searched })
   }, [searched])
-  const asked = question({ ...filters, q: searched })
-  const wrong = asked['name'] && badPattern.test(asked['name'])
+  return { filters, set, typed, setTyped, searched }
+}
+
+/** useFound reads the names that the server finds, a page of them. */
+function useFound(asked: Record<string, string>, enabled: boolean) {
   const found = useInfiniteQuery({
     queryKey: ['names', asked],
-    enabled: !wrong,
+    enabled,
     initialPageParam: '',
     placeholderData: keepPreviousData,
     queryFn: ({ pageParam, signal }) =>
@@ -66,9 +49,14 @@ export function NamesScreen() {
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) < 3 ? 10_000 : false),
   })
   const rows = useMemo(() => found.data?.pages.flatMap((p) => p.items) ?? [], [found.data])
-  const { total, hosts } = found.data?.pages[0] ?? { total: 0, hosts: 0 }
-  const filtered = keys.some((key) => key !== 'sort' && filters[key])
-  const command = ['name', 'project', 'provider', 'cluster', 'state', 'published', 'verified'].flatMap((key) => (asked[key] ? (key === 'name' ? [asked[key]] : [`--${key}`, asked[key]]) : []))
+  return { found, rows, ...(found.data?.pages[0] ?? { total: 0, hosts: 0 }) }
+}
+
+export function NamesScreen() {
+  const { filters, set, typed, setTyped, searched } = useFilters()
+  const asked = question({ ...filters, q: searched })
+  const wrong = !isPattern(asked['name'] ?? '')
+  const { found, rows, total, hosts } = useFound(asked, !wrong)
   return (
     <>
       <div class="bar">
@@ -76,7 +64,7 @@ export function NamesScreen() {
         <span class="muted" role="status" aria-live="polite">
           {found.data ? counted(hosts, total) : ''}
         </span>
-        <Copy curl={curl('GET', `/v2/names?${new URLSearchParams(asked)}`)} cli={cli('find', ...command, asked['sort'] === 'worst' && '--worst')} />
+        <Copy curl={curl('GET', `/v2/names?${new URLSearchParams(asked)}`)} cli={findCommand(asked)} />
         {may(caller.value, 'editor', '*') && (
           <a class="button primary" href={link(['publish'])}>
             Publish a name
@@ -87,7 +75,7 @@ export function NamesScreen() {
       <form class="filters" role="search" aria-label="Names" onSubmit={(e) => e.preventDefault()}>
         <label class="grow">
           <span>Host name</span>
-          <input id="search" type="search" value={typed} autocomplete="off" spellcheck={false} placeholder="shop, or *.shop.example" aria-invalid={Boolean(wrong)} onInput={(e) => setTyped(e.currentTarget.value)} />
+          <input id="search" type="search" value={typed} autocomplete="off" spellcheck={false} placeholder="shop, or *.shop.example" aria-invalid={wrong} onInput={(e) => setTyped(e.currentTarget.value)} />
         </label>
         <Others filters={filters} set={set} />
       </form>
@@ -99,7 +87,7 @@ export function NamesScreen() {
       ) : !found.data ? (
         <Loading what="names" />
       ) : rows.length === 0 ? (
-        <Nothing filtered={filtered} />
+        <Nothing filtered={keys.some((key) => key !== 'sort' && filters[key])} />
       ) : (
         <List rows={rows} total={total} more={() => found.hasNextPage && !found.isFetchingNextPage && void found.fetchNextPage()} />
       )}

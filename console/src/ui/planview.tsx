@@ -27,9 +27,33 @@ export const promise = 'Only what you see here is done. If anything has changed 
 
 /** PlanView shows what stands in the way of a plan, then what it does to names, then why, and objects. The children say why. */
 export function PlanView({ plan, project, children }: { plan: Plan; project: string; children?: ComponentChildren }) {
-  const moves = movesOf(plan)
-  const [all, setAll] = useState(false)
-  const shown = all ? moves : moves.slice(0, 200)
+  return (
+    <>
+      <Obstacles plan={plan} />
+      <Names plan={plan} />
+      {plan.warnings.length > 0 && (
+        <div class="notice">
+          <p class="strong">{plural(plan.warnings.length, 'warning')}</p>
+          <ul>
+            {plan.warnings.map((w, i) => (
+              <li key={i}>
+                <Told>{w}</Told>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {removals(plan).map((r) => (
+        <Meter key={r.provider} removal={r} project={project} />
+      ))}
+      {children}
+      <Objects plan={plan} />
+    </>
+  )
+}
+
+/** Obstacles are the errors of a plan, and Services that no cluster has. */
+function Obstacles({ plan }: { plan: Plan }) {
   return (
     <>
       {plan.errors.length > 0 && (
@@ -52,60 +76,60 @@ export function PlanView({ plan, project, children }: { plan: Plan; project: str
           <p>It gives no address. The name is answered once a cluster has the Service. Look at namespace and name, and at the clusters.</p>
         </div>
       )}
-      <Section title={moves.length > 0 ? `Host names that change: ${hostsOf(moves, plan.names)} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
-        {moves.length === 0 ? (
-          <p class="muted">No name changes in DNS.</p>
-        ) : (
-          <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'How soon, at most']}>
-            {shown.map((change, i) => (
-              <tr key={i}>
-                <td>
-                  <Action action={change.action} />
-                </td>
-                <td class="strong">
-                  <Text>{change.name}</Text>
-                </td>
-                <td>{change.type}</td>
-                <td class="mono">
-                  <Targets all={change.before ?? []} />
-                </td>
-                <td class="mono">
-                  <Targets all={change.action === 'delete' ? [] : change.targets} />
-                  {ttlMove(change) && <div class="small">{ttlMove(change)}</div>}
-                </td>
-                <td>{change.record}</td>
-                <td class="small">
-                  <Soon change={change} />
-                </td>
-              </tr>
-            ))}
-          </Table>
-        )}
-        {moves.length > hostsOf(moves, plan.names) && <p class="muted small">A host name has a row for each type and provider: {plural(moves.length, 'row')}.</p>}
-        {shown.length < moves.length && (
-          <button type="button" class="quiet" onClick={() => setAll(true)}>
-            Show all {plural(moves.length, 'row')}
-          </button>
-        )}
-      </Section>
-      {plan.warnings.length > 0 && (
-        <div class="notice">
-          <p class="strong">{plural(plan.warnings.length, 'warning')}</p>
-          <ul>
-            {plan.warnings.map((w, i) => (
-              <li key={i}>
-                <Told>{w}</Told>
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      {removals(plan).map((r) => (
-        <Meter key={r.provider} removal={r} project={project} />
-      ))}
-      {children}
-      <Objects plan={plan} />
     </>
+  )
+}
+
+/** Names are those that a plan changes. */
+function Names({ plan }: { plan: Plan }) {
+  const moves = movesOf(plan)
+  const hosts = hostsOf(moves, plan.names)
+  const [all, setAll] = useState(false)
+  const shown = all ? moves : moves.slice(0, 200)
+  return (
+    <Section title={moves.length > 0 ? `Host names that change: ${hosts} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
+      {moves.length === 0 ? (
+        <p class="muted">No name changes in DNS.</p>
+      ) : (
+        <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'How soon, at most']}>
+          {shown.map((change, i) => (
+            <Move key={i} change={change} />
+          ))}
+        </Table>
+      )}
+      {moves.length > hosts && <p class="muted small">A host name has a row for each type and provider: {plural(moves.length, 'row')}.</p>}
+      {shown.length < moves.length && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          Show all {plural(moves.length, 'row')}
+        </button>
+      )}
+    </Section>
+  )
+}
+
+/** Move is the row of a name that changes. */
+function Move({ change }: { change: NameChange }) {
+  return (
+    <tr>
+      <td>
+        <Action action={change.action} />
+      </td>
+      <td class="strong">
+        <Text>{change.name}</Text>
+      </td>
+      <td>{change.type}</td>
+      <td class="mono">
+        <Targets all={change.before ?? []} />
+      </td>
+      <td class="mono">
+        <Targets all={change.action === 'delete' ? [] : change.targets} />
+        {ttlMove(change) && <div class="small">{ttlMove(change)}</div>}
+      </td>
+      <td>{change.record}</td>
+      <td class="small">
+        <Soon change={change} />
+      </td>
+    </tr>
   )
 }
 

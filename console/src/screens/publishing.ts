@@ -1,0 +1,55 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'preact/hooks'
+import { Refusal, request, requestWhole } from '../api/client'
+import type { DNSName, Plan } from '../api/types'
+import { documentOf, faultsOf, own, type NameForm } from '../lib/form'
+import { dropForm } from '../lib/kept'
+import { useDelayed } from '../ui/basics'
+
+const fields = ['/metadata/name', '/spec/service', '/spec/clusters', '/spec/addresses', '/spec/cname', '/spec/provider', '/spec/ttl', '/spec/routing']
+
+/** Asked is what a form asks for. */
+interface Asked {
+  stored: DNSName | undefined // as it is now
+  from: DNSName | undefined // which has what the form does not show
+  lacking: (late: NameForm) => string[] // what is needed before there is a plan
+  waits: boolean
+}
+
+/** usePublishing plans what is typed, and publishes by this plan. late is what has been typed for a while. */
+export function usePublishing(form: NameForm, { stored, from, lacking, waits }: Asked) {
+  const client = useQueryClient()
+  const late = useDelayed(form, 350)
+  const [published, setPublished] = useState<{ project: string; host: string }>()
+  const lacks = lacking(late)
+  const document = documentOf(late, from)
+  const path = `/v2/projects/${encodeURIComponent(late.project)}/names/${encodeURIComponent(document.metadata.name)}`
+  const write: { body: DNSName; headers: Record<string, string> } = { body: document, headers: stored ? { 'If-Match': `"${stored.metadata.revision}"` } : {} }
+  const plan = useQuery({
+    queryKey: ['dry', path, document],
+    enabled: lacks.length === 0 && !published && !waits,
+    retry: (n, error) => n < 5 && error instanceof Refusal && [0, 429, 503].includes(error.status),
+    meta: { live: false },
+    staleTime: 10_000,
+    gcTime: 0,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => request<Plan>('PUT', path, { query: { dryRun: 'true' }, ...write, signal }),
+  })
+  const publish = useMutation({
+    mutationFn: (token: string) => requestWhole<DNSName>('PUT', path, { query: { confirm: token }, ...write }),
+    onSuccess: () => {
+      dropForm()
+      setPublished({ project: late.project, host: document.metadata.name })
+      void client.invalidateQueries()
+    },
+  })
+  useEffect(() => publish.reset(), [late])
+  const refusal = publish.error ?? plan.error
+  const errors = refusal instanceof Refusal ? [...refusal.errors, ...(refusal.plan?.errors ?? [])] : (plan.data?.errors ?? [])
+  const faults = faultsOf(lacks.length === 0 ? own(errors, `projects/${late.project}/names/${document.metadata.name}`) : [], fields)
+  const settled = form === late && !plan.isFetching && !plan.isPlaceholderData
+  const ready = lacks.length === 0 && settled && plan.data?.errors.length === 0 && !plan.error ? plan.data : undefined
+  return { late, lacks, document, path, plan: plan.data, publish, refusal, errors, faults, settled, ready, published, restart: () => setPublished(undefined) }
+}
+
+export type Publishing = ReturnType<typeof usePublishing>
