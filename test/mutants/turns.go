@@ -29,5 +29,17 @@ func inTurns() []bugs.Bug {
 			Text:        "slices.Concat(c.before.leads(), c.after.leads())",
 			Replacement: "slices.Concat(c.after.leads(), nil)",
 		},
+		{
+			Name: "older pointers", File: "pkg/worker/index/index.go",
+			Breaks:      "a worker deletes something before its watch has told of the last pointers",
+			Text:        "	if x.await(waiting, last) {\n",
+			Replacement: "	if x.await(waiting, 0) {\n",
+		},
+		{
+			Name: "touch behind", File: "pkg/worker/index/index.go",
+			Breaks:      "a changed object is not told of that has a later pointer in its batch",
+			Text:        "touches[0].Revision() < p.Revision()",
+			Replacement: "touches[0].Revision() > p.Revision()",
+		},
 	}
 }

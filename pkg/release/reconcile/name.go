@@ -25,6 +25,7 @@ func (s *Reconciler) forgetName(ctx context.Context, name intent.Path, is state.
 	if err != nil {
 		return err
 	}
+	s.Wakeups.Expect(name, 0) // a lifecycle that comes again has small revisions
 	for _, past := range l.Kept() {
 		if err := s.DropRelease(ctx, past.ContextID); err != nil {
 			return err
@@ -44,6 +45,7 @@ func (s *Reconciler) forgetLate(ctx context.Context, on *step) (gone bool, err e
 		return false, err
 	}
 	err = s.Documents.Delete(ctx, state.LifecyclePath(on.group), intent.IfRevision(l.Revision))
+	s.Wakeups.Expect(on.group, 0)
 	return err == nil || intent.CodeOf(err) == intent.NotFound, err
 }
 

@@ -126,7 +126,7 @@ type KV interface {
 
 	// Watch delivers changes below prefix from a revision on (inclusive; 0
 	// for now). The channel closes when ctx ends; connection losses are
-	// bridged. The events of one transaction arrive in one batch.
+	// bridged. The events of one transaction arrive in one batch, perhaps with those of others.
 	Watch(ctx context.Context, prefix string, from int64) <-chan Batch
 
 	// Lease opens a lease of about ttlSeconds that is kept alive until ctx

@@ -28,8 +28,12 @@ func (h *History) Prune(ctx context.Context) error {
 	options := intent.ListOptions{Collection: intent.NameHistoryCollection, Limit: batch, Bytes: intent.PageBytes}
 	err := intent.Each(ctx, h.Documents, options, func(doc intent.Document) error {
 		if h.Now().Sub(doc.UpdatedAt) > MostAge {
-			old = append(old, doc.Path)
-			return nil
+			if old = append(old, doc.Path); len(old) < batch {
+				return nil
+			}
+			gone := old
+			old = nil
+			return h.Documents.DeleteAll(ctx, gone)
 		}
 		turns := 1 // of a damaged document, which is removed whole
 		var d document
@@ -70,18 +74,22 @@ func (h *History) fit(ctx context.Context, all []kept) (int, error) {
 	slices.SortFunc(all, func(a, b kept) int { return cmp.Or(a.updated.Compare(b.updated), cmp.Compare(a.path, b.path)) })
 	left := sum(all, most)
 	var gone []intent.Path
-	for _, k := range all {
-		switch {
-		case left > room:
-			left -= k.at(most)
-			gone = append(gone, k.path)
-		case k.turns > most:
-			if err := h.shorten(ctx, k.path, most); err != nil {
-				return 0, err
-			}
+	for len(gone) < len(all) && left > room {
+		k := all[len(gone)]
+		gone, left = append(gone, k.path), left-k.at(most)
+	}
+	if err := h.Documents.DeleteAll(ctx, gone); err != nil {
+		return 0, err
+	}
+	for _, k := range all[len(gone):] {
+		if k.turns <= most {
+			continue
+		}
+		if err := h.shorten(ctx, k.path, most); err != nil {
+			return 0, err
 		}
 	}
-	return left, h.Documents.DeleteAll(ctx, gone)
+	return left, nil
 }
 
 // sum is about how many bytes histories take with so many turns at most.

@@ -32,12 +32,13 @@ type Contexts interface {
 type Index struct {
 	contexts Contexts
 	tell     func(clusters []string)
+	reading  chan struct{} // has room for whoever reads all pointers because the watch is late
 
 	mu       sync.Mutex
 	owners   map[appcontext.Owner]appcontext.Pointer
 	clusters map[string]*concern // none without owners
 	revision int64               // up to which all is known
-	torn     bool                // something was written since the last complete read that cannot be read
+	torn     int64               // up to which something was written that cannot be read; 0: nothing
 	grown    chan struct{}       // closed when more is known than before; nil: nobody waits
 	moves    map[string]int64    // how often a cluster was concerned by a change
 	recent   map[string][]move   // by cluster, the last of moves
@@ -49,6 +50,7 @@ func New(contexts Contexts, tell func(clusters []string)) *Index {
 	return &Index{
 		contexts: contexts,
 		tell:     tell,
+		reading:  make(chan struct{}, 1),
 		owners:   map[appcontext.Owner]appcontext.Pointer{},
 		clusters: map[string]*concern{},
 		moves:    map[string]int64{},
@@ -72,29 +74,48 @@ func (x *Index) Refresh(ctx context.Context) (int64, error) {
 	if x.await(waiting, last) {
 		return revision, nil
 	}
+	select { // one of those who have waited reads for all
+	case x.reading <- struct{}{}:
+		defer func() { <-x.reading }()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	if known, _ := x.knows(last); known {
+		return revision, nil
+	}
 	return x.Read(ctx)
 }
 
 // await waits until all is known that was written up to a revision. It answers whether that
-// is so.
+// is so. It does not wait for what cannot be read.
 func (x *Index) await(ctx context.Context, revision int64) bool {
 	for {
-		x.mu.Lock()
-		if x.torn || x.revision >= revision {
-			defer x.mu.Unlock()
-			return !x.torn
+		known, more := x.knows(revision)
+		if known || more == nil {
+			return known
 		}
-		if x.grown == nil {
-			x.grown = make(chan struct{})
-		}
-		grown := x.grown
-		x.mu.Unlock()
 		select {
-		case <-grown:
+		case <-more:
 		case <-ctx.Done():
 			return false
 		}
 	}
+}
+
+// knows tells whether all is known that was written up to a revision. If not, more is closed
+// once more is known; nil: the watch has told of something that cannot be read.
+func (x *Index) knows(revision int64) (known bool, more <-chan struct{}) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.torn > 0:
+		return false, nil
+	case x.revision >= revision:
+		return true, nil
+	case x.grown == nil:
+		x.grown = make(chan struct{})
+	}
+	return false, x.grown
 }
 
 // grow notes up to which revision all is known.
@@ -122,10 +143,10 @@ func (x *Index) Read(ctx context.Context) (int64, error) {
 func (x *Index) replace(pointers []appcontext.Pointer, revision int64) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if revision < x.revision && !x.torn {
+	if revision < max(x.revision, x.torn) {
 		return nil // an older answer, come late
 	}
-	x.torn = false
+	x.torn = 0
 	x.grow(revision)
 	concerned := map[string]bool{}
 	listed := map[appcontext.Owner]bool{}
@@ -152,16 +173,23 @@ func (x *Index) apply(change appcontext.Change) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	concerned := map[string]bool{}
+	touches := change.Touches
 	for _, p := range change.Pointers {
+		for len(touches) > 0 && touches[0].Revision() < p.Revision() {
+			x.touch(touches[0], concerned)
+			touches = touches[1:]
+		}
 		if before, ok := x.owners[p.Owner]; ok && before.Revision() > p.Revision() {
 			continue // a refresh was faster than the watch
 		}
 		x.put(p, concerned)
 	}
-	for _, touch := range change.Touches {
+	for _, touch := range touches {
 		x.touch(touch, concerned)
 	}
-	x.torn = x.torn || change.Unreadable
+	if change.Unreadable {
+		x.torn = change.Revision
+	}
 	if !change.Lost {
 		x.grow(change.Revision)
 	}

@@ -2,6 +2,8 @@ package index
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,11 +134,13 @@ func TestARefreshReadsOneKey(t *testing.T) {
 		require.NoError(t, err)
 		x.Update(<-changes)
 		require.Error(t, refresh(), "nobody knows what it names")
+		require.Empty(t, x.replace(nil, revision), "an older read, come late")
+		require.Error(t, refresh())
 		_, _, err = store.Txn(t.Context(), nil, kv.Delete("/signpost/current/torn"))
 		require.NoError(t, err)
 		require.NoError(t, refresh())
 		require.NoError(t, refresh())
-		require.Equal(t, 4, contexts.reads)
+		require.Equal(t, 5, contexts.reads)
 	})
 }
 
@@ -177,6 +181,36 @@ func TestAClusterThatAContextGainsConcernsNoOther(t *testing.T) {
 	_, err = x.Read(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{berlin, hub}, told[3], "nobody knows what a touch was about that was read, and not told")
+}
+
+// TestATouchIsToldBesideALaterPointer: a watch that catches up has many changes in one batch.
+func TestATouchIsToldBesideALaterPointer(t *testing.T) {
+	t.Parallel()
+	contexts := appcontext.NewStore(kvtest.NewFake(), time.Now)
+	object := func(cluster, value string) bundle.Object {
+		o, err := bundle.Parse(cluster, "web", fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"shop"},"data":{"a":%q}}`, value))
+		require.NoError(t, err)
+		return o
+	}
+	o, changed, gained := object(hub, "1"), object(hub, "2"), object(berlin, "1")
+	p, err := contexts.Commit(t.Context(), appcontext.Pointer{Owner: "dig"}, appcontext.Context{ID: appcontext.NewID(), Objects: bundle.Bundle{o}})
+	require.NoError(t, err)
+	var told []string
+	x := New(contexts, func(clusters []string) { told = clusters })
+	revision, err := x.Read(t.Context())
+	require.NoError(t, err)
+	changes := contexts.Watch(t.Context(), revision+1)
+	p, err = contexts.Rewrite(t.Context(), p, "web", hub, []bundle.Change{{Action: bundle.Update, ID: o.ID, Old: o.JSON, New: changed.JSON}})
+	require.NoError(t, err)
+	_, err = contexts.Rewrite(t.Context(), p, "web", berlin, []bundle.Change{{Action: bundle.Create, ID: gained.ID, New: gained.JSON}})
+	require.NoError(t, err)
+	first, second := <-changes, <-changes
+	x.Update(appcontext.Change{
+		Pointers: slices.Concat(first.Pointers, second.Pointers),
+		Touches:  slices.Concat(first.Touches, second.Touches),
+		Revision: second.Revision,
+	})
+	require.Equal(t, []string{berlin, hub}, told)
 }
 
 func TestAnObjectIsSuspendedWithAllOfItsOwners(t *testing.T) {
