@@ -32,7 +32,7 @@ type Contexts interface {
 type Index struct {
 	contexts Contexts
 	tell     func(clusters []string)
-	reading  chan struct{} // has room for whoever reads all pointers because the watch is late
+	reading  chan struct{} // has room for one reader of all pointers, when the watch is late
 
 	mu       sync.Mutex
 	owners   map[appcontext.Owner]appcontext.Pointer
