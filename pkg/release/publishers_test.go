@@ -124,6 +124,35 @@ func TestAPlanShowsASharedNameWithAllItsAddresses(t *testing.T) {
 	require.NotContains(t, ends.Warnings, stays)
 }
 
+// TestThePlanOfAnEndTellsOfNamesWithoutAnAddress, which are not in DNS, and of a name that leaves it although another group gives it.
+func TestThePlanOfAnEndTellsOfNamesWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.group(test, "api", "api.lab.example")
+	w.do(intent.Instantiate, test)
+	w.settle(test)
+	ends := w.plan(test, intent.Terminate)
+	require.Empty(t, ends.Names)
+	lacks := "1 host name more goes without a change in DNS, because the group gives it no address: api.lab.example"
+	require.Contains(t, ends.Warnings, lacks)
+	w.observe(berlin, "shop/api", "203.0.113.30")
+	w.settle(test)
+	ends = w.plan(test, intent.Terminate)
+	require.Len(t, ends.Names, 1)
+	require.NotContains(t, ends.Warnings, lacks)
+
+	w.group(test, "api", "www.lab.example")
+	w.do(intent.Update, test)
+	w.settle(test)
+	leaves := fmt.Sprintf("www.lab.example leaves DNS: %s gives it, too, and has no address for it now", test)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	require.NotContains(t, w.plan(prod, intent.Terminate).Warnings, leaves)
+	w.observe(berlin, "shop/api")
+	w.settle(test)
+	require.Contains(t, w.plan(prod, intent.Terminate).Warnings, leaves)
+}
+
 // TestANameWithoutAnAddressIsNewOnce: a plan does not promise it again.
 func TestANameWithoutAnAddressIsNewOnce(t *testing.T) {
 	t.Parallel()

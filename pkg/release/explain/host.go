@@ -56,7 +56,11 @@ func summarize(host string, owners []intent.NameOwner, others bool) intent.NameE
 		out.Summary = host + " is taken by another project."
 		return out
 	}
-	worst := slices.MinFunc(owners, func(a, b intent.NameOwner) int { return sound(a) - sound(b) })
+	giving := slices.DeleteFunc(slices.Clone(owners), func(o intent.NameOwner) bool { return len(targets(o)) == 0 })
+	if len(giving) == 0 {
+		giving = owners
+	}
+	worst := slices.MinFunc(giving, func(a, b intent.NameOwner) int { return sound(a) - sound(b) })
 	answer := targets(worst)
 	if len(owners) > 1 {
 		answer = together(owners)
@@ -64,11 +68,28 @@ func summarize(host string, owners []intent.NameOwner, others bool) intent.NameE
 	out.Summary = sentence(host, worst, answer)
 	if len(owners) > 1 {
 		out.Summary += fmt.Sprintf(" %d owners give it, together %s.", len(owners), cmp.Or(strings.Join(together(owners), ", "), "no address"))
+		out.Summary += withoutAddress(owners, giving)
 	}
 	if others {
 		out.Summary += " Another project has it, too."
 	}
 	return out
+}
+
+// withoutAddress says which owners have no address for a host name that others give, and why.
+func withoutAddress(owners, giving []intent.NameOwner) string {
+	var text strings.Builder
+	for _, o := range owners {
+		if slices.ContainsFunc(giving, func(g intent.NameOwner) bool { return g.Owner == o.Owner }) {
+			continue
+		}
+		why := cmp.Or(o.Message, "it is "+string(o.State))
+		if c := lacks(o, "Published"); c != nil {
+			why = c.Message
+		}
+		fmt.Fprintf(&text, " %s gives it no address: %s.", o.Owner, why)
+	}
+	return text.String()
 }
 
 // together are the targets that all owners give, in order.

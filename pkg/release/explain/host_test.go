@@ -35,3 +35,18 @@ func TestASummaryHasTheAddressesOfAllOwners(t *testing.T) {
 	a.Records[0].Targets, b.Records[0].Targets = nil, nil
 	require.Contains(t, summarize("www.example", []intent.NameOwner{a, b}, false).Summary, " 2 owners give it, together no address.")
 }
+
+// TestAnOwnerWithoutAnAddressDoesNoHarmToAName that another owner gives: the summary is of what both give together.
+func TestAnOwnerWithoutAnAddressDoesNoHarmToAName(t *testing.T) {
+	t.Parallel()
+	of := func(owner intent.Path, published string, targets ...string) intent.NameOwner {
+		return intent.NameOwner{Owner: owner, State: intent.Instantiated, Records: []intent.NameStatus{{
+			Record: "lab", Targets: targets,
+			Conditions: []intent.StatusCondition{{Type: "Published", Status: published, Message: "edge/paris is drained"}, {Type: "Verified", Status: published}},
+		}}}
+	}
+	drained, gives := of("projects/shop/composite-apps/a/v1/deployment-intent-groups/x", "False"), of("projects/shop/composite-apps/b/v1/deployment-intent-groups/x", "True", "192.0.2.3")
+	require.Equal(t, `www.example of projects/shop/composite-apps/b/v1/deployment-intent-groups/x is published by provider "lab", and its servers answer 192.0.2.3. 2 owners give it, together 192.0.2.3. `+
+		`projects/shop/composite-apps/a/v1/deployment-intent-groups/x gives it no address: edge/paris is drained.`, summarize("www.example", []intent.NameOwner{drained, gives}, false).Summary)
+	require.Contains(t, summarize("www.example", []intent.NameOwner{drained, drained}, false).Summary, "is not published by provider")
+}

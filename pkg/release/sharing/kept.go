@@ -59,14 +59,16 @@ func (s *Judge) SeeBeside(ctx context.Context, p *resolve.Proposal, changes []bu
 			return err
 		}
 	}
+	var holders map[intent.Path]state.NameSet
 	if gone {
-		holders, err := s.holders(ctx, was)
-		if err != nil {
+		var err error
+		if holders, err = s.holders(ctx, was); err != nil {
 			return err
 		}
-		others = append(others, holders...)
+		others = slices.AppendSeq(others, maps.Keys(holders))
 	}
 	slices.Sort(others)
+	stays := state.NameSet{}
 	for _, other := range slices.Compact(others) {
 		if other == p.Takeover {
 			continue // it gives them up
@@ -83,6 +85,41 @@ func (s *Judge) SeeBeside(ctx context.Context, p *resolve.Proposal, changes []bu
 		}
 		if len(stay) > 0 {
 			d.Warn("%s stays in DNS: %s gives it, too", state.Few(slices.Sorted(maps.Keys(stay))), other)
+		}
+		maps.Copy(stays, stay)
+	}
+	delete(holders, p.Takeover)
+	return s.warnOfLack(ctx, d, holders, leaving(hosts, stays))
+}
+
+// leaving are the host names that changes take away, without those that stay because of other groups.
+func leaving(hosts map[hostAt]bool, stays state.NameSet) state.NameSet {
+	out := state.NameSet{}
+	for at := range hosts {
+		out[at.host] = true
+	}
+	maps.DeleteFunc(out, func(host string, _ bool) bool { return stays[host] })
+	for at, kept := range hosts {
+		if kept { // also at another provider
+			delete(out, at.host)
+		}
+	}
+	return out
+}
+
+// warnOfLack warns of names that leave DNS although other groups give them: these publish no address for them at present.
+func (s *Judge) warnOfLack(ctx context.Context, d *resolve.Draft, holders map[intent.Path]state.NameSet, leaving state.NameSet) error {
+	for _, other := range slices.Sorted(maps.Keys(holders)) {
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(holders[other])), func(name string) bool { return !leaving[name] })
+		if len(names) == 0 {
+			continue
+		}
+		l, err := s.StoredLifecycle(ctx, other)
+		if err != nil {
+			return err
+		}
+		if l.Deployed() {
+			d.Warn("%s leaves DNS: %s gives it, too, and has no address for it now", state.Few(names), other)
 		}
 	}
 	return nil

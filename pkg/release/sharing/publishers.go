@@ -78,7 +78,7 @@ func (s *Judge) Publishers(ctx context.Context, g plan.Group) (Publishers, error
 		return nil, err
 	}
 	users := map[intent.Path]state.Lifecycle{}
-	for _, group := range holders {
+	for group := range holders {
 		l, err := s.StoredLifecycle(ctx, group)
 		if err != nil {
 			return nil, err
@@ -92,26 +92,30 @@ func (s *Judge) Publishers(ctx context.Context, g plan.Group) (Publishers, error
 	return PublishersOf(g, others...), err
 }
 
-// holders are the other owners that have claimed a name of a group, in order.
-func (s *Judge) holders(ctx context.Context, g plan.Group) ([]intent.Path, error) {
+// holders are the other owners that have claimed names of a group, with these host names.
+func (s *Judge) holders(ctx context.Context, g plan.Group) (map[intent.Path]state.NameSet, error) {
+	requests := ownership.RequestsOf(g)
 	var keys []nameclaim.Key
-	for _, request := range ownership.RequestsOf(g) {
+	for _, request := range requests {
 		keys = append(keys, request.Key)
 	}
 	claims, err := nameclaim.Store{KV: s.KV}.Read(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
-	var owners []intent.Path
-	for _, claim := range claims {
-		for _, entry := range claim.Entries {
-			if !entry.Stays && entry.Group != g.Path {
-				owners = append(owners, entry.Group)
+	owners := map[intent.Path]state.NameSet{}
+	for _, request := range requests {
+		for _, entry := range claims[request.Key].Entries {
+			if entry.Stays || entry.Group == g.Path {
+				continue
 			}
+			if owners[entry.Group] == nil {
+				owners[entry.Group] = state.NameSet{}
+			}
+			owners[entry.Group][request.Host] = true
 		}
 	}
-	slices.Sort(owners)
-	return slices.Compact(owners), nil
+	return owners, nil
 }
 
 // Together says how external-dns publishes a name that several groups publish. If why is

@@ -31,6 +31,7 @@ func names(snap query.Snapshot) []intent.NameStatus {
 	slices.SortStableFunc(out, func(a, b intent.NameStatus) int {
 		return strings.Compare(a.Name+" "+a.Type+" "+a.Record, b.Name+" "+b.Type+" "+b.Record)
 	})
+	answerTogether(out)
 	return out
 }
 

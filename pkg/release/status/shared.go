@@ -44,3 +44,34 @@ func offered(snap query.Snapshot, b plan.Binding, host plan.Host) bool {
 	}
 	return false
 }
+
+// answerTogether has an app service without an address be verified as the others of the group that give the name are: the
+// answers are to all of them.
+func answerTogether(names []intent.NameStatus) {
+	for n, own := range names {
+		if len(own.Targets) > 0 || !slices.ContainsFunc(own.Conditions, func(c intent.StatusCondition) bool { return c.Type == "Published" && c.Reason == "Shared" }) {
+			continue
+		}
+		var worst *intent.StatusCondition
+		for _, other := range names {
+			if other.Name != own.Name || other.Record != own.Record || other.Scope != own.Scope || len(other.Targets) == 0 {
+				continue
+			}
+			if c := verifiedOf(other); c != nil && (worst == nil || worse(*c, *worst)) {
+				worst = c
+			}
+		}
+		if c := verifiedOf(names[n]); c != nil && worst != nil {
+			*c = *worst
+		}
+	}
+}
+
+// verifiedOf is the condition Verified of a name; nil for none.
+func verifiedOf(name intent.NameStatus) *intent.StatusCondition {
+	at := slices.IndexFunc(name.Conditions, func(c intent.StatusCondition) bool { return c.Type == "Verified" })
+	if at < 0 {
+		return nil
+	}
+	return &name.Conditions[at]
+}

@@ -61,6 +61,7 @@ func TestANameHasTheAddressesOfTheAppServicesThatHaveSome(t *testing.T) {
 	require.Equal(t, "True/Shared", s.Names[1].Conditions[3].Status+"/"+s.Names[1].Conditions[3].Reason)
 	require.Contains(t, s.Names[1].Conditions[3].Message, `Service shop/api on edge/berlin has no address yet: give it a load balancer or external IPs; the name has the addresses of service "web" of app "web"`)
 	require.Equal(t, "True", condition(t, s, "Published").Status)
+	require.Equal(t, s.Names[0].Conditions[4], s.Names[1].Conditions[4], "the answers are to all that give the name")
 
 	choose(t, snap)
 	snap.Choices = append(snap.Choices, []address.Choice{{}})
