@@ -11,8 +11,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// warnOfAddressless tells which host names end with a group and are not among the names of its plan, because the group
-// publishes no address for them.
+// warnOfAddressless tells which host names end with a group without a change in DNS. The plan does not list them, because
+// the group publishes no address for them.
 func warnOfAddressless(ctx context.Context, s *Planner, p *resolve.Proposal) error {
 	if p.Action != intent.Terminate || !p.Lifecycle.Deployed() || intent.IsName(p.Draft.Group.Path) {
 		return nil

@@ -49,6 +49,7 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 	for _, b := range g.Bindings {
 		e := t.endpointOf(g, b)
 		all := t.clusterNames(b.Sources)
+		o.readLacks(g, b, e, all)
 		for _, host := range b.Hosts {
 			at := key{host.Name, b.Record, b.Scope}
 			r := rows[at]

@@ -67,6 +67,7 @@ type owner struct {
 	drained []string // clusters that are drained, of those that give its public names addresses; shared
 	foreign []string // clusters whose Services are another project's; shared
 	rows    []*row
+	written map[writtenIn]address.Lack // of Services in directories that give no address to everybody; nil: there are none
 }
 
 // row is an entry: a host name that an owner publishes through a provider in a scope.

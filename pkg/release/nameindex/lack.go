@@ -1,11 +1,14 @@
 package nameindex
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/domain/source"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
@@ -25,9 +28,46 @@ func (t *tables) seeService(service address.Service, seen *address.Observation) 
 	t.lacks[service] = why
 }
 
+// writtenIn is the Service of a DNSEndpoint in a cluster that is a directory. Nobody observes it: it is as the manifests of its app say.
+type writtenIn struct {
+	e       *endpoint
+	cluster string
+}
+
+// readLacks notes why the clusters of a binding that are directories give no address to its names.
+func (o *owner) readLacks(g plan.Group, b plan.Binding, e *endpoint, sources []string) {
+	if b.Service == "" {
+		return
+	}
+	why := address.Lacks // not read yet
+	for _, cluster := range sources {
+		if !slices.ContainsFunc(g.Clusters, func(c plan.Cluster) bool { return c.Name == cluster && c.Directory != "" }) {
+			continue
+		}
+		if why == address.Lacks {
+			app := slices.IndexFunc(g.Apps, func(a plan.App) bool { return a.Name == b.App })
+			var manifests []json.RawMessage
+			if app >= 0 {
+				manifests = g.Apps[app].Manifests
+			}
+			why = address.LackOf(source.FromManifests(manifests, b.Namespace, b.Service))
+		}
+		if why == 0 {
+			return
+		}
+		if o.written == nil {
+			o.written = map[writtenIn]address.Lack{}
+		}
+		o.written[writtenIn{e, cluster}] = why
+	}
+}
+
 // lackOn is why a cluster gives no address to the names of a DNSEndpoint; 0: that is not known.
 func (h hit) lackOn(cluster string, e *endpoint) address.Lack {
-	why := h.in.lacks[address.Service{Cluster: cluster, Namespace: e.service.namespace, Name: e.service.name}]
+	why, known := h.of.written[writtenIn{e, cluster}]
+	if !known {
+		why = h.in.lacks[address.Service{Cluster: cluster, Namespace: e.service.namespace, Name: e.service.name}]
+	}
 	switch {
 	case slices.Contains(h.of.foreign, cluster): // nothing of another project's Service is told
 		return 0

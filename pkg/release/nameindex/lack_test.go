@@ -1,6 +1,7 @@
 package nameindex
 
 import (
+	"encoding/json"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +117,34 @@ func TestOnlyItsOwnServiceExplainsAName(t *testing.T) {
 		_, _, err := w.fake.Txn(t.Context(), nil, observed.Forget(berlin))
 		require.NoError(t, err)
 		require.Equal(t, general, w.reasonOf(), "the cluster is observed no more")
+	})
+}
+
+// TestANameWithoutAddressInADirectorySaysWhatIsMissing, also while its cluster is drained: to undrain it would not help.
+func TestANameWithoutAddressInADirectorySaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		drain := deployed()
+		drain.Drained = []string{berlin}
+		reason := func(is state.Lifecycle, manifests ...json.RawMessage) string {
+			g := groupOf(prod, "lab", []string{berlin}, "www.example")
+			g.Clusters = []plan.Cluster{{Name: berlin, Directory: "berlin"}}
+			g.Bindings[0].App, g.Apps = "web", []plan.App{{Name: "web", Manifests: manifests}}
+			w.put(g, is)
+			return w.reasonOf()
+		}
+		service := func(spec string) json.RawMessage {
+			return json.RawMessage(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"web","namespace":"shop"},"spec":` + spec + `}`)
+		}
+		pending, ready := service(`{"type":"LoadBalancer"}`), service(`{"type":"LoadBalancer","loadBalancerIP":"203.0.113.10"}`)
+		require.Contains(t, reason(deployed()), "there is no Service shop/web on edge/berlin")
+		require.Contains(t, reason(drain), "there is no Service shop/web on edge/berlin")
+		require.Contains(t, reason(deployed(), pending), "Service shop/web on edge/berlin has no address yet")
+		require.Contains(t, reason(drain, pending), "Service shop/web on edge/berlin has no address yet")
+		require.Equal(t, "edge/berlin is drained: undrain it, or give the name another cluster", reason(drain, ready))
+		require.Empty(t, w.index.tables.owners[prod].written)
 	})
 }
 

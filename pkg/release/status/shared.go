@@ -45,8 +45,8 @@ func offered(snap query.Snapshot, b plan.Binding, host plan.Host) bool {
 	return false
 }
 
-// answerTogether has an app service without an address be verified as the others of the group that give the name are: the
-// answers are to all of them.
+// answerTogether has an app service without an address be verified as the others of its group that give the name. Servers
+// answer with the addresses of all.
 func answerTogether(names []intent.NameStatus) {
 	for n, own := range names {
 		if len(own.Targets) > 0 || !slices.ContainsFunc(own.Conditions, func(c intent.StatusCondition) bool { return c.Type == "Published" && c.Reason == "Shared" }) {
