@@ -2,6 +2,7 @@ package status
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -46,15 +47,19 @@ func offered(snap query.Snapshot, b plan.Binding, host plan.Host) bool {
 }
 
 // answerTogether has an app service without an address be verified as the others of its group that give the name. Servers
-// answer with the addresses of all.
+// answer with the addresses of all. The names are in order.
 func answerTogether(names []intent.NameStatus) {
 	for n, own := range names {
 		if len(own.Targets) > 0 || !slices.ContainsFunc(own.Conditions, func(c intent.StatusCondition) bool { return c.Type == "Published" && c.Reason == "Shared" }) {
 			continue
 		}
+		first, _ := slices.BinarySearchFunc(names, own.Name, func(s intent.NameStatus, name string) int { return strings.Compare(s.Name, name) })
 		var worst *intent.StatusCondition
-		for _, other := range names {
-			if other.Name != own.Name || other.Record != own.Record || other.Scope != own.Scope || len(other.Targets) == 0 {
+		for _, other := range names[first:] {
+			if other.Name != own.Name {
+				break
+			}
+			if other.Record != own.Record || other.Scope != own.Scope || len(other.Targets) == 0 {
 				continue
 			}
 			if c := verifiedOf(other); c != nil && (worst == nil || worse(*c, *worst)) {
