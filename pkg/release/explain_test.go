@@ -205,6 +205,27 @@ func TestANameSaysWhichOfItsClustersCannotBeReached(t *testing.T) {
 	require.Contains(t, is[0].Effect, "203.0.113.11 stays: no other cluster of the name is known to be healthy")
 }
 
+// TestANameOfAClusterThatWasNeverReachedHasNoAddress until the cluster answers: it is the
+// reason, so nothing says that no answer changes.
+func TestANameOfAClusterThatWasNeverReachedHasNoAddress(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, `{"service":"shop/other","clusters":["edge/berlin"],"provider":"lab"}`))
+	w.settle(bakery)
+	w.reachable(hub, paris)
+	w.lost(berlin, 0)
+	is := w.explained("bakery.lab.example").Owners[0].Unreachable
+	require.Len(t, is, 1)
+	require.Equal(t, "the name has no address until the cluster answers", is[0].Effect)
+
+	require.NoError(t, w.publish(bakery, `{"service":"shop/other","clusters":["edge/berlin","edge/paris"],"provider":"lab"}`))
+	w.observe(paris, "shop/other", "203.0.113.22")
+	w.settle(bakery)
+	is = w.explained("bakery.lab.example").Owners[0].Unreachable
+	require.Len(t, is, 1)
+	require.Equal(t, "the addresses there are not known until the cluster answers", is[0].Effect)
+}
+
 // TestTheTimeOfAnOutageDoesNotCountWhileNobodyLooks, and the name says so.
 func TestTheTimeOfAnOutageDoesNotCountWhileNobodyLooks(t *testing.T) {
 	t.Parallel()

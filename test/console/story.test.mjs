@@ -266,9 +266,9 @@ describe('the short story', () => {
     await row.locator('del', { hasText: '203.0.113.51' }).waitFor({ timeout: 30_000 }) // the history is written some seconds later
     await row.locator('ins', { hasText: '203.0.113.52' }).waitFor()
     await page.getByLabel('Name, cluster or document').fill('short.lab')
-    await page.getByText('2 requests', { exact: true }).waitFor()
+    await page.getByText('2 changes', { exact: true }).waitFor()
     await page.getByLabel('Action').selectOption('update')
-    await page.getByText('1 request', { exact: true }).waitFor()
+    await page.getByText('1 change', { exact: true }).waitFor()
     await page.getByLabel('When').selectOption('yesterday')
     await page.getByText('Nothing has changed then.').waitFor()
     await page.context().close()

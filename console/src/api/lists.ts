@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { api, ask, Refusal, request } from './client'
-import { caller, may } from './session'
+import { caller, may, ownProjects } from './session'
 import { offeredBy, type Asked } from '../lib/services'
 import type { Cluster, GroupSummary, GroupSummaryPage, Provider, ServicePage } from './types'
 
@@ -28,8 +28,11 @@ interface Named {
   metadata: { name: string }
 }
 
-/** useProjects lists the projects that the caller may read, by name. */
-export const useProjects = () => useQuery({ queryKey: ['projects'], staleTime: 30_000, retry: false, queryFn: async ({ signal }) => (await all<Named>('/v2/projects', signal)).map((p) => p.metadata.name) })
+/** useProjects lists the projects that the caller may read, by name: those of its roles, if it has rights only in some. */
+export function useProjects() {
+  const own = ownProjects(caller.value)
+  return useQuery({ queryKey: ['projects', own], staleTime: 30_000, retry: false, queryFn: async ({ signal }) => own ?? (await all<Named>('/v2/projects', signal)).map((p) => p.metadata.name) })
+}
 
 /** useOwnProjects lists the projects too, and those of them in which the caller may publish. */
 export function useOwnProjects() {

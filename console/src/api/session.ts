@@ -37,3 +37,9 @@ export function may(who: Caller | null, role: Role, project?: string): boolean {
     (held) => ranks.indexOf(held.role) >= ranks.indexOf(role) && (!held.project || project === '*' || (project !== undefined && held.project === project)),
   )
 }
+
+/** ownProjects are the projects of a caller who has rights only in some; undefined for others, who may list all. */
+export function ownProjects(who: Caller | null): string[] | undefined {
+  if (!who || who.roles.length === 0 || may(who, 'viewer')) return undefined
+  return [...new Set(who.roles.flatMap((held) => held.project ?? []))].sort()
+}

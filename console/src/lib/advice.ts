@@ -1,11 +1,13 @@
 import type { Answer, NameOwner, NameStatus } from '../api/types'
 import { kindOf } from './commands'
+import { clusterPath } from './words'
 
 /** Advice is what to do about a kind of trouble. */
 export const advice = {
   failed: 'A release was accepted and could not be committed. Signpost tries again by itself. If it stays so, read the message of the name, and the log of the server.',
   unpublished: 'The name has no address, or the publisher has not put it through. The message says why. If it names no cause, look at the log of external-dns, or of Signpost for the built-in publisher.',
   empty: 'Look at the Service: its namespace and name, and whether it has an external address in one of the clusters of the name. If addresses may not be published, "Left out" below lists them.',
+  silent: 'The cluster does not answer, so Signpost does not know its addresses yet. The name gets them when it answers: see on the page of the cluster why it cannot be reached.',
   unseen: 'Signpost cannot see whether external-dns has put the name through. See whether its cluster can be reached, and whether Signpost may read its Deployment and its metrics: the preflight of the cluster says so.',
   foreign: 'A server answers something else. If it never changes, another program writes this name, or the name belongs to another external-dns: compare the answers, then adopt the name or remove the other writer.',
   unverified: 'It is not known what the servers answer. Signpost asks again by itself. If this lasts, see whether it can reach the servers, and whether they are authoritative for the zone.',
@@ -32,8 +34,12 @@ const byReason: Record<string, string> = { NoAddress: advice.empty, NoServers: a
 /** hasRemedy tells whether a reason says of each cluster what to do there: one that is general begins otherwise. */
 const hasRemedy = (why: string) => !why.startsWith('no cluster has an address') && /: (?:create it there|give it a load balancer|see whether its pods|undrain )/.test(why)
 
+/** isSilent tells whether a name lacks addresses only because a cluster that cannot be reached was never asked for them. */
+const isSilent = (why: string, lost: string[]) => why.endsWith(' are not known yet') && lost.some((cluster) => [cluster, clusterPath(cluster)].some((word) => why.includes(` on ${word} are`)))
+
 /** findingsOf are what is not in order with an owner's name, each once. */
-export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records'>): Finding[] {
+export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records' | 'unreachable'>): Finding[] {
+  const lost = (owner.unreachable ?? []).map((o) => o.cluster)
   const found: Finding[] = owner.state === 'Failed' ? [{ what: 'failed', bad: true, why: owner.message, advice: advice.failed }] : []
   const nothing = owner.records.every((r) => r.targets.length === 0)
   for (const c of owner.records.flatMap((r) => r.conditions)) {
@@ -41,7 +47,7 @@ export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records
     if (!kind || (c.status !== 'False' && c.status !== 'Unknown')) continue
     const [what, todo] = kind[c.status]
     if (c.type === 'Verified' && nothing) continue // nobody could answer it
-    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: c.reason === 'NoAddress' && hasRemedy(c.message) ? '' : (byReason[c.reason] ?? todo) }
+    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: c.reason === 'NoAddress' && hasRemedy(c.message) ? '' : isSilent(c.message, lost) ? advice.silent : (byReason[c.reason] ?? todo) }
     if (!found.some((f) => f.what === one.what && f.why === one.why)) found.push(one)
   }
   return found

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Event, NameTurn } from '../api/types'
-import { beginOf, byDay, documentAt, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, turnOf, type Span } from './changes'
+import { beginOf, byDay, documentAt, drainedIn, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, turnOf, type Span } from './changes'
 
 const path = 'projects/shop/names/cake.example'
 const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
@@ -93,4 +93,12 @@ test('a time is whole only if what was read reaches back to its begin, or nothin
   const at = '2026-11-02T09:00:00Z'
   const from = Date.parse(at)
   expect([isWhole(from - 1, at, true), isWhole(from + 1, at, true), isWhole(from - 1, at, false), isWhole(undefined, at, true), isWhole(undefined, undefined, false)]).toEqual([false, true, true, false, true])
+})
+
+test('a drain that a group follows is one of its cluster', () => {
+  const path = 'projects/shop/composite-apps/landing/v1/deployment-intent-groups/promo'
+  const of = (action: 'drain' | 'undrain' | 'update', message: string) => drainedIn({ action, path, message })
+  expect(of('drain', 'edge+paris is drained since 2026-11-01T12:00:00Z: public names have none of its addresses')).toBe('edge/paris')
+  expect(of('undrain', 'edge+paris is drained no longer: public names may have its addresses again')).toBe('edge/paris')
+  expect([of('update', 'edge+paris is drained since then'), drainedIn({ action: 'drain', path: 'cluster-providers/edge/clusters/paris', message: 'a flood' })]).toEqual(['', ''])
 })

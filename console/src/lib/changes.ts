@@ -87,7 +87,7 @@ export interface Filter {
 export function fits(e: Change, { about, actor, action }: Filter): boolean {
   const path = e.path ?? ''
   const text = about.trim().toLowerCase()
-  const words = [path, ownerWord(path), path.replace(/^cluster-providers\/([^/]+)\/clusters\//, '$1/')]
+  const words = [path, ownerWord(path), path.replace(/^cluster-providers\/([^/]+)\/clusters\//, '$1/'), drainedIn(e)]
   return (!text || words.some((w) => w.toLowerCase().includes(text))) && (!actor || e.actor === actor) && (!action || e.action === action)
 }
 
@@ -101,6 +101,10 @@ export const groupsIn = (changes: Change[], most: number) => [...new Set(changes
 
 /** drainsIn are the clusters that were drained or undrained one by one, at most so many, as paths of documents. */
 export const drainsIn = (changes: Change[], most: number) => [...new Set(changes.filter((e) => kindOf(e.path ?? '') === 'cluster' && ['drain', 'undrain'].includes(e.action)).map((e) => e.path ?? ''))].slice(0, most)
+
+/** drainedIn is the cluster whose drain an event of a name or group tells of, as provider/cluster; empty for others. */
+export const drainedIn = ({ action, path = '', message }: Pick<Change, 'action' | 'path' | 'message'>) =>
+  ['drain', 'undrain'].includes(action) && kindOf(path) !== 'cluster' ? clusterPath(/^(\S+) is drained (?:since|no longer)/.exec(message)?.[1] ?? '') : ''
 
 const ofDrain = (e: Change, { action, cluster = '', asked }: NameTurn['cause']) =>
   action === e.action && asked !== undefined && Date.parse(asked) === Date.parse(e.time) && e.path === `cluster-providers/${clusterPath(cluster).replace('/', '/clusters/')}`

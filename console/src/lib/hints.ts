@@ -1,6 +1,9 @@
+/** granters says who can give a user a role. */
+export const granters = 'The administrator of the server can grant it, by its token file, its policy file or the issuer of your token.'
+
 const ofReads: Record<number, string> = {
   0: 'The server cannot be reached. The console tries again by itself.',
-  403: 'Your role does not allow this. An operator of Signpost can grant it.',
+  403: `Your role does not allow this. ${granters}`,
   404: 'There is no such thing, or you may not see it.',
   429: 'There are too many requests at the moment. Try again in some seconds.',
   503: 'The server is not ready. The console tries again by itself.',

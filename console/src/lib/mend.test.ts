@@ -72,6 +72,12 @@ describe('what is not in order', () => {
     expect(found(drained)).toMatchObject({ why: drained, advice: '' })
     expect(found('no cluster has an address that may be published')?.advice).toContain('Look at the Service')
   })
+  test('a name of a cluster that was never reached waits for the cluster, not for its Service', () => {
+    const message = 'no cluster has an address that may be published; the addresses of Service web/front on dc+one are not known yet'
+    const found = (cluster: string) => findingsOf({ state: 'Instantiated', message: '', unreachable: [{ cluster, since: '', targets: [], waiting: 0, effect: '' }], records: [record({ targets: [], conditions: [{ ...condition('Published', 'False', message), reason: 'NoAddress' }] })] })[0]
+    expect(found('dc+one')?.advice).toMatch(/^The cluster does not answer/)
+    expect(found('dc+two')?.advice).toContain('Look at the Service')
+  })
   test('an address that another cluster gives stays', () => {
     const source = (cluster: string) => ({ target: '192.0.2.1', cluster, object: 'Service web/x', field: 'f', kind: 'service' }) as unknown as NameStatus['sources'][number]
     const out = { target: '192.0.2.1', cluster: 'dc+one', object: 'Service web/x', field: 'f', reason: 'the cluster is drained' } as NameStatus['rejected'][number]

@@ -65,12 +65,14 @@ export const undoers = (moves: Move[]) => new Map(moves.filter((m) => m.revertOf
 export const caused = (m: Move, cause: { action?: string; cluster?: string; asked?: string }) =>
   cause.asked !== undefined && Date.parse(cause.asked) === Date.parse(m.time) && (cause.action === 'drain' ? m.drained : cause.action === 'undrain' ? m.undrained : []).includes(clusterPath(cause.cluster ?? ''))
 
+/** actionsOf are the actions by which a failover can be looked for. */
+export const actionsOf = (m: Move) => ['failover', m.drained.length > 0 ? 'drain' : '', m.undrained.length > 0 ? 'undrain' : ''].filter(Boolean)
+
 /** fitsMove tells whether a failover is one that a user looks for. The names of its record count, too. */
 export function fitsMove(m: Move, { about, actor, action }: { about: string; actor: string; action: string }, names: Pick<Moved, 'name'>[] = []): boolean {
   const text = about.trim().toLowerCase()
   const words = [m.id, ...m.drained, ...m.undrained, ...m.hosts, ...m.owners.map(ownerWord), ...names.map((n) => n.name)]
-  const actions = [m.drained.length > 0 && 'drain', m.undrained.length > 0 && 'undrain']
-  return (!text || words.some((w) => w.toLowerCase().includes(text))) && (!actor || m.actor === actor) && (!action || actions.includes(action))
+  return (!text || words.some((w) => w.toLowerCase().includes(text))) && (!actor || m.actor === actor) && (!action || actionsOf(m).includes(action))
 }
 
 /** Turned is what a failover has changed of a name and type. */

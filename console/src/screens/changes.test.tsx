@@ -50,6 +50,26 @@ test('a failover is one row: its clusters, its reason, the names that it moved, 
   expect(rows.find((r) => r.includes('Undo: undrain of edge/berlin'))).toContain('It undoes an earlier failover')
 })
 
+test('a drain that a group follows names the cluster, and what is shown is counted', async () => {
+  const followed = { ...event('drain', 'paris', 'completed', 'edge+paris is drained since 2026-11-01T12:00:00Z: public names have none of its addresses'), path: group, revision: 1 }
+  vi.stubGlobal('fetch', (from: string | Request) => {
+    const path = new URL(typeof from === 'string' ? from : from.url).pathname
+    return Promise.resolve(new Response(JSON.stringify({ items: path.endsWith('/v2/events') ? [followed] : [], total: 0, hosts: 0 }), { headers: { 'Content-Type': 'application/json' } }))
+  })
+  const root = document.createElement('div')
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
+  render(
+    <QueryClientProvider client={client}>
+      <ChangesScreen />
+    </QueryClientProvider>,
+    root,
+  )
+  await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toMatch(/Cluster edge\/paris drained by olga ✓completed release 1 of group shop\/store\/v1\/prod/))
+  expect(root.querySelector('[role=status]')?.textContent).toBe('1 change')
+  render(null, root)
+  client.clear()
+})
+
 test('only the latest of many failovers have their names read at once', async () => {
   const many = Array.from({ length: 20 }, (_, n) => event('drain', 'berlin', 'accepted', `failover f${n}-abcde: a flood`))
   const asked: string[] = []

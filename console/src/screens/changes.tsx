@@ -3,9 +3,9 @@ import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
+import { beginOf, byDay, drainedIn, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
-import { fitsMove, movesIn, undoers, type Move } from '../lib/moved'
+import { actionsOf, fitsMove, movesIn, undoers, type Move } from '../lib/moved'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
@@ -92,13 +92,16 @@ export function ChangesScreen() {
   const set = (change: Record<string, string>) => go(link(['changes'], { of: span === 'latest' ? '' : span, ...filter, ...change }), true)
   const since = from ?? (oldest ? Date.parse(oldest) : 0)
   const shows = (turn: NameTurn, host: string) => Date.parse(turn.time) >= since && Date.parse(turn.time) < (until ?? Infinity) && meets(turn, host, filter)
+  const key = JSON.stringify([span, filter])
+  const [every, setEvery] = useState('') // the filter with which the addresses of all names are shown
+  const shown = useRows(events.data && !more ? found : none, { changes: all, moves }, shows, every === key)
   const narrowed = n < within.changes.length + within.moves.length
   return (
     <>
       <div class="bar">
         <h1>Changes</h1>
         <span class="muted" role="status" aria-live="polite">
-          {events.data ? plural(n, 'request') : ''}
+          {events.data && !more && n > 0 ? plural(shown.rows.length, 'change') : ''}
         </span>
         <Copy curl={curl('GET', `/v2/events?limit=${limit}`)} cli={cli('events', '--limit', limit)} />
       </div>
@@ -110,7 +113,7 @@ export function ChangesScreen() {
       ) : n === 0 ? (
         <Empty title={narrowed ? 'No change fits.' : span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} />
       ) : (
-        <Days key={`${span} ${filter.about} ${filter.actor} ${filter.action}`} found={found} all={{ changes: all, moves }} now={new Date(now)} within={shows} />
+        <Days key={key} {...shown} found={found} undone={undoers(moves)} now={new Date(now)} showEvery={() => setEvery(key)} />
       )}
       {events.data && !more && (
         <p class="muted">
@@ -184,31 +187,39 @@ interface Both {
   moves: Move[]
 }
 
-const actionsOf = (m: Move) => [m.drained.length > 0 ? 'drain' : '', m.undrained.length > 0 ? 'undrain' : ''].filter(Boolean)
+const none: Both = { changes: [], moves: [] }
 
-interface DaysProps {
-  found: Both
-  all: Both
-  now: Date
-  within: (turn: NameTurn, host: string) => boolean
-}
-
-/** Days shows changes by day, and of the first names how their addresses changed. */
-function Days({ found, all, now, within }: DaysProps) {
-  const [every, setEvery] = useState(false)
+/** useRows are the rows of changes, and of the first names, or of every one, how their addresses changed. */
+function useRows(found: Both, all: Both, within: (turn: NameTurn, host: string) => boolean, every: boolean) {
   const byOwner = useOwnerHosts(groupsIn(found.changes, mostProjects), drainsIn(found.changes, mostDrains))
-  const undone = undoers(all.moves)
   const hosts = [...new Set(found.changes.flatMap((e) => hostsOf(e, byOwner)))]
   const asked = hosts.slice(0, every ? mostAll : mostHosts)
   const rows = rowsOf(found, all, byOwner, useHistories(asked), within)
+  const unread = (change: Change) => hostsOf(change, byOwner).filter((host) => !asked.includes(host)).length
+  return { rows, hosts: hosts.length, asked: asked.length, unread }
+}
+
+interface DaysProps extends ReturnType<typeof useRows> {
+  found: Both
+  undone: Map<string, string>
+  now: Date
+  showEvery: () => void
+}
+
+/** Days shows changes by day. */
+function Days({ rows, hosts, asked, unread, found, undone, now, showEvery }: DaysProps) {
   return (
     <>
-      {asked.length < hosts.length && !every && (
+      {asked < hosts && (
         <p>
-          The addresses of {asked.length} of {plural(hosts.length, 'name')} are shown.{' '}
-          <button type="button" onClick={() => setEvery(true)}>
-            Show the addresses of {Math.min(hosts.length, mostAll)} names, not only of {mostHosts}
-          </button>
+          The addresses of {asked} of {plural(hosts, 'name')} are shown.{' '}
+          {asked < mostAll ? (
+            <button type="button" onClick={showEvery}>
+              Show the addresses of {Math.min(hosts, mostAll)} names, not only of {asked}
+            </button>
+          ) : (
+            'The timelines of the others tell how theirs changed.'
+          )}
         </p>
       )}
       {byDay(rows, now).map(({ day, events }) => (
@@ -220,7 +231,7 @@ function Days({ found, all, now, within }: DaysProps) {
                 <time dateTime={time} class="muted" title={exact(time)}>
                   {clockOnly(time)}
                 </time>
-                {move ? <MoveRow key={move.id} move={move} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} /> : change ? <Request change={change} turns={turns} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
+                {move ? <MoveRow key={move.id} move={move} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} /> : change ? <Request change={change} turns={turns} unread={unread(change)} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
               </li>
             ))}
           </ul>
@@ -251,17 +262,24 @@ function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
   )
 }
 
-function Request({ change: e, turns }: { change: Change; turns: { host: string; turn: NameTurn }[] }) {
+/** Request is a request, and what it did to names; the addresses of unread further ones are not read. */
+function Request({ change: e, turns, unread }: { change: Change; turns: { host: string; turn: NameTurn }[]; unread: number }) {
   const isName = kindOf(e.path ?? '') === 'name'
+  const cluster = drainedIn(e)
   const isDrain = kindOf(e.path ?? '') === 'cluster' && ['drain', 'undrain'].includes(e.action) && e.outcome === 'completed'
   return (
     <div>
       <span class="strong">
-        {isDrain && 'Cluster '}
-        <Subject path={e.path ?? ''} />
+        {(isDrain || cluster) && 'Cluster '}
+        {cluster ? <ClusterLink cluster={cluster} /> : <Subject path={e.path ?? ''} />}
       </span>{' '}
       {done(e.action, isName, e.outcome)} by <Text>{e.actor}</Text> <Badge tone={tones[e.outcome] ?? 'plain'}>{e.outcome}</Badge>{' '}
       {e.revision > 0 && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
+      {cluster && (
+        <span class="muted">
+          of <Subject path={e.path ?? ''} />{' '}
+        </span>
+      )}
       <span class="small">
         {isDrain && e.message && 'Reason: '}
         <Told>{e.message}</Told>
@@ -272,6 +290,7 @@ function Request({ change: e, turns }: { change: Change; turns: { host: string; 
           <TurnChanges turn={turn} />
         </div>
       ))}
+      {unread > 0 && <span class="muted small">The addresses of {plural(unread, 'more name')} are not shown here.</span>}
     </div>
   )
 }

@@ -7,6 +7,7 @@ import { uses } from '../lib/draft'
 import { labelsOf } from '../lib/failover'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
+import { clock } from '../lib/time'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, TruthBadge } from '../ui/basics'
 import { External, Labels } from '../ui/machine'
 import { PreflightView } from '../ui/preflight'
@@ -87,7 +88,7 @@ function Lost({ why }: { why: string }) {
       </p>
       <ul>
         <li>Its addresses leave the names that have another healthy cluster, five minutes after it was lost, or as the name says (health.unreachableAfter).</li>
-        <li>Names that have no other healthy cluster keep its addresses.</li>
+        <li>Names that have no other healthy cluster keep its addresses. If Signpost has never reached it, they have none until it answers.</li>
         <li>Names that an external-dns there publishes stay as they are. Their changes wait until the cluster answers, and so do its objects.</li>
         <li>If most clusters are lost at once, Signpost assumes a fault of its own network, and keeps all addresses.</li>
       </ul>
@@ -109,7 +110,7 @@ function About({ path, document }: { path: string; document: Cluster }) {
             </li>
           ))}
         </ul>
-        {document.status?.credentialsExpire && <p>Its credentials end {new Date(document.status.credentialsExpire).toLocaleString()}.</p>}
+        {document.status?.credentialsExpire && <p>Its credentials end {clock(document.status.credentialsExpire)}.</p>}
       </Section>
       <Section title="Preflight" id="preflight">
         <PreflightView path={path} />

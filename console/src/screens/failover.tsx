@@ -4,6 +4,7 @@ import { Refusal, request } from '../api/client'
 import { caller, may } from '../api/session'
 import { curl } from '../lib/commands'
 import { commandOf, deskOf, emptyChoice, keepDesk, pathsOf, specOf, type Choice, type Failover, type Preview } from '../lib/failover'
+import { granters } from '../lib/hints'
 import { go, link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Section, Table, Text, Time } from '../ui/basics'
@@ -63,7 +64,7 @@ function Desk() {
         <Orders choice={choice} set={set} ready={Boolean(spec)} busy={preview.isPending} seen={Boolean(preview.data)} error={preview.error} look={() => look('')} />
       ) : (
         <Empty title="Your role does not allow this.">
-          <p>To fail over needs the role operator in all projects.</p>
+          <p>To fail over needs the role operator in all projects. {granters}</p>
         </Empty>
       )}
       {preview.data && <PreviewView key={preview.data.token} preview={preview.data} busy={act.isPending} error={act.error} label={choice.verb === 'drain' ? 'Fail over' : 'Undrain'} override={override} confirm={(force) => act.mutate({ token: preview.data.token, force })} look={look} />}

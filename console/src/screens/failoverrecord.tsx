@@ -6,7 +6,7 @@ import { caller, may } from '../api/session'
 import { cli, curl } from '../lib/commands'
 import { answered, leftWord, progress, titleOf, type Failover, type Preview } from '../lib/failover'
 import { go, link } from '../lib/route'
-import { isPast } from '../lib/time'
+import { clock, isPast } from '../lib/time'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
 import { Moves } from '../ui/moves'
 import { By, ClusterLink, Told } from '../ui/subject'
@@ -57,7 +57,7 @@ export function RecordScreen({ id }: { id: string }) {
         {r.cachesUntil && (
           <>
             {' '}
-            {isPast(r.cachesUntil) ? 'Caches have expired.' : `Caches may hold old answers until ${new Date(r.cachesUntil).toLocaleTimeString()}.`}
+            {isPast(r.cachesUntil) ? 'Caches have expired.' : `Caches may hold old answers until ${clock(r.cachesUntil)}.`}
           </>
         )}
       </p>
@@ -108,6 +108,7 @@ function Asked({ record: r }: { record: Failover }) {
           . It undoes <a href={link(['failover', r.revertOf])}>another failover</a>
         </>
       )}
+      .
     </p>
   )
 }

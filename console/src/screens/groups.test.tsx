@@ -1,6 +1,7 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { render } from 'preact'
 import { afterEach, expect, test, vi } from 'vitest'
+import { caller } from '../api/session'
 import { go } from '../lib/route'
 import { groupLink } from '../ui/subject'
 import { GroupsScreen } from './groups'
@@ -54,4 +55,46 @@ test('the owner of a name leads to its group, wherever in the project it is list
   render(null, root)
   client.clear()
   go('#/', true)
+})
+
+/** openedBy shows the groups to a caller with roles in single projects, who may not list the projects. */
+function openedBy(roles: { role: 'viewer' | 'operator'; project: string }[]) {
+  vi.stubGlobal('fetch', (asked: string | Request) => {
+    const url = typeof asked === 'string' ? asked : asked.url
+    const project = /projects\/([^/]+)\/deployment/.exec(url)?.[1]
+    const [body, status] = project ? [{ items: [{ ...group, path: group.path.replace('/one/', `/${project}/`) }] }, 200] : [{ status: 403, detail: 'oskar has rights only on project one' }, 403]
+    return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } }))
+  })
+  caller.value = { subject: 'oskar', roles }
+  const root = document.createElement('div')
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
+  render(
+    <QueryClientProvider client={client}>
+      <GroupsScreen />
+    </QueryClientProvider>,
+    root,
+  )
+  const offered = () => [...root.querySelectorAll('option')].map((o) => o.textContent)
+  const close = () => {
+    render(null, root)
+    client.clear()
+    caller.value = null
+  }
+  return { root, offered, close }
+}
+
+test('a caller with rights in one project gets its groups at once', async () => {
+  const { root, offered, close } = openedBy([{ role: 'operator', project: 'one' }])
+  await vi.waitFor(() => expect(root.querySelector('table')?.textContent).toContain('one/shop/v1/prod'))
+  expect([offered(), root.querySelector('select')?.value]).toEqual([['one'], 'one'])
+  expect(root.textContent).not.toContain('does not allow')
+  close()
+})
+
+test('a caller with rights in some projects chooses among these, and reads once which ones are only to look at', async () => {
+  const { root, offered, close } = openedBy([{ role: 'viewer', project: 'two' }, { role: 'operator', project: 'one' }])
+  await vi.waitFor(() => expect(root.querySelectorAll('tbody tr')).toHaveLength(2))
+  expect(offered()).toEqual(['all', 'one', 'two'])
+  expect(root.textContent.match(/You may look at [^.]*\./g)).toEqual(['You may look at the groups of two, not change them.'])
+  close()
 })

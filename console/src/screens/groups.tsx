@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { useGroups, useGroupsOfAll, useProjects } from '../api/lists'
-import { caller, may } from '../api/session'
+import { caller, may, ownProjects } from '../api/session'
 import type { GroupSummary } from '../api/types'
 import { cli, curl, ownerWord, projectOf } from '../lib/commands'
 import { actionsOf, byNeed, isGroup, messageOf } from '../lib/groups'
@@ -12,7 +12,8 @@ import { NamesTabs, Told } from '../ui/subject'
 /** GroupsScreen lists the deployment intent groups of a project, or of all. */
 export function GroupsScreen() {
   const projects = useProjects()
-  const chosen = route.value.query.get('project') ?? ''
+  const single = ownProjects(caller.value)?.length === 1 // then there is nothing to choose
+  const chosen = route.value.query.get('project') || (single ? (projects.data?.[0] ?? '') : '')
   const only = route.value.query.get('group') ?? ''
   const set = (project: string, group: string) => go(link(['groups'], { project, group }), true)
   return (
@@ -26,7 +27,7 @@ export function GroupsScreen() {
         <label>
           <span>Project</span>
           <select value={chosen} onChange={(e) => set(e.currentTarget.value, '')}>
-            <option value="">all</option>
+            {!single && <option value="">all</option>}
             {[...new Set([...(projects.data ?? []), chosen].filter(Boolean))].map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -65,6 +66,7 @@ function OfProject({ project, only }: { project: string; only: string }) {
     )
   return (
     <div class="card">
+      <Locked groups={fitting} />
       <Table label="Groups of the project" head={head}>
         {fitting.map((group) => (
           <Group key={group.path} group={group} />
@@ -95,6 +97,7 @@ function OfAll({ projects, only }: { projects: string[]; only: string }) {
         </Fault>
       )}
       <p class="muted small">A group deploys the DNS intents of a composite app. It is written as project/composite app/version/group.</p>
+      <Locked groups={fitting} />
       <Table label="Groups of all projects" head={head}>
         {fitting.map((group) => (
           <Group key={group.path} group={group} />
@@ -104,6 +107,12 @@ function OfAll({ projects, only }: { projects: string[]; only: string }) {
       {left.length > 0 && <p class="muted">There are more in {left.slice(0, 20).join(', ')}{left.length > 20 ? ' and others' : ''}: choose a project.</p>}
     </div>
   )
+}
+
+/** Locked says once of which projects the user may not change the groups. */
+function Locked({ groups }: { groups: GroupSummary[] }) {
+  const projects = [...new Set(groups.map((g) => projectOf(g.path)))].filter((project) => !may(caller.value, 'operator', project))
+  return projects.length > 0 ? <p class="muted small">You may look at the groups of {projects.join(', ')}, not change them.</p> : null
 }
 
 /** None says that no group is like what is typed. */
@@ -135,9 +144,7 @@ function Group({ group }: { group: GroupSummary }) {
               </a>
             ))}
           </span>
-        ) : (
-          <span class="muted small">You may look at it, not change it.</span>
-        )}
+        ) : null}
       </td>
     </tr>
   )

@@ -103,7 +103,7 @@ function Turns({ names, hosts, said, way, left }: { names: Turned[]; hosts: numb
       </ul>
       {!all && names.length > mostNames && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
-          Show all {plural(names.length, 'record')} of these names
+          Show all {hosts === names.length && left === 0 ? plural(hosts, 'name') : `${plural(names.length, 'record')} of these names`}
         </button>
       )}
       {left > 0 && (

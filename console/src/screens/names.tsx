@@ -115,17 +115,24 @@ function Nothing({ filtered }: { filtered: boolean }) {
   )
 }
 
-/** Others are the filters beside the search for a host name. */
+/** Others are the filters beside the search for a host name. A narrow screen folds them behind a button. */
 function Others({ filters, set }: { filters: Filters; set: (change: Partial<Filters>) => void }) {
+  const [open, setOpen] = useState(false)
+  const used = keys.filter((key) => key !== 'q' && filters[key]).length
   return (
     <>
-      <Filter label="Project" value={filters.project} set={(project) => set({ project })} />
-      <Filter label="Provider" value={filters.provider} set={(provider) => set({ provider })} />
-      <Filter label="Cluster" value={filters.cluster} set={(cluster) => set({ cluster })} placeholder="edge/one" />
-      <Choice label="State" value={filters.state} set={(state) => set({ state })} options={['Created', 'Instantiating', 'Instantiated', 'Updating', 'Terminating', 'Failed']} />
-      <Choice label="Published" value={filters.published} set={(published) => set({ published })} options={['True', 'False', 'Unknown', 'NotTrue']} />
-      <Choice label="Answered" value={filters.verified} set={(verified) => set({ verified })} options={['True', 'False', 'Unknown', 'NotTrue']} />
-      <Choice label="Order" value={filters.sort || 'worst'} set={(sort) => set({ sort })} options={['worst', 'name']} any={false} />
+      <button type="button" class="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+        Filters{used > 0 && `, ${used} in use`}
+      </button>
+      <div class={open ? 'others open' : 'others'}>
+        <Filter label="Project" value={filters.project} set={(project) => set({ project })} />
+        <Filter label="Provider" value={filters.provider} set={(provider) => set({ provider })} />
+        <Filter label="Cluster" value={filters.cluster} set={(cluster) => set({ cluster })} placeholder="edge/one" />
+        <Choice label="State" value={filters.state} set={(state) => set({ state })} options={['Created', 'Instantiating', 'Instantiated', 'Updating', 'Terminating', 'Failed']} />
+        <Choice label="Published" value={filters.published} set={(published) => set({ published })} options={['True', 'False', 'Unknown', 'NotTrue']} />
+        <Choice label="Answered" value={filters.verified} set={(verified) => set({ verified })} options={['True', 'False', 'Unknown', 'NotTrue']} />
+        <Choice label="Order" value={filters.sort || 'worst'} set={(sort) => set({ sort })} options={['worst', 'name']} any={false} />
+      </div>
     </>
   )
 }

@@ -35,7 +35,6 @@ const bodyOf = ({ metadata, spec }: Draft) => ({ metadata, spec })
 /** useNewDocument judges a document while it is typed, and saves it, after its parent if that does not exist. late is what has been typed for a while. */
 export function useNewDocument<Input, Stored>({ empty, draftOf, isWhole, parentOf, fields }: Kind<Input>) {
   const [form, setForm] = useState(empty)
-  const set = (change: Partial<Input>) => setForm((old) => ({ ...old, ...change }))
   const client = useQueryClient()
   const late = useDelayed(form, 350)
   const [draft, parent, complete] = [draftOf(late), parentOf?.(late), isWhole(late)]
@@ -52,6 +51,10 @@ export function useNewDocument<Input, Stored>({ empty, draftOf, isWhole, parentO
     },
     onSuccess: () => client.invalidateQueries(),
   })
+  const set = (change: Partial<Input>) => {
+    setForm((old) => ({ ...old, ...change }))
+    if (save.isError) save.reset() // the refusal was of what was typed before
+  }
   const refusal = save.error ?? judged.error
   const errors = refusal instanceof Refusal ? ownErrors(refusal) : judged.data ? ownErrors(judged.data) : []
   const ready = Boolean(complete && form === late && !judged.isFetching && judged.data && errors.length === 0)

@@ -4,6 +4,7 @@ import { Refusal, request } from '../api/client'
 import { caller, may } from '../api/session'
 import type { NameExplanation, Plan } from '../api/types'
 import { curl, kindOf, projectOf } from '../lib/commands'
+import { granters } from '../lib/hints'
 import { effect, idle, lacking } from '../lib/plan'
 import { stepOf, type Step } from '../lib/step'
 import { Copy, Empty, Fault, Loading, Text } from '../ui/basics'
@@ -84,7 +85,7 @@ export function PlanScreen(asked: Asked) {
       {kindOf(owner) === 'group' && allowed && !done && <GroupHead owner={owner} plan={shown} />}
       {!allowed ? (
         <Empty title="Your role does not allow this.">
-          <p>To plan and to do it needs the role operator in project {project}. An operator of Signpost can grant it.</p>
+          <p>To plan and to do it needs the role operator in project {project}. {granters}</p>
         </Empty>
       ) : done ? (
         <Result owner={owner} before={before} done={done} />

@@ -4,6 +4,7 @@ import { caller, may } from '../api/session'
 import type { DNSName, Event } from '../api/types'
 import { documentAt } from '../lib/changes'
 import { emptyForm, formOf } from '../lib/form'
+import { granters } from '../lib/hints'
 import { link, route } from '../lib/route'
 import { Empty, Fault, Loading } from '../ui/basics'
 import { ClusterForm } from './addcluster'
@@ -15,7 +16,7 @@ export function PublishScreen() {
   if (!may(caller.value, 'editor', '*'))
     return (
       <Empty title="Your role does not allow this.">
-        <p>To publish needs the role operator in a project, or editor if the project says so. An operator of Signpost can grant it.</p>
+        <p>To publish needs the role operator in a project, or editor if the project says so. {granters}</p>
       </Empty>
     )
   const tabs = [

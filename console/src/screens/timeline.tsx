@@ -69,6 +69,7 @@ export function Timeline({ host, owners }: { host: string; owners?: NameOwner[] 
 function Turn({ turn, of, current }: { turn: NameTurn; of: string; current: NameOwner | undefined }) {
   const cause = causes[turn.cause.reason] ?? { word: turn.cause.reason, tone: 'plain' }
   const took = answeredAfter(turn)
+  const drained = ['drain', 'undrain'].includes(turn.cause.action ?? '')
   return (
     <li>
       <div class="bar">
@@ -81,7 +82,8 @@ function Turn({ turn, of, current }: { turn: NameTurn; of: string; current: Name
         )}
         {turn.cause.action && (
           <span>
-            {['drain', 'undrain'].includes(turn.cause.action) && 'cluster '}
+            {drained && 'cluster '}
+            {drained && turn.cause.cluster && <ClusterLink cluster={turn.cause.cluster} />}{' '}
             {done(turn.cause.action, kindOf(turn.owner ?? '') === 'name')}
           </span>
         )}
@@ -91,7 +93,7 @@ function Turn({ turn, of, current }: { turn: NameTurn; of: string; current: Name
             by <Text>{turn.cause.actor}</Text>
           </span>
         )}
-        {turn.cause.cluster && <ClusterLink cluster={turn.cause.cluster} />}
+        {!drained && turn.cause.cluster && <ClusterLink cluster={turn.cause.cluster} />}
         {turn.times && turn.times > 1 && (
           <span class="muted">
             flapping, {turn.times} times, last <Time at={turn.lastTime} />

@@ -60,8 +60,9 @@ func (e *Explainer) outages(ctx context.Context, snap query.Snapshot, host strin
 
 // part is a host name of a binding, and what is published for it.
 type part struct {
-	host   plan.Host
-	choice address.Choice
+	host    plan.Host
+	choice  address.Choice
+	sources []string // clusters that may give it addresses
 }
 
 // disturbed is a host name of which some clusters do not answer.
@@ -92,7 +93,7 @@ func (d *disturbed) add(b plan.Binding, host plan.Host, choice address.Choice) {
 		d.all[b.Cluster], d.homes[b.Cluster] = true, true
 	}
 	if b.Scope == intent.Public {
-		d.parts = append(d.parts, part{host, choice})
+		d.parts = append(d.parts, part{host, choice, sources})
 	}
 }
 
@@ -178,8 +179,8 @@ func (d *disturbed) effects(o intent.NameOutage, stays string, gone []string) []
 	if len(gone) > 0 {
 		out = append(out, strings.Join(gone, ", ")+" has left the name, and comes back when the cluster answers")
 	}
-	if len(out) == 0 && !d.homes[o.Cluster] {
-		out = append(out, "no answer changes, because the name has no address from it alone")
+	if len(out) == 0 {
+		out = append(out, d.unchanged(o.Cluster)...)
 	}
 	if d.homes[o.Cluster] {
 		out = append(out, "external-dns of the name runs there, so the name stays as it is until the cluster answers")
@@ -188,6 +189,25 @@ func (d *disturbed) effects(o intent.NameOutage, stays string, gone []string) []
 		out = append(out, fmt.Sprintf("objects there that wait: %d", o.Waiting))
 	}
 	return out
+}
+
+// unchanged says why the outage of a cluster changes no answer. A cluster that was never
+// reached is the reason that the name lacks its addresses.
+func (d *disturbed) unchanged(cluster string) []string {
+	silent, only := false, len(d.parts) > 0
+	for _, p := range d.parts {
+		silent = silent || slices.Contains(p.choice.Unknown, cluster)
+		only = only && !p.choice.Some() && len(p.choice.Rejected) == 0 && slices.Equal(p.sources, []string{cluster})
+	}
+	switch {
+	case silent && only:
+		return []string{"the name has no address until the cluster answers"}
+	case silent:
+		return []string{"the addresses there are not known until the cluster answers"}
+	case d.homes[cluster]:
+		return nil
+	}
+	return []string{"no answer changes, because the name has no address from it alone"}
 }
 
 // patience is for how long a cluster may be lost before its addresses leave a name.
