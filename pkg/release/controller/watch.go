@@ -83,9 +83,11 @@ func (c *Controller) watch(ctx context.Context) error {
 
 // followObserved makes owners due that an observation concerns.
 func (c *Controller) followObserved(ctx context.Context, owners *interest, change observed.Change) error {
-	if err := c.followReached(ctx, change); err != nil {
+	reached, err := c.followReached(ctx, change)
+	if err != nil {
 		return err
 	}
+	change.Reached = reached
 	c.hear(change.Answers)
 	if change.Lost {
 		c.scan(ctx)
@@ -125,23 +127,24 @@ func (c *Controller) hear(all []observed.Answers) {
 	}
 }
 
-// followReached keeps how clusters can be reached. When most of them fail at once,
-// or do no more, it is everybody's concern.
-func (c *Controller) followReached(ctx context.Context, change observed.Change) error {
+// followReached keeps how clusters can be reached, and answers those of which the owners have
+// to hear. When most of them fail at once, or do no more, it is everybody's concern.
+func (c *Controller) followReached(ctx context.Context, change observed.Change) ([]string, error) {
 	switch {
 	case change.Lost:
-		return c.service.Renderer.KeepHealth(ctx)
+		return change.Reached, c.service.Renderer.KeepHealth(ctx)
 	case len(change.Reached) == 0:
-		return nil
+		return nil, nil
 	}
-	if err := c.service.Renderer.FollowReached(ctx, change.Reached); err != nil {
-		return err
+	reached, err := c.service.Renderer.FollowReached(ctx, change.Reached)
+	if err != nil {
+		return nil, err
 	}
 	changed, err := c.service.Renderer.NoteFrozen(ctx)
 	if changed {
 		c.scan(ctx)
 	}
-	return err
+	return reached, err
 }
 
 func (c *Controller) readInterest(ctx context.Context) (*interest, int64, error) {

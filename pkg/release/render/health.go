@@ -74,25 +74,32 @@ func (o *HealthCache) keep(r *reach) {
 	o.kept = r
 }
 
-// FollowReached reads again how some clusters can be reached.
-func (s *Renderer) FollowReached(ctx context.Context, clusters []string) error {
-	before, err := s.reached(ctx)
-	if err != nil {
-		return err
+// FollowReached reads again how some clusters can be reached, and answers those of which more has
+// changed than the message. Nobody's names follow from that.
+func (s *Renderer) FollowReached(ctx context.Context, clusters []string) ([]string, error) {
+	s.Health.mu.Lock()
+	kept := s.Health.kept
+	s.Health.mu.Unlock()
+	if kept == nil {
+		return clusters, nil // it is read at each use
 	}
-	all := maps.Clone(before.all)
+	all, changed := maps.Clone(kept.all), []string{}
 	for _, cluster := range clusters {
+		was, known := all[cluster]
 		delete(all, cluster)
 		seen, err := s.Observed.Reachability(ctx, cluster)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if seen != nil {
 			all[cluster] = *seen
 		}
+		if known != (seen != nil) || known && !was.SameButMessage(*seen) {
+			changed = append(changed, cluster)
+		}
 	}
 	s.Health.keep(reachOf(all))
-	return nil
+	return changed, nil
 }
 
 // Silent are the clusters that do not answer, as far as this process has heard.

@@ -64,7 +64,8 @@ func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
 	_, owner, err := store.Txn(t.Context(), nil, kv.Put(ledger.WorkerPrefix+"edge+b", []byte("x")))
 	require.NoError(t, err)
 	store.reach(t, "edge+b", observed.Reachability{Since: now, Counted: now, Owner: owner})
-	require.NoError(t, s.FollowReached(t.Context(), []string{"edge+b", "edge+new"}))
+	_, err = s.FollowReached(t.Context(), []string{"edge+b", "edge+new"})
+	require.NoError(t, err)
 	store.reads = 0
 	seen, err = s.clusterHealth(t.Context())
 	require.NoError(t, err)
@@ -81,6 +82,32 @@ func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
 	seen, err = s.clusterHealth(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, seen.lost, "who does not follow reads")
+}
+
+// TestAMessageAloneIsNobodysConcern: a watch of a cluster that is interrupted for a moment has a message. It would
+// have each name of the cluster looked at.
+func TestAMessageAloneIsNobodysConcern(t *testing.T) {
+	t.Parallel()
+	s, store := newOutlook()
+	follow := func(r observed.Reachability) []string {
+		store.reach(t, "edge+a", r)
+		changed, err := s.FollowReached(t.Context(), []string{"edge+a"})
+		require.NoError(t, err)
+		return changed
+	}
+	now := time.Now().UTC()
+	answers := observed.Reachability{Reachable: true, Since: now}
+	require.Equal(t, []string{"edge+a"}, follow(answers), "nobody keeps how clusters are")
+	require.NoError(t, s.KeepHealth(t.Context()))
+	troubled := answers
+	troubled.Message = "not everything can be watched"
+	require.Empty(t, follow(troubled))
+	require.Empty(t, follow(answers))
+	require.Equal(t, []string{"edge+a"}, follow(observed.Reachability{Since: now.Add(time.Second), Counted: now}))
+	require.Equal(t, []string{"edge+a"}, follow(observed.Reachability{Since: now.Add(time.Second), Counted: now, Owner: 7}))
+	kept, err := s.reached(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, int64(7), kept.all["edge+a"].Owner)
 }
 
 // TestNobodyIsTakenOutByOldNews (I11): a process that stood still knows the time

@@ -45,6 +45,11 @@ type Reachability struct {
 	Owner int64 `json:"owner,omitempty"`
 }
 
+// SameButMessage tells whether both say the same, but for the message.
+func (r Reachability) SameButMessage(other Reachability) bool {
+	return r.Reachable == other.Reachable && r.Owner == other.Owner && r.Since.Equal(other.Since) && r.Counted.Equal(other.Counted)
+}
+
 // Deployment is the state of an external-dns Deployment, or another of ours.
 type Deployment struct {
 	Available bool      `json:"available"`
