@@ -173,7 +173,6 @@ type watch struct {
 	prefix string
 	in     <-chan kv.Batch
 	head   *kv.Batch // the next one
-	behind *kv.Batch // the one after it, if there is one already
 	by     string    // the goroutine that watches
 
 	mu    sync.Mutex
@@ -230,32 +229,14 @@ func (v *watch) deliver() {
 		w.faults["history lost"]++
 		batch = kv.Batch{Revision: batch.Revision, Compacted: true}
 	}
-	batch, rest := v.late(batch)
 	if v.part == "worker" {
 		v.stir()
 	}
 	select {
 	case v.out <- batch:
-		v.head, v.behind = rest, nil
+		v.head = nil
 	default:
 	}
-}
-
-// late brings news together with those behind it, as etcd does for a watch that has fallen behind. It
-// answers what is left for the next time.
-func (v *watch) late(batch kv.Batch) (now kv.Batch, rest *kv.Batch) {
-	if v.behind == nil {
-		select {
-		case next := <-v.in:
-			v.behind = &next
-		default:
-			return batch, nil
-		}
-	}
-	if batch.Compacted || v.behind.Compacted {
-		return batch, v.behind
-	}
-	return kv.Batch{Events: slices.Concat(batch.Events, v.behind.Events), Revision: v.behind.Revision}, nil
 }
 
 // lease is a lease of the store.
