@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,7 +79,7 @@ func (s *Judge) Publishers(ctx context.Context, g plan.Group) (Publishers, error
 		return nil, err
 	}
 	users := map[intent.Path]state.Lifecycle{}
-	for group := range holders {
+	for _, group := range slices.Sorted(maps.Keys(holders)) {
 		l, err := s.StoredLifecycle(ctx, group)
 		if err != nil {
 			return nil, err
