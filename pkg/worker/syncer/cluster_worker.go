@@ -116,6 +116,9 @@ func (t *clusterWorker) step(ctx context.Context) (time.Duration, error) {
 		t.unused = true
 		return 0, nil
 	}
+	if !t.Index.Serves(t.Name) {
+		t.Signals.Observe.Wake() // what was observed is forgotten, although the worker does not end yet
+	}
 	if err := t.Desired.Load(ctx, t.Ledger.Entries()); err != nil {
 		return 0, err
 	}
