@@ -52,7 +52,9 @@ func newWorld(b testing.TB, s shape) *world {
 	var err error
 	w.store, err = etcd.NewServer(b.Context(), b.TempDir(), &process.Ports{})
 	require.NoError(b, err)
-	w.store.Args = append(slices.DeleteFunc(w.store.Args, func(arg string) bool { return arg == "--unsafe-no-fsync" }), "--quota-backend-bytes=8589934592")
+	// Compacted as docs/stores.md asks, but in less than the time of a measurement.
+	w.store.Args = append(slices.DeleteFunc(w.store.Args, func(arg string) bool { return arg == "--unsafe-no-fsync" }),
+		"--quota-backend-bytes=8589934592", "--auto-compaction-mode=periodic", "--auto-compaction-retention=1m")
 	w.start(w.store.Process)
 	program, err := fixture.Build(b.Context(), b.TempDir())
 	require.NoError(b, err)
