@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release"
@@ -68,6 +69,12 @@ func (w *world) failOver(spec intent.FailoverSpec, o intent.FailoverOptions) (in
 // answer has the authoritative servers answer all names of an owner as they are published.
 func (w *world) answer(owners ...intent.Path) {
 	w.Helper()
+	w.answerAs("Matches", owners...)
+}
+
+// answerAs has a verdict be found on all names of some owners, with the targets that they have.
+func (w *world) answerAs(verdict string, owners ...intent.Path) {
+	w.Helper()
 	all := map[string]*observed.Answers{}
 	for _, owner := range owners {
 		for _, o := range w.bundle(appcontext.Owner(owner)) {
@@ -78,7 +85,7 @@ func (w *world) answer(owners ...intent.Path) {
 			names := map[state.NameKey][]string{}
 			state.CollectNames(o.Published, names)
 			for _, key := range slices.SortedFunc(maps.Keys(names), state.CompareNames) {
-				given.Names = append(given.Names, observed.NameAnswer{Name: key.Name, Type: key.Kind, Targets: names[key], Seen: true, Verdict: "Matches", Since: w.clock.Now()})
+				given.Names = append(given.Names, observed.NameAnswer{Name: key.Name, Type: key.Kind, Targets: names[key], Seen: true, Verdict: verdict, Message: "192.0.2.53:53 says so", Since: w.clock.Now()})
 			}
 			all[o.ID.Namespace+"/"+o.ID.Name] = given
 		}
@@ -159,6 +166,27 @@ func TestARegionFailsOver(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
 	require.Equal(t, "flood", page.Items[0].Reason)
+}
+
+// TestARevertIsNotJudgedByAnAnswerOfBefore: that servers no longer answer what was leaving is no news of what comes back.
+func TestARevertIsNotJudgedByAnAnswerOfBefore(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	w.answer(www)
+	first, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
+	require.NoError(t, err)
+	w.settle(www)
+	back, err := w.service.Revert(context.Background(), first.ID, intent.FailoverOptions{Actor: "olga"})
+	require.NoError(t, err)
+	w.settle(www)
+	for verdict, want := range map[string]string{"Gone": verify.AskedAgain, "StillThere": verify.AskedAgain, "NotThere": "192.0.2.53:53 says so"} {
+		w.answerAs(verdict, www)
+		require.Equal(t, want, w.follow(back.ID).Names[0].Message, verdict)
+	}
+	w.answer(www)
+	require.Equal(t, intent.FailoverDone, w.follow(back.ID).State)
 }
 
 // TestEachClusterOfAFailoverHearsOfItsOwnEnd: one that was undrained does not read as drained.

@@ -308,7 +308,7 @@ func step(name *intent.FailoverName, is []string, objects bundle.Bundle, answers
 			continue
 		}
 		given := answers[[2]string{o.ID.Cluster, o.ID.Namespace}][o.ID.Name]
-		if ok, message := answered(o, name.MovedName, given); !ok {
+		if ok, message := answered(o, *name, given); !ok {
 			verified, why = false, message
 		}
 	}
@@ -341,19 +341,27 @@ func moved(name intent.MovedName, is []string) bool {
 
 // answered tells whether all authoritative servers answer a name as a DNSEndpoint has it, and
 // if not, what is waited for. The answers are about the targets of all of its sets together.
-func answered(o bundle.Object, name intent.MovedName, given observed.Answers) (bool, string) {
-	targets := targetsOf(name, bundle.Bundle{o})
+func answered(o bundle.Object, name intent.FailoverName, given observed.Answers) (bool, string) {
+	targets := targetsOf(name.MovedName, bundle.Bundle{o})
 	if len(targets) == 0 {
 		return true, "" // others give the name
 	}
 	at := slices.IndexFunc(given.Names, func(a observed.NameAnswer) bool {
 		return a.Name == name.Name && a.Type == name.Type && slices.EqualFunc(a.Targets, targets, sameTarget)
 	})
-	switch {
-	case at < 0:
+	if at < 0 {
 		return false, "the authoritative servers were not asked for the new targets yet"
-	case verify.Verdict(given.Names[at].Verdict).Status() != "True":
-		return false, given.Names[at].Message
+	}
+	answer := given.Names[at]
+	changed := time.Time{}
+	if name.Published != nil {
+		changed = *name.Published
+	}
+	switch verdict := verify.Verdict(answer.Verdict); {
+	case verdict.OfBefore(changed, answer.Answers):
+		return false, verify.AskedAgain
+	case verdict.Status() != "True":
+		return false, answer.Message
 	}
 	return true, ""
 }

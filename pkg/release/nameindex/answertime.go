@@ -17,10 +17,10 @@ func (r *row) answerTime(now int64) (time.Duration, bool) {
 	longest := time.Duration(-1)
 	for _, e := range r.from {
 		a := e.answerTo(r.host)
-		if e.observed == 0 || a == nil || a.verified != yes || a.since < e.observed || now-a.since > answeredWithin.Milliseconds() {
+		if e.observed == 0 || a == nil || a.verified != yes || a.at < e.observed || now-a.at > answeredWithin.Milliseconds() {
 			continue
 		}
-		longest = max(longest, time.Duration(a.since-e.observed)*time.Millisecond)
+		longest = max(longest, time.Duration(a.at-e.observed)*time.Millisecond)
 	}
 	return longest, longest >= 0
 }

@@ -129,9 +129,11 @@ func (t *tables) take(c ledger.Changed) {
 	}
 	key := endpointKey{c.ID.Cluster, c.ID.Namespace, c.ID.Name}
 	e := t.endpoint(key)
-	e.applied, e.refused, e.observed = 0, "", 0
+	e.applied, e.refused, e.observed, e.changed = 0, "", 0, 0
+	e.here = c.Entry != nil && !c.Entry.Going
 	if c.Entry != nil && c.Entry.Stages != nil {
 		e.observed = millis(c.Entry.Stages.Observed)
+		e.changed = max(e.observed, millis(c.Entry.Stages.Written))
 	}
 	if c.Entry != nil && c.Entry.Status == ledger.Applied && !c.Entry.Going && c.Entry.UID != "" {
 		e.applied = digest(c.Entry.UID, c.Entry.Generation)
@@ -216,23 +218,32 @@ func answersOf(all *observed.Answers) []answer {
 	}
 	var out []answer
 	for _, n := range all.Names {
-		next := answer{host: n.Name, verified: verify.Verdict(n.Verdict).Status(), since: millis(n.Since)}
-		if next.verified != yes {
-			next.why = n.Message
-		}
+		next := answerOf(n)
 		last := len(out) - 1
 		if last < 0 || out[last].host != n.Name {
 			out = append(out, next)
 			continue
 		}
-		since := max(out[last].since, next.since)
-		if worse(out[last].verified, next.verified) != out[last].verified {
+		if before := out[last]; worse(before.verified, next.verified) != before.verified || before.verified == next.verified && before.at < next.at {
 			out[last] = next
 		}
-		out[last].since = since
 	}
 	slices.SortStableFunc(out, func(a, b answer) int { return cmp.Compare(a.host, b.host) })
 	return slices.Clip(out)
+}
+
+// answerOf is what the servers say of a host name and type.
+func answerOf(n observed.NameAnswer) answer {
+	verdict := verify.Verdict(n.Verdict)
+	a := answer{host: n.Name, verified: verdict.Status(), at: millis(n.Since)}
+	if a.verified == yes {
+		return a
+	}
+	a.at, a.why = millis(verify.Asked(n.Answers)), n.Message
+	if verdict.OfBefore(time.Time{}, nil) {
+		a.why = verify.AskedAgain
+	}
+	return a
 }
 
 // The three things that may be known of a condition.
@@ -268,12 +279,19 @@ func (e *endpoint) publishedAs(host string) string {
 	return yes
 }
 
-// verifiedAs is what the authoritative servers say of a host name.
+// verifiedAs is what the authoritative servers say of a host name, as the DNSEndpoint gives it now. The answer to
+// one that is not in its home any more is of before, and so is a fault that was found before it last changed.
 func (e *endpoint) verifiedAs(host string) string {
-	if a := e.answerTo(host); a != nil {
-		return a.verified
+	a := e.answerTo(host)
+	if a == nil || !e.here || e.outlived(a) {
+		return unknown
 	}
-	return unknown
+	return a.verified
+}
+
+// outlived tells whether a DNSEndpoint has changed since the servers answered something else than it gives.
+func (e *endpoint) outlived(a *answer) bool {
+	return a.verified != yes && a.at != 0 && a.at < e.changed
 }
 
 func (e *endpoint) answerTo(host string) *answer {

@@ -96,7 +96,7 @@ func (x *Index) Census(q intent.FleetQuery) (intent.Fleet, error) {
 }
 
 func (c *census) count(t *tables, r *row) {
-	published, verified := t.conditions(r)
+	published, verified, _ := t.conditions(r)
 	c.hosts.add(r.host, published, verified)
 	if took, is := r.answerTime(c.now); is {
 		c.times = append(c.times, took)

@@ -121,7 +121,9 @@ type endpoint struct {
 	users     int         // rows that it is one of
 	applied   uint64      // digest of the object that the cluster has as it is wanted; 0: none
 	published uint64      // digest of the object that external-dns has put through; 0: none
+	here      bool        // it is in its home, or is on its way there
 	observed  int64       // when its last change was observed, in Unix milliseconds; 0: that is not known
+	changed   int64       // when it was last changed in its home, likewise
 	refused   string      // why the cluster does not have it as it is wanted; else empty
 	answers   []answer
 }
@@ -130,7 +132,7 @@ type endpoint struct {
 type answer struct {
 	host     string
 	verified string
-	since    int64  // of the last change of the answers, in Unix milliseconds
+	at       int64  // True: of the last change of the answers; else when the servers were asked, 0 if not known; in Unix milliseconds
 	why      string // it is not True
 }
 

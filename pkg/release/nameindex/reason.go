@@ -2,8 +2,10 @@ package nameindex
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -27,7 +29,7 @@ func (h hit) reason() string {
 
 // whyUnpublished is why the first DNSEndpoint with the worst state is not published.
 func (h hit) whyUnpublished() string {
-	for _, e := range h.from {
+	for _, e := range h.by {
 		if e.publishedAs(h.host) == h.published {
 			return h.whyNotBy(e)
 		}
@@ -37,6 +39,9 @@ func (h hit) whyUnpublished() string {
 
 // whyNotBy is why a DNSEndpoint does not publish the name. The lack of an address is told before what its publisher does.
 func (h hit) whyNotBy(e *endpoint) string {
+	if !slices.Contains(h.from, e) { // another owner's, of which nothing else is told
+		return e.whyUnpublished(false)
+	}
 	moving := h.of.state != intent.Instantiated
 	if e.refused == "" && !moving && (e.applied == 0 || e.answerTo(h.host) == nil && h.published == unknown) {
 		if why := h.whyNoAddress(e); why != "" {
@@ -93,11 +98,14 @@ func (e *endpoint) whyNotByPublisher(moving bool) string {
 
 // whyUnverified is what the first DNSEndpoint with the worst state was answered.
 func (h hit) whyUnverified() string {
-	for _, e := range h.from {
+	for _, e := range h.by {
 		if e.verifiedAs(h.host) != h.verified {
 			continue
 		}
-		if a := e.answerTo(h.host); a != nil {
+		switch a := e.answerTo(h.host); {
+		case a != nil && (e.outlived(a) || a.verified == yes):
+			return verify.AskedAgain
+		case a != nil:
 			return a.why
 		}
 		return "its authoritative servers were not asked yet"

@@ -137,6 +137,7 @@ type hit struct {
 	*row
 	in                  *tables
 	published, verified string
+	by                  []*endpoint // that decide
 }
 
 // run looks at the rows that may match.
@@ -188,7 +189,7 @@ func fits(asked, is string) bool {
 // look counts a row, and keeps it if it may be on the page.
 func (s *search) look(r *row) {
 	h := hit{row: r, in: s.tables}
-	h.published, h.verified = s.tables.conditions(r)
+	h.published, h.verified, h.by = s.tables.conditions(r)
 	if !fits(s.Published, h.published) || !fits(s.Verified, h.verified) {
 		return
 	}

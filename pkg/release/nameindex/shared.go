@@ -10,12 +10,18 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// conditions are the worst of the DNSEndpoints that give the host name. An owner that has no address for a
-// name does no harm to it. If others give the name in the same cluster, what they give decides.
-func (t *tables) conditions(r *row) (published, verified string) {
-	published, verified = worst(r.host, r.from)
-	if published == yes && verified == yes || r.of.state != intent.Instantiated || !slices.ContainsFunc(r.from, (*endpoint).idle) {
-		return published, verified
+// conditions are the worst of the DNSEndpoints that decide on a row, and which ones these are.
+func (t *tables) conditions(r *row) (published, verified string, decisive []*endpoint) {
+	decisive = t.decisive(r)
+	published, verified = worst(r.host, decisive)
+	return published, verified, decisive
+}
+
+// decisive are the DNSEndpoints that decide how a host name does. An owner that has no address for a name does no
+// harm to it: if others give the name in the same cluster, what they give decides, however that does.
+func (t *tables) decisive(r *row) []*endpoint {
+	if r.of.state != intent.Instantiated || !slices.ContainsFunc(r.from, (*endpoint).idle) {
+		return r.from
 	}
 	given := t.given(r)
 	var decisive []*endpoint
@@ -31,13 +37,10 @@ func (t *tables) conditions(r *row) (published, verified string) {
 			}
 		}
 		if len(decisive) == before {
-			return published, verified
+			return r.from
 		}
 	}
-	if p, v := worst(r.host, decisive); p == yes && v == yes {
-		return yes, yes
-	}
-	return published, verified
+	return decisive
 }
 
 // worst are the worst conditions of DNSEndpoints that give a host name.
@@ -49,8 +52,8 @@ func worst(host string, of []*endpoint) (published, verified string) {
 	return published, verified
 }
 
-// idle tells that a DNSEndpoint is not in its home, and that nothing stands in its way.
-func (e *endpoint) idle() bool { return e.applied == 0 && e.refused == "" }
+// idle tells that a DNSEndpoint is not in its home nor on its way there, and that nothing stands in its way.
+func (e *endpoint) idle() bool { return !e.here && e.refused == "" }
 
 // given are the DNSEndpoints in their homes that give the host name of a row at the same provider. The rows are
 // in order.

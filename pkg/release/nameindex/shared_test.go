@@ -1,6 +1,9 @@
 package nameindex
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -9,10 +12,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
 // TestAnOwnerWithoutAnAddressDoesNoHarmToAName that others give: what they give decides, in searches and
-// in sums. It does as long as nobody else gives the name well, or its own release is on the way.
+// in sums. Its own part decides if nobody else gives the name, or its own release is on the way.
 func TestAnOwnerWithoutAnAddressDoesNoHarmToAName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -36,7 +40,7 @@ func TestAnOwnerWithoutAnAddressDoesNoHarmToAName(t *testing.T) {
 		require.Equal(t, intent.HostCounts{Total: 1}, fleet.Hosts, "one host name, of two owners")
 
 		w.answer(g, "NotThere", "")
-		require.Equal(t, []string{"geo.example prod lab Instantiated True False", "geo.example test lab Instantiated False Unknown"}, w.find(one))
+		require.Equal(t, []string{"geo.example prod lab Instantiated True False", "geo.example test lab Instantiated True False"}, w.find(one))
 		w.answer(g, "Matches", "")
 		w.apply(groupOf(test, "lab", nil, "geo.example"), 0, ledger.Failed)
 		require.Equal(t, []string{"geo.example test lab Instantiated False Unknown"}, w.find(intent.NameQuery{Project: "shop", Published: notTrue}), "its cluster refuses the address")
@@ -45,6 +49,61 @@ func TestAnOwnerWithoutAnAddressDoesNoHarmToAName(t *testing.T) {
 		w.put(groupOf("projects/shop/composite-apps/store/v1/deployment-intent-groups/next", "lab", nil, "geo.example"), going)
 		require.Contains(t, w.find(one), "geo.example next lab Instantiating False Unknown")
 	})
+}
+
+// TestAPartWithoutAnAddressIsJudgedAsTheOthers of a name, whatever is known of these, and for their reason. That is so for
+// a group whose clusters are drained, and for an intent of a group that gives the name by another one.
+func TestAPartWithoutAnAddressIsJudgedAsTheOthers(t *testing.T) {
+	t.Parallel()
+	const test = intent.Path("projects/shop/composite-apps/store/v1/deployment-intent-groups/test")
+	published := map[string]func(*world, plan.Group){
+		"True":    func(*world, plan.Group) {},
+		"False":   func(w *world, g plan.Group) { w.apply(g, 2, ledger.Applied) },
+		"Unknown": func(w *world, _ plan.Group) { w.reach(observed.Reachability{Message: "no route"}) },
+	}
+	why := map[string]string{
+		"False": "external-dns has not synchronized yet since the DNSEndpoint changed", "Unknown": "edge/hub, the home of external-dns, cannot be reached: no route",
+		"False of servers": "has no A record", "Unknown of servers": "does not answer",
+	}
+	verdicts := map[string]string{"True": "Matches", "False": "NotThere", "Unknown": "Unreachable"}
+	for _, p := range slices.Sorted(maps.Keys(published)) {
+		for _, v := range slices.Sorted(maps.Keys(verdicts)) {
+			for _, another := range []bool{true, false} {
+				t.Run(fmt.Sprintf("published %s, verified %s, another group %t", p, v, another), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) {
+						w := newWorld(t, true)
+						w.run()
+						g := w.published(prod, "lab", "geo.example")
+						want := []string{"geo.example prod lab Instantiated " + p + " " + v}
+						idle := deployed()
+						idle.Drained = []string{"edge+paris"}
+						if another {
+							w.put(groupOf(test, "lab", []string{"edge+paris"}, "geo.example"), idle)
+							want = append(want, "geo.example test lab Instantiated "+p+" "+v)
+						} else {
+							second := g.Bindings[0]
+							second.App, second.Service, second.Sources = "api", "api", []string{"edge+paris"}
+							g.Bindings = append(g.Bindings, second)
+							w.put(g, idle)
+						}
+						w.answer(g, verdicts[v], why[v+" of servers"])
+						published[p](w, g)
+						require.Equal(t, want, w.find(intent.NameQuery{}))
+						page, err := w.index.FindNames(intent.NameQuery{Limit: 9, Sees: seesOnly("shop")})
+						require.NoError(t, err)
+						reason := why[p]
+						if p == yes || p == unknown && v == no {
+							reason = why[v+" of servers"]
+						}
+						for _, name := range page.Items {
+							require.Equal(t, reason, name.Reason, name.Owner)
+						}
+					})
+				})
+			}
+		}
+	}
 }
 
 // TestANameOfClusterScopeIsJudgedClusterByCluster: what one cluster answers does not stand for another.

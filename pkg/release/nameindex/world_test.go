@@ -148,6 +148,22 @@ func (w *world) answer(g plan.Group, verdict, message string) {
 	require.NoError(w, w.writer(hub).SetAnswers(w.Context(), w.answers))
 }
 
+// reach has the hub be reached, or not.
+func (w *world) reach(r observed.Reachability) {
+	w.Helper()
+	require.NoError(w, w.writer(hub).SetReachability(w.Context(), r))
+}
+
+// asked has the servers have been asked for the names of a group at a time.
+func (w *world) asked(g plan.Group, at time.Time, verdict, message string) {
+	w.Helper()
+	names := w.answers[g.Project.Namespace+"/"+endpoints.Name(g, g.Bindings[0])].Names
+	for n := range names {
+		names[n].Answers = []intent.Answer{{Server: "192.0.2.53:53", At: at}}
+	}
+	w.answer(g, verdict, message)
+}
+
 // sync has external-dns put the DNSEndpoint through in a generation, and the servers
 // answer a verdict for its names.
 func (w *world) sync(g plan.Group, generation int64, verdict string) {

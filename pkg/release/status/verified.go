@@ -3,6 +3,7 @@ package status
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -17,14 +18,26 @@ func (p publication) prove(s *intent.NameStatus) {
 	c.LastTransitionTime = later(c.LastTransitionTime, snap.Current)
 	answer := p.answerTo(*s)
 	s.Stages = p.stages(answer)
-	if answer != nil {
+	switch {
+	case answer != nil && verify.Verdict(answer.Verdict).OfBefore(p.changed(), answer.Answers):
+		c.Message = verify.AskedAgain
+		c.LastTransitionTime = later(c.LastTransitionTime, p.changed())
+	case answer != nil:
 		c = condition(snap, "Verified", verify.Verdict(answer.Verdict).Status(), answer.Verdict, answer.Message)
 		c.LastTransitionTime = answer.Since
 		s.Answers = answer.Answers
-	} else if len(s.Targets) == 0 {
+	case len(s.Targets) == 0:
 		c.Message = "there is no target that authoritative servers could answer"
 	}
 	s.Conditions = append(slices.Clone(s.Conditions), c)
+}
+
+// changed is when the binding's DNSEndpoint was last changed in its home, or that is asked for; zero if that is not known.
+func (p publication) changed() time.Time {
+	if p.entry.Stages == nil {
+		return time.Time{}
+	}
+	return later(p.entry.Stages.Observed, p.entry.Stages.Written)
 }
 
 // stages are when the last change of the binding's DNSEndpoint came how far, and since when a name is answered. Of a type

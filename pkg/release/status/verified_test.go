@@ -7,12 +7,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/query"
 	"github.com/signpost-dns/signpost/pkg/release/status"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
@@ -68,6 +70,40 @@ func TestVerifiedTellsWhatAuthoritativeServersAnswer(t *testing.T) {
 			if c.answers > 0 {
 				assert.Equal(t, "192.0.2.53:53 says so", got.Message)
 				assert.Equal(t, asked(), got.LastTransitionTime)
+			}
+		})
+	}
+}
+
+// TestAnAnswerOfBeforeTheLastChangeIsNoVerdict, as after a cluster was drained and undrained: the same targets are wanted
+// as before, and the servers are asked again.
+func TestAnAnswerOfBeforeTheLastChangeIsNoVerdict(t *testing.T) {
+	for _, c := range []struct {
+		name, verdict string
+		after         time.Duration // since the change, that the servers were asked
+		want          string
+	}{
+		{"it was leaving, and comes back", "Gone", -time.Minute, "Unknown/NotAsked"},
+		{"it was leaving, at whatever time", "StillThere", time.Minute, "Unknown/NotAsked"},
+		{"it was missing before", "NotThere", -time.Minute, "Unknown/NotAsked"},
+		{"no server answered before", "Unreachable", -time.Minute, "Unknown/NotAsked"},
+		{"it is missing now", "NotThere", time.Minute, "False/NotThere"},
+		{"it is as it was", "Matches", -time.Minute, "True/Matches"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			snap := running(t)
+			changed := asked().Add(-c.after)
+			edit(snap.Clusters[hub], "DNSEndpoint", func(e *ledger.Entry) {
+				e.Stages = &intent.Stages{Observed: changed.Add(-time.Second), Written: changed}
+			})
+			heard(snap, answered("A", c.verdict, "203.0.113.10"))
+			name := status.Of(*snap).Names[0]
+			got := verifiedOf(t, name.Conditions)
+			require.Equal(t, c.want, got.Status+"/"+got.Reason)
+			if got.Reason == "NotAsked" {
+				require.Equal(t, verify.AskedAgain, got.Message)
+				require.Equal(t, changed, got.LastTransitionTime)
+				require.Empty(t, name.Answers, "they are not of the present")
 			}
 		})
 	}
