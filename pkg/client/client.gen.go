@@ -4003,7 +4003,7 @@ type NameChange struct {
 	// Example: lab
 	Record string `json:"record"`
 
-	// Targets The targets afterwards, with those that other groups give the name; of a name that is deleted, those until then.
+	// Targets The targets afterwards, with those that other groups give the name; of a name that is deleted, those until then. A name that is deleted and has none was not in DNS.
 	Targets []string `json:"targets"`
 
 	// TTL The TTL afterwards, in seconds; absent for that of the DNS provider.

@@ -132,9 +132,16 @@ func TestThePlanOfAnEndTellsOfNamesWithoutAnAddress(t *testing.T) {
 	w.do(intent.Instantiate, test)
 	w.settle(test)
 	ends := w.plan(test, intent.Terminate)
-	require.Empty(t, ends.Names)
-	lacks := "1 host name more goes without a change in DNS, because the group gives it no address: api.lab.example"
+	lacking := intent.NameChange{Name: "api.lab.example", Type: "A", Record: "lab", Action: "delete", Targets: []string{}}
+	require.Equal(t, []intent.NameChange{lacking}, ends.Names)
+	lacks := "1 host name goes without a change in DNS, because it has no address: api.lab.example"
 	require.Contains(t, ends.Warnings, lacks)
+	w.group(test, "api", "old.lab.example")
+	loses := w.plan(test, intent.Update)
+	require.Equal(t, []string{"api.lab.example delete", "old.lab.example create"}, namesIn(loses), "an update that gives it up says the same")
+	require.Contains(t, loses.Warnings, lacks)
+	w.group(test, "api", "api.lab.example")
+	require.Equal(t, []string{"api.lab.example unchanged"}, namesIn(w.plan(test, intent.Update)))
 	w.observe(berlin, "shop/api", "203.0.113.30")
 	w.settle(test)
 	ends = w.plan(test, intent.Terminate)
@@ -151,6 +158,15 @@ func TestThePlanOfAnEndTellsOfNamesWithoutAnAddress(t *testing.T) {
 	w.observe(berlin, "shop/api")
 	w.settle(test)
 	require.Contains(t, w.plan(prod, intent.Terminate).Warnings, leaves)
+}
+
+// namesIn are the names of a plan, with what happens to each.
+func namesIn(p intent.Plan) []string {
+	var out []string
+	for _, n := range p.Names {
+		out = append(out, n.Name+" "+n.Action)
+	}
+	return out
 }
 
 // TestANameWithoutAnAddressIsNewOnce: a plan does not promise it again.

@@ -4,7 +4,7 @@ import { base64, clusterDraft, emptyCluster, emptyProvider, isClusterWhole, isPr
 import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, publishCommand } from './form'
-import { effect, isAbove, limitOf, movesOf, percentOf, removals } from './plan'
+import { countsOf, effect, isAbove, limitOf, movesOf, percentOf, removals } from './plan'
 import { stepOf } from './step'
 import { clusterPath, inWords, withClusters } from './words'
 
@@ -21,6 +21,9 @@ describe('a plan', () => {
     expect(removals(all)).toEqual([{ provider: 'lab', names: 1 }])
     expect(effect(all)).toBe('1 new name, 1 name changes, 1 name goes')
     expect(effect(plan([]))).toBe('nothing changes')
+    const lacking = plan([change('a', 'delete', 'A', []), change('b', 'unchanged')])
+    expect(countsOf(lacking)).toBe('Of 2 host names, 1 goes.')
+    expect(removals(lacking)).toEqual([]) // it was not in DNS, and the server does not count it either
   })
   test('is above the limit as the server says', () => {
     expect(isAbove(5, 6, 25)).toBe(false) // five may always go

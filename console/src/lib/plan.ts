@@ -44,12 +44,13 @@ export interface Removal {
   names: number
 }
 
-/** removals counts the names that go, for each provider. A name that keeps another type stays. */
+/** removals counts the names that leave DNS, for each provider. A name that keeps another type stays, and one without a target was not there. */
 export function removals(plan: Plan): Removal[] {
   const gone = new Map<string, Set<string>>()
   const kept = new Set<string>()
   for (const n of plan.names) {
     const host = hostOf(n, plan.names)
+    if (n.action === 'delete' && n.targets.length === 0) continue
     if (n.action === 'delete') gone.set(n.record, (gone.get(n.record) ?? new Set()).add(host))
     else kept.add(`${n.record}\n${host}`)
   }

@@ -158,8 +158,9 @@ export function Sure({ plan, sure, set }: { plan: Plan; sure: boolean; set: (sur
 
 /** Soon says how soon a change is answered, and how soon clients follow. */
 function Soon({ change }: { change: NameChange }) {
-  const { action, answeredWithin, clientsWithin, absentFor, ttl, ttlBefore } = change
+  const { action, targets, answeredWithin, clientsWithin, absentFor, ttl, ttlBefore } = change
   const kept = ttlBefore ?? ttl
+  if (action === 'delete' && targets.length === 0) return <>it was not in DNS: it had no address</>
   if (action === 'delete') return <>{kept ? `resolvers may answer it for ${kept} s more` : 'resolvers may answer it for its TTL'}</>
   if (!answeredWithin && !absentFor) return <>–</>
   return (
