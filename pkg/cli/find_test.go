@@ -80,12 +80,24 @@ func TestFleetCountsNamesAndShowsClusters(t *testing.T) {
 groups: 1 Instantiated
 name documents: 1 Failed, 7 Instantiated
 
-CLUSTER   REACHABLE  DRAINED  NAMES  UNPUBLISHED  UNVERIFIED  PENDING OBJECTS  SINCE
-edge/hub  True       yes      10     1            1           1                2026-11-02T09:30:00Z
+CLUSTER   REACHABLE  UNREACHABLE SINCE  DRAINED  NAMES  UNPUBLISHED  UNVERIFIED  PENDING OBJECTS  PENDING SINCE
+edge/hub  True       -                  yes      10     1            1           1                2026-11-02T09:30:00Z
 
 PUBLISHER OF  PROJECT  HOME      SCOPE   AVAILABLE  NAMES  UNPUBLISHED  UNVERIFIED
 lab           shop     edge/hub  public  True       10     1            1
 `, ""}, signpost(t, f.url, "fleet"))
+}
+
+// TestFleetTellsSinceWhenAClusterCannotBeReached, which is not since when objects wait there.
+func TestFleetTellsSinceWhenAClusterCannotBeReached(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET fleet?limit=1000", 200, "Fleet", `{"groups":{},"names":{},"hosts":{"total":1,"unpublished":1,"unverified":1},"asOf":{"revision":1,"time":"2026-11-02T09:30:00Z"},"items":[
+		{"kind":"cluster","cluster":"edge/oslo","healthy":"False","message":"no route","unreachableSince":"2026-11-02T09:30:00Z","pending":2,"pendingSince":"2026-11-02T09:40:00Z","hosts":{"total":1,"unpublished":1,"unverified":1}}]}`)
+	require.Contains(t, signpost(t, f.url, "fleet").out, `
+CLUSTER    REACHABLE  UNREACHABLE SINCE     DRAINED  NAMES  UNPUBLISHED  UNVERIFIED  PENDING OBJECTS  PENDING SINCE
+edge/oslo  False      2026-11-02T09:30:00Z  no       1      1            1           2                2026-11-02T09:40:00Z
+`)
 }
 
 // TestUnmanagedListsAllPages, as a table and as a zone file that becomes documents.

@@ -202,6 +202,22 @@ const aPlan = `{"token":"6f1c","warnings":["sync without a domain filter"],"erro
 	{"cluster":"edge+hub","action":"update","kind":"DNSEndpoint","namespace":"shop-dns","name":"web-web-0a1b2c3d","diff":" spec:\n-  - 203.0.113.10\n+  - 203.0.113.20\n"},
 	{"cluster":"edge+hub","action":"unchanged","kind":"Namespace","namespace":"","name":"shop-dns","diff":""}]}`
 
+// TestAPlanWithoutChangesSaysSoBelowItsWarnings, and is not idle if a name goes that has no address.
+func TestAPlanWithoutChangesSaysSoBelowItsWarnings(t *testing.T) {
+	t.Parallel()
+	for reason, c := range map[string]struct{ plan, out string }{
+		"nothing to tell": {`{"token":"","warnings":[],"errors":[],"names":[],"objects":[]}`, "No object and no host name would change.\n"},
+		"a warning": {`{"token":"","warnings":["the provider is suspended"],"errors":[],"objects":[],"names":[{"name":"www.lab.example","type":"A","record":"lab","action":"unchanged","targets":[]}]}`,
+			"warning: the provider is suspended\nNo object and no host name would change.\n"},
+		"a name without an address goes": {`{"token":"","warnings":["1 host name goes without a change in DNS"],"errors":[],"objects":[],"names":[{"name":"api.lab.example","type":"A","record":"lab","action":"delete","targets":[]}]}`,
+			"warning: 1 host name goes without a change in DNS\n\nACTION  NAME             TYPE  RECORD  TARGETS     WITHIN  CLIENTS\ndelete  api.lab.example  A     lab     no address  -       -\n"},
+	} {
+		f := newFake(t)
+		f.on("POST "+prod+"/plan?for=terminate", 200, "Plan", c.plan)
+		require.Equal(t, result{exitDone, c.out, ""}, signpost(t, f.url, "plan", "shop/store/v1/prod", "--for", "terminate"), reason)
+	}
+}
+
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

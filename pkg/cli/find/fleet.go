@@ -23,7 +23,7 @@ func FleetCommand(p terminal.Program) *cobra.Command {
 		Use:   "fleet",
 		Short: "Show how clusters, publishers and names do",
 		Long: `Counts the names of all projects that you may read by their state. Shows each cluster of these
-names, with its reachability and the objects that it still waits for, and the health of each publisher.`,
+names, with its reachability and the objects that it still waits for, both with a time, and the health of each publisher.`,
 		Example: "  signpost fleet",
 		Args:    terminal.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,12 +46,12 @@ names, with its reachability and the objects that it still waits for, and the he
 func printFleet(w io.Writer, fleet client.Fleet) error {
 	terminal.Printf(w, "host names: %d, of which %d are not known to be published, and %d not known to be verified\n", fleet.Hosts.Total, fleet.Hosts.Unpublished, fleet.Hosts.Unverified)
 	terminal.Printf(w, "groups: %s\nname documents: %s\n", counted(fleet.Groups), counted(fleet.Names))
-	clusters := terminal.NewTable("CLUSTER", "REACHABLE", "DRAINED", "NAMES", "UNPUBLISHED", "UNVERIFIED", "PENDING OBJECTS", "SINCE")
+	clusters := terminal.NewTable("CLUSTER", "REACHABLE", "UNREACHABLE SINCE", "DRAINED", "NAMES", "UNPUBLISHED", "UNVERIFIED", "PENDING OBJECTS", "PENDING SINCE")
 	programs := terminal.NewTable("PUBLISHER OF", "PROJECT", "HOME", "SCOPE", "AVAILABLE", "NAMES", "UNPUBLISHED", "UNVERIFIED")
 	for _, i := range fleet.Items {
 		names := []string{fmt.Sprint(i.Hosts.Total), fmt.Sprint(i.Hosts.Unpublished), fmt.Sprint(i.Hosts.Unverified)}
 		if i.Kind == client.FleetItemKindCluster {
-			clusters.Add(slices.Concat([]string{i.Cluster, i.Healthy, show.Yes(i.Drained)}, names, []string{fmt.Sprint(i.Pending), terminal.Moment(i.PendingSince)})...)
+			clusters.Add(slices.Concat([]string{i.Cluster, i.Healthy, terminal.Moment(i.UnreachableSince), show.Yes(i.Drained)}, names, []string{fmt.Sprint(i.Pending), terminal.Moment(i.PendingSince)})...)
 			continue
 		}
 		programs.Add(append([]string{i.Provider, i.Project, i.Cluster, string(i.Scope), i.Healthy}, names...)...)

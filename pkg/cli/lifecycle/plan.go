@@ -122,8 +122,9 @@ func refusal(plan client.Plan) error {
 // printPlan shows a plan: what stands in the way, the names, the objects, the
 // token. Names and objects that stay as they are come in wide tables alone.
 func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
-	if line := summary(plan); line != "" {
-		terminal.Printf(w, "%s\n", line)
+	counts, idle := summary(plan)
+	if counts != "" {
+		terminal.Printf(w, "%s\n", counts)
 	}
 	if left := plan.ObjectsLeftOut.Create + plan.ObjectsLeftOut.Update + plan.ObjectsLeftOut.Delete; left > 0 {
 		terminal.Printf(w, "The plan does not list %d of these changes, because there are too many.\n", left)
@@ -133,6 +134,9 @@ func printPlan(w io.Writer, plan client.Plan, wide, diffs bool) error {
 	}
 	for _, warning := range plan.Warnings {
 		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
+	}
+	if idle {
+		terminal.Printf(w, "No object and no host name would change.\n")
 	}
 	names := terminal.NewTable("ACTION", "NAME", "TYPE", "RECORD", "TARGETS", "WITHIN", "CLIENTS")
 	for _, n := range plan.Names {
@@ -166,7 +170,7 @@ func printClients(w io.Writer, names []client.NameChange) {
 	var slowest, absent, kept time.Duration
 	created, known := 0, 0
 	for _, n := range names {
-		if n.Action == client.ChangeDelete {
+		if n.Action == client.ChangeDelete && len(n.Targets) > 0 {
 			kept = max(kept, time.Duration(cmp.Or(n.TTLBefore, usualTTL))*time.Second)
 		}
 		slowest = max(slowest, duration(n.ClientsWithin))
@@ -240,7 +244,9 @@ func printDiffs(w io.Writer, objects []client.ObjectChange) {
 // TargetsCell is from where to where a name leads. The targets of a name that is deleted are those until then.
 func TargetsCell(action string, before, targets []string) string {
 	switch to := strings.Join(targets, " "); {
-	case action == string(client.ChangeDelete) && to != "":
+	case action == string(client.ChangeDelete) && to == "":
+		return "no address"
+	case action == string(client.ChangeDelete):
 		return to + " -> none"
 	case len(before) == 0 || slices.Equal(before, targets):
 		return to
@@ -269,8 +275,9 @@ func TTLCell(action string, before, now int64) string {
 }
 
 // summary counts the objects by what happens to them, also those that the plan
-// does not list. It is empty for a plan without objects: the built-in publisher has none.
-func summary(plan client.Plan) string {
+// does not list. The text is empty for a plan without objects: the built-in publisher has none. Such a plan is idle
+// if it can be done and changes no name either.
+func summary(plan client.Plan) (text string, idle bool) {
 	left := plan.ObjectsLeftOut
 	counts := map[string]int{"create": left.Create, "update": left.Update, "delete": left.Delete, actionUnchanged: left.Unchanged}
 	for _, o := range plan.Objects {
@@ -278,11 +285,8 @@ func summary(plan client.Plan) string {
 	}
 	if len(plan.Objects)+left.Create+left.Update+left.Delete+left.Unchanged == 0 {
 		changes := func(n client.NameChange) bool { return n.Action != client.Change(actionUnchanged) }
-		if len(plan.Errors) == 0 && !slices.ContainsFunc(plan.Names, changes) {
-			return "Nothing would change."
-		}
-		return ""
+		return "", len(plan.Errors) == 0 && !slices.ContainsFunc(plan.Names, changes)
 	}
 	return fmt.Sprintf("Objects: %d to create, %d to update, %d to delete, %d unchanged.",
-		counts["create"], counts["update"], counts["delete"], counts[actionUnchanged])
+		counts["create"], counts["update"], counts["delete"], counts[actionUnchanged]), false
 }

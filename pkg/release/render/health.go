@@ -75,7 +75,7 @@ func (o *HealthCache) keep(r *reach) {
 }
 
 // FollowReached reads again how some clusters can be reached, and answers those of which more has
-// changed than the message. Nobody's names follow from that.
+// changed than the message. Names follow whether a cluster can be reached, and since when. They never follow the message.
 func (s *Renderer) FollowReached(ctx context.Context, clusters []string) ([]string, error) {
 	s.Health.mu.Lock()
 	kept := s.Health.kept
