@@ -23,7 +23,7 @@ func FleetCommand(p terminal.Program) *cobra.Command {
 		Use:   "fleet",
 		Short: "Show how clusters, publishers and names do",
 		Long: `Counts the names of all projects that you may read by their state. Shows each cluster of these
-names, with its reachability and the objects that it still waits for, both with a time, and the health of each publisher.`,
+names, with its reachability and the objects that it still waits for, and the health of each publisher.`,
 		Example: "  signpost fleet",
 		Args:    terminal.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {

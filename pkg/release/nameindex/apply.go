@@ -279,8 +279,8 @@ func (e *endpoint) publishedAs(host string) string {
 	return yes
 }
 
-// verifiedAs is what the authoritative servers say of a host name, as the DNSEndpoint gives it now. The answer to
-// one that is not in its home any more is of before, and so is a fault that was found before it last changed.
+// verifiedAs is what the authoritative servers say of a host name, as the DNSEndpoint gives it now. If it is
+// not in its home, an answer is of before. So is a fault that was found before it last changed.
 func (e *endpoint) verifiedAs(host string) string {
 	a := e.answerTo(host)
 	if a == nil || !e.here || e.outlived(a) {

@@ -18,7 +18,7 @@ func (t *tables) conditions(r *row) (published, verified string, decisive []*end
 }
 
 // decisive are the DNSEndpoints that decide how a host name does. An owner that has no address for a name does no
-// harm to it: if others give the name in the same cluster, what they give decides, however that does.
+// harm to it. If others give the name in the same cluster, what they give decides, however it does.
 func (t *tables) decisive(r *row) []*endpoint {
 	if r.of.state != intent.Instantiated || !slices.ContainsFunc(r.from, (*endpoint).idle) {
 		return r.from
