@@ -82,6 +82,24 @@ func TestNamesThatAreLookedAtInOneTurnReadTogether(t *testing.T) {
 	require.InEpsilon(t, costs[100].Reads, costs[370].Reads, 0.02, "%+v", costs)
 }
 
+// TestNamesReadTogetherAfterAStart, when everybody is looked at. A name alone reads three times. The step of
+// their provider wakes them meanwhile, so that some read for themselves.
+func TestNamesReadTogetherAfterAStart(t *testing.T) {
+	t.Parallel()
+	costs := map[int]storeCost{}
+	for _, many := range []int{100, 370} {
+		w, _ := newCrowd(t, many)
+		synctest.Test(t, func(t *testing.T) {
+			store := &costing{KV: w.fake}
+			w.watched(store, etcd.New(w.fake).WatchAll)
+			costs[many] = store.of(t, "a start", func() error { w.resyncing(t, func() {}); return nil })
+		})
+	}
+	t.Logf("%+v", costs)
+	require.Equal(t, costs[100].Writes, costs[370].Writes)
+	require.Less(t, costs[370].Reads-costs[100].Reads, 270)
+}
+
 // deaf is a store that tells of no change.
 type deaf struct{ kv.KV }
 

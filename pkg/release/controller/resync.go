@@ -8,13 +8,6 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
-	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
-)
-
-// Bounds of what the round reads for several names.
-const (
-	readAtOnce = 64              // names
-	readLasts  = 2 * time.Second // the steps that begin later read for themselves
 )
 
 // resync goes round all owners, a few at a time, in case that nobody has told of a
@@ -27,13 +20,13 @@ type resync struct {
 	looked bool                 // all owners of a look at all of them have had their turn
 	missed bool                 // that look failed
 	next   string               // where the next look begins
-	asked  map[intent.Path]view // owners that nobody but the round has asked for
+	asked  map[intent.Path]turn // owners that are due, and of which nobody has told
 }
 
-// view is what the steps of some names read, as the round has read it for all of them.
-type view struct {
-	*snapshot.View           // nil: each step reads for itself
-	until          time.Time // later steps read for themselves
+// turn is why an owner is due that nobody has told of.
+type turn struct {
+	round    bool      // the round has come to it; otherwise owners were looked at for a reason
+	together *together // nil: its step reads for itself
 }
 
 // keepLooking looks at all owners at once, and then at times.
@@ -84,17 +77,27 @@ func (c *Controller) scan(ctx context.Context) {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
-	mine := 0
-	for _, records := range []bool{true, false} { // records wake their users, which then wait in the queue already
-		for _, doc := range page.Items {
-			if owner := state.OwnerOf(doc.Path); state.IsRecord(owner) == records && c.share.has(owner) {
-				c.queue.Add(work{owner: owner})
-				mine++
-			}
+	var first, then []intent.Path
+	for _, doc := range page.Items {
+		switch owner := state.OwnerOf(doc.Path); {
+		case !c.share.has(owner):
+		case state.IsRecord(owner): // it wakes its users, which then wait in the queue already
+			first = append(first, owner)
+		default:
+			then = append(then, owner)
 		}
 	}
-	c.resync.begin(len(page.Items), mine)
+	c.lookAt(slices.Concat(first, then), false)
+	c.resync.looking(len(page.Items), len(first)+len(then))
 	c.seeThrough()
+}
+
+// lookAt puts owners into the queue, in this order.
+func (c *Controller) lookAt(owners []intent.Path, round bool) {
+	c.resync.ask(owners, round)
+	for _, owner := range owners {
+		c.queue.Add(work{owner: owner})
+	}
 }
 
 // seeThrough notes when all owners of a look have had their turn.
@@ -117,24 +120,24 @@ func (c *Controller) lookOn(ctx context.Context) {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
-	var names []intent.Document
+	var names, others []intent.Path
 	for _, doc := range page.Items {
 		switch owner := state.OwnerOf(doc.Path); {
 		case !c.share.has(owner):
 		case intent.IsName(owner):
-			names = append(names, doc)
+			names = append(names, owner)
 		default:
-			c.resync.ask(owner)
-			c.queue.Add(work{owner: owner})
+			others = append(others, owner)
 		}
 	}
+	c.lookAt(others, true)
 	c.resync.went(page)
 	pause := scanEvery / time.Duration(len(names)/readAtOnce+1)
-	for n, together := range slices.Collect(slices.Chunk(names, readAtOnce)) {
+	for n, some := range slices.Collect(slices.Chunk(names, readAtOnce)) {
 		if n > 0 && !sleep(ctx, pause) { // many names are no burst of work
 			return
 		}
-		c.lookTogether(ctx, together)
+		c.lookAt(some, true)
 	}
 }
 
@@ -148,28 +151,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// lookTogether puts names into the queue that read together. They are asked for first: who is told of a change after
-// that reads for itself.
-func (c *Controller) lookTogether(ctx context.Context, names []intent.Document) {
-	for _, doc := range names {
-		c.resync.ask(state.OwnerOf(doc.Path))
-	}
-	read := view{c.service.Reconciler.ReadTogether(ctx, names), time.Now().Add(readLasts)}
-	for _, doc := range names {
-		owner := state.OwnerOf(doc.Path)
-		c.resync.give(owner, read)
-		c.queue.Add(work{owner: owner})
-	}
-}
-
-// begin notes how many owners there are, and how many of them are this replica's.
-func (r *resync) begin(owners, mine int) {
+// looking notes how many owners there are, and how many of them are this replica's.
+func (r *resync) looking(owners, mine int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.owners, r.mine, r.next, r.missed, r.begun = owners, mine, "", false, true
 }
 
-// forget has owners that the round has asked for read for themselves, because everybody is due for a reason.
+// forget forgets who was asked, because everybody is about to be.
 func (r *resync) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -216,71 +205,87 @@ func (r *resync) went(page intent.Page) {
 	}
 }
 
-func (r *resync) ask(owner intent.Path) {
+// ask notes that owners are due of which nobody has told. Names read together.
+func (r *resync) ask(owners []intent.Path, round bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.asked == nil {
-		r.asked = map[intent.Path]view{}
+		r.asked = map[intent.Path]turn{}
 	}
-	r.asked[owner] = view{}
-}
-
-// give has the step of an owner read a view, if the round alone has asked for the owner since.
-func (r *resync) give(owner intent.Path, read view) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, asked := r.asked[owner]; asked {
-		r.asked[owner] = read
+	var names []intent.Path
+	for _, owner := range owners {
+		if intent.IsName(owner) {
+			names = append(names, owner)
+		}
+		r.asked[owner] = turn{round: round}
+	}
+	for some := range slices.Chunk(names, readAtOnce) {
+		reads := newTogether(some)
+		for _, name := range some {
+			r.asked[name] = turn{round, reads}
+		}
 	}
 }
 
 // told notes that an owner is due for a reason: what its step does is nothing that the
-// round has found.
+// round has found. The step reads nothing that was read for others before.
 func (r *resync) told(owner intent.Path) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if why, asked := r.asked[owner]; asked && why.together != nil && !why.together.begun {
+		r.asked[owner] = turn{together: why.together}
+		return
+	}
 	delete(r.asked, owner)
 }
 
-// compare returns a context for the step of an owner. If the round alone has asked for the owner, the step reads
-// what was read for it. At the end, compare counts whether the step has changed something.
-func (r *resync) compare(ctx context.Context, c *Controller, owner intent.Path) (_ context.Context, end func()) {
+// begin has names that are together begin to read, and answers those of them that are still due and to read so.
+func (r *resync) begin(t *together) []intent.Path {
 	r.mu.Lock()
-	read, asked := r.asked[owner]
-	r.mu.Unlock()
+	defer r.mu.Unlock()
+	t.begun = true
+	return slices.DeleteFunc(slices.Clone(t.names), func(name intent.Path) bool { return r.asked[name].together != t })
+}
+
+// turnOf is why an owner is due, if nobody has told of it.
+func (r *resync) turnOf(owner intent.Path) (why turn, asked bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	why, asked = r.asked[owner]
+	return why, asked
+}
+
+// had ends the turn of an owner, and answers whether still nobody has told of it.
+func (r *resync) had(owner intent.Path) (still bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, still = r.asked[owner]
+	delete(r.asked, owner)
+	return still
+}
+
+// compare returns a context for the step of an owner. If nobody has told of the owner, the step reads
+// what was read for it and others. If the round alone has come to it, end counts whether the step has changed something.
+func (r *resync) compare(ctx context.Context, c *Controller, owner intent.Path) (_ context.Context, end func()) {
+	why, asked := r.turnOf(owner)
 	if !asked {
 		return ctx, func() {}
 	}
-	if time.Now().After(read.until) {
-		read.View = nil
+	within, wrote := c.within(ctx, why.together.view(ctx, c))
+	if !why.round {
+		return within, func() { r.had(owner) }
 	}
-	within, wrote := c.within(ctx, read.View)
 	before, errBefore := c.stamp(within, owner)
 	return within, func() {
 		after, errAfter := before, errBefore
 		if wrote() {
 			after, errAfter = c.stamp(ctx, owner)
 		}
-		r.mu.Lock()
-		_, still := r.asked[owner]
-		delete(r.asked, owner)
-		r.mu.Unlock()
-		if still && errBefore == nil && errAfter == nil && before != after {
+		if r.had(owner) && errBefore == nil && errAfter == nil && before != after {
 			c.metrics.found.Inc()
 			c.service.Logger.WarnContext(ctx, "nobody had told of a change that was found", "owner", owner)
 		}
 	}
-}
-
-// within returns a context that reads a view until it writes, and tells whether it has written. If there is no
-// view, it reads as ctx does, and nobody knows.
-func (c *Controller) within(ctx context.Context, read *snapshot.View) (_ context.Context, wrote func() bool) {
-	store, can := c.service.KV.(*snapshot.Store)
-	if !can || read == nil {
-		return ctx, func() bool { return true }
-	}
-	ctx, at := store.BeginAt(ctx, read)
-	return ctx, at.Ended
 }
 
 // stamp is another one after each change of an owner's state.

@@ -16,7 +16,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
-	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // TestManyNamesOfATurnAreNoBurst: they come by the readAtOnce, all of them before the next turn.
@@ -36,7 +35,7 @@ func TestManyNamesOfATurnAreNoBurst(t *testing.T) {
 		}
 		c := NewController(service)
 		defer c.queue.ShutDown()
-		c.resync.begin(many*int(resyncIn/scanEvery), many)
+		c.resync.looking(many*int(resyncIn/scanEvery), many)
 		began, turn := time.Now(), make(chan time.Duration)
 		go func() {
 			c.lookOn(t.Context())
@@ -52,21 +51,26 @@ func TestManyNamesOfATurnAreNoBurst(t *testing.T) {
 	})
 }
 
-// TestWhoIsToldOfAChangeReadsForItself, also if that was while the round read for others: what was read is older.
+// TestWhoIsToldOfAChangeReadsForItself, also if that was after others have read for it: what was read is older.
 func TestWhoIsToldOfAChangeReadsForItself(t *testing.T) {
 	t.Parallel()
+	const first, told, last = "projects/shop/names/a.lab.example", "projects/shop/names/b.lab.example", "projects/shop/names/c.lab.example"
 	var r resync
-	read := view{&snapshot.View{}, time.Now().Add(readLasts)}
-	for _, name := range []intent.Path{"before", "meanwhile", "after", "never"} {
-		r.ask(name)
-	}
-	r.told("meanwhile")
-	for _, name := range []intent.Path{"meanwhile", "after", "never"} {
-		r.give(name, read)
-	}
-	r.told("after")
-	require.Equal(t, map[intent.Path]view{"before": {}, "never": read}, r.asked)
+	r.ask([]intent.Path{first, told, last, "projects/shop/logical-clouds/eu"}, true)
+	r.told(first)
+	of, asked := r.turnOf(first)
+	require.True(t, asked, "nothing was read yet")
+	require.False(t, of.round)
+	require.Equal(t, []intent.Path{first, told, last}, r.begin(of.together))
+	r.told(told)
+	_, asked = r.turnOf(told)
+	require.False(t, asked)
+	require.False(t, r.had(told), "somebody has told of it")
+	require.Equal(t, []intent.Path{first, last}, r.begin(of.together))
+	alone, asked := r.turnOf("projects/shop/logical-clouds/eu")
+	require.True(t, asked)
+	require.Equal(t, turn{round: true}, alone)
+	require.True(t, r.had(last))
 	r.forget()
-	r.give("never", read)
-	require.Empty(t, r.asked, "everybody is due")
+	require.False(t, r.had(first), "everybody is about to be asked")
 }

@@ -97,9 +97,11 @@ func (c *Controller) takeOver(ctx context.Context, before []string) {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
+	var gained []intent.Path
 	for _, doc := range page.Items {
 		if owner := state.OwnerOf(doc.Path); c.share.has(owner) && !c.share.hasAmong(before, owner) {
-			c.queue.Add(work{owner: owner})
+			gained = append(gained, owner)
 		}
 	}
+	c.lookAt(gained, false)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
-	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // readAtOnce has a step of a name read everything as it is at one time, until it writes.
@@ -22,7 +21,7 @@ func (s *Reconciler) readAtOnce(ctx context.Context, group intent.Path) (_ conte
 // readAhead reads in one request what the context of a deployed name follows from, unless that was read for several
 // names. If its release is not there, the reconcilers say so.
 func (s *Reconciler) readAhead(ctx context.Context, on *step) (learn func(), err error) {
-	if !intent.IsName(on.group) || !on.lifecycle.Deployed() || snapshot.Viewing(ctx) {
+	if !intent.IsName(on.group) || !on.lifecycle.Deployed() {
 		return func() {}, nil
 	}
 	release, err := s.LoadRelease(ctx, on.lifecycle.ContextID)

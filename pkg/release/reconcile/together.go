@@ -10,26 +10,31 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
-// ReadTogether reads in two requests, and at one time, what the next steps of several names read. The caller has
-// just listed their lifecycles. The steps read it in contexts that begin at the view. It is nil if
-// the store has not all documents, or does not answer: each step reads for itself then.
-func (s *Reconciler) ReadTogether(ctx context.Context, lifecycles []intent.Document) *snapshot.View {
-	var first state.Ahead
-	for _, doc := range lifecycles {
-		first.Documents = append(first.Documents, doc.Path)
-		first.Keys = append(first.Keys, appcontext.Keys(state.GroupOwner(state.OwnerOf(doc.Path)))...)
-		if l, err := state.ReadLifecycle(doc); err == nil && l.ContextID != "" {
-			first.Prefixes = append(first.Prefixes, state.ReleaseKeys(l.ContextID))
-		}
+// ReadTogether reads in three requests, and at one time, what the next steps of several names read. The steps
+// read it in contexts that begin at the view. It is nil if the store has not all documents, or does not answer: each
+// step reads for itself then.
+func (s *Reconciler) ReadTogether(ctx context.Context, names []intent.Path) *snapshot.View {
+	var first, releases state.Ahead
+	for _, name := range names {
+		first.Documents = append(first.Documents, state.LifecyclePath(name))
+		first.Keys = append(first.Keys, appcontext.Keys(state.GroupOwner(name))...)
 	}
 	ctx, end, err := state.ReadAtOnce(ctx, s.Store, first)
 	defer end()
 	if err != nil || snapshot.ViewOf(ctx) == nil {
 		return nil
 	}
+	for _, name := range names {
+		if l, err := s.StoredLifecycle(ctx, name); err == nil && l.ContextID != "" {
+			releases.Prefixes = append(releases.Prefixes, state.ReleaseKeys(l.ContextID))
+		}
+	}
+	if state.ReadAhead(ctx, s.Store, releases) != nil {
+		return nil
+	}
 	kinds, then := map[string]bool{}, state.Ahead{}
-	for _, doc := range lifecycles {
-		kind, ahead, known := s.neededBy(ctx, state.OwnerOf(doc.Path))
+	for _, name := range names {
+		kind, ahead, known := s.neededBy(ctx, name)
 		if known {
 			then.Documents, then.Keys, then.Prefixes = append(then.Documents, ahead.Documents...), append(then.Keys, ahead.Keys...), append(then.Prefixes, ahead.Prefixes...)
 		}

@@ -61,12 +61,6 @@ func (at *Snapshot) Ended() bool {
 	return at.ended
 }
 
-// Viewing tells whether a context reads a view. Nothing that is in the view need be asked for ahead.
-func Viewing(ctx context.Context) bool {
-	at := snapshotOf(ctx)
-	return at != nil && at.view != nil
-}
-
 // knows tells whether a key was read, or all keys that begin as it does. A view that is nil has
 // nothing.
 func (v *View) knows(key string) bool {

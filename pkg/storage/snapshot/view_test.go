@@ -39,8 +39,6 @@ func TestAViewIsReadByMany(t *testing.T) {
 		require.Equal(t, 1, *requests)
 		require.Equal(t, []string{"a/1=new", "a/2=old"}, read(snapshot.Now(inner), t, store, kv.Range{Prefix: "a/"}))
 		require.False(t, at.Ended())
-		require.True(t, snapshot.Viewing(inner))
-		require.False(t, snapshot.Viewing(snapshot.Now(inner)))
 		*requests = 0
 	}
 }
