@@ -9,7 +9,7 @@ func inTurns() []bugs.Bug {
 			Name: "names that read alone", File: "pkg/release/reconcile/together.go",
 			Breaks:      "names of one turn of the resync read each for itself",
 			Text:        "	if err != nil || snapshot.ViewOf(ctx) == nil {",
-			Replacement: "	if err != nil || snapshot.ViewOf(ctx) == nil || len(lifecycles) > 1 {",
+			Replacement: "	if err != nil || snapshot.ViewOf(ctx) == nil || len(names) > 1 {",
 		},
 		{
 			Name: "sweep that compares nothing", File: "pkg/release/controller/sweep.go",
