@@ -73,6 +73,15 @@ describe('a verdict', () => {
     expect(verdict({ owners: [good, owner({ state: 'Failed' })] }).tone).toBe('bad')
     expect(verdict({ owners: [] }).tone).toBe('unknown')
   })
+  test('is that of who gives the name, if another one has no target, as after a drain', () => {
+    const idle = owner({ records: [record({ targets: [], conditions: [condition('Published', 'False')] })] })
+    for (const [verified, word] of [['True', 'answered as published'], ['False', 'answered otherwise'], ['Unknown', 'published']] as const) {
+      const gives = owner({ records: [record({ targets: ['192.0.2.1'], conditions: [condition('Published', 'True'), condition('Verified', verified)] })] })
+      expect(verdict({ owners: [idle, gives] }).word).toBe(word)
+      expect(verdict({ owners: [idle, { ...gives, project: 'another' }] }).word).toBe('no target')
+      expect(verdict({ owners: [{ ...idle, state: 'Failed' }, gives] }).word).toBe('failed')
+    }
+  })
   test('never claims what was not seen', () => {
     expect(of({ records: [record({ conditions: [condition('Published', 'Unknown')] })] }).tone).toBe('unknown')
     expect(of({ records: [] }).tone).toBe('unknown')

@@ -1,4 +1,4 @@
-import type { NameExplanation, NameStatus } from '../api/types'
+import type { NameExplanation, NameOwner, NameStatus } from '../api/types'
 import type { Tone } from '../ui/basics'
 import { worst } from './chain'
 import { kindOf, ownerWord } from './commands'
@@ -8,9 +8,11 @@ export interface Verdict {
   word: string
 }
 
-/** verdict is how a name does, in a word: that of its worst owner. */
+/** verdict is how a name does, in a word: that of its worst owner. One without a target does no harm to what others give, as in the list of names. */
 export function verdict(name: Pick<NameExplanation, 'owners'>): Verdict {
-  const all = name.owners.map((o) => judge(o.state, o.records))
+  const gives = (o: NameOwner) => o.records.some((r) => r.targets.length > 0)
+  const counts = (o: NameOwner) => o.state !== 'Instantiated' || gives(o) || !name.owners.some((other) => other.project === o.project && gives(other))
+  const all = name.owners.filter(counts).map((o) => judge(o.state, o.records))
   const order: Tone[] = ['bad', 'wait', 'note', 'unknown', 'good', 'plain']
   return all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))[0] ?? { tone: 'unknown', word: 'no project that you may read publishes it' }
 }
