@@ -18,7 +18,7 @@ import (
 // TestAWatchedFileTakesLittle: each single name is a file, and there may be very many. A file of somebody else has the
 // labels of nobody.
 func TestAWatchedFileTakesLittle(t *testing.T) {
-	const many, most = 2000, 700 // bytes of each
+	const many, most = 2000, 300 // bytes of each
 	root := t.TempDir()
 	d, err := directory.NewDirectory(root, "hub", cluster.Options{Installation: installation, ScanEvery: time.Hour})
 	require.NoError(t, err)

@@ -2,6 +2,7 @@ package directory
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -106,33 +107,64 @@ func (w *directoryWatches) through(name string, before []string) (changed bool, 
 		return false, err
 	}
 	defer func() { _ = root.Close() }()
-	entries, err := fs.ReadDir(root.FS(), ".")
+	here := within(before, name)
+	seen := make([]bool, len(here))
+	err = eachName(root, func(file string) error {
+		at := path.Join(name, file)
+		if path.Ext(at) != ".yaml" {
+			return nil
+		}
+		info, err := root.Lstat(file)
+		other, err := w.look(at, info, err)
+		if n, known := slices.BinarySearch(here, at); known {
+			seen[n] = true
+		}
+		changed = changed || other
+		return err
+	})
 	if err != nil {
 		return false, err
 	}
-	found := make(map[string]bool, len(entries))
-	for _, entry := range entries {
-		at := path.Join(name, entry.Name())
-		if !entry.Type().IsRegular() || path.Ext(at) != ".yaml" {
-			continue
-		}
-		info, err := root.Lstat(entry.Name())
-		other, err := w.look(at, info, err)
-		if err != nil {
-			return false, err
-		}
-		found[at], changed = true, changed || other
-	}
-	from, _ := slices.BinarySearch(before, name+"/")
-	for _, at := range before[from:] {
-		if path.Dir(at) != name {
-			break
-		}
-		if !found[at] {
+	for n, at := range here {
+		if !seen[n] {
 			changed = w.gone(at) || changed
 		}
 	}
 	return changed, nil
+}
+
+// eachName calls do with the names of all files of a folder. It reads some of them at a time: there may be very many.
+func eachName(folder *os.Root, do func(name string) error) error {
+	const some = 256
+	list, err := folder.Open(".")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = list.Close() }()
+	for {
+		names, err := list.Readdirnames(some)
+		for _, name := range names {
+			if err := do(name); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// within are those of the paths, in order, that are of files of a folder.
+func within(paths []string, folder string) []string {
+	from, _ := slices.BinarySearch(paths, folder+"/")
+	paths = paths[from:]
+	if to := slices.IndexFunc(paths, func(at string) bool { return path.Dir(at) != folder }); to >= 0 {
+		paths = paths[:to]
+	}
+	return paths
 }
 
 // someOf looks at the next files of the folders that are as they were.
@@ -213,7 +245,7 @@ func (w *directoryWatches) look(at string, info fs.FileInfo, err error) (changed
 	w.mu.Lock()
 	before, known := w.files[at]
 	w.mu.Unlock()
-	if known && before.size == info.Size() && before.changed.Equal(info.ModTime()) {
+	if known && before.size == info.Size() && before.changed == info.ModTime().UnixNano() {
 		return false, nil
 	}
 	raw, err := w.directory.slurp(at)
@@ -239,9 +271,12 @@ func (w *directoryWatches) scanned(at string, info fs.FileInfo, raw []byte) *sca
 	if err != nil {
 		id = bundle.ID{} // broken by hand, perhaps: nobody's, hence not in sight
 	}
-	file := &scanned{size: info.Size(), changed: info.ModTime(), hash: sum(raw), group: w.texts.Shared(id.Group), kind: w.texts.Shared(id.Kind)}
+	file, is := &scanned{size: info.Size(), changed: info.ModTime().UnixNano(), hash: sum(raw)}, head{group: w.texts.Shared(id.Group), kind: w.texts.Shared(id.Kind)}
 	if live := liveFile(at, raw); live.Ours(w.directory.options.Installation) {
-		file.ours, file.labels, file.annotations = true, w.marked(live.Labels), w.marked(live.Annotations)
+		file.name = live.Labels[bundle.LabelName]
+		delete(live.Labels, bundle.LabelName)
+		is.ours, is.labels, is.annotations = true, w.marked(live.Labels), w.marked(live.Annotations)
 	}
+	file.head = w.shared(is)
 	return file
 }

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,6 +31,7 @@ type directoryWatches struct {
 
 	mu      sync.Mutex
 	files   map[string]*scanned // not changed any more
+	heads   map[string]*head    // by what they say, so that files share them
 	texts   recent.Texts
 	synced  bool
 	trouble error
@@ -35,12 +39,18 @@ type directoryWatches struct {
 
 // scanned is a file as it was looked at. There may be very many, so that it has what it says in short.
 type scanned struct {
-	size        int64
-	changed     time.Time
-	hash        [hashed]byte // of what it holds
+	size    int64
+	changed int64        // in Unix nanoseconds
+	hash    [hashed]byte // of what it holds
+	name    string       // its LabelName; empty for none
+	*head
+}
+
+// head is what many files have in common. It is not changed any more.
+type head struct {
 	group, kind string
 	ours        bool
-	labels      []mark // none, unless it is ours
+	labels      []mark // but for LabelName, in order; none, unless it is ours
 	annotations []mark
 }
 
@@ -49,20 +59,36 @@ type mark struct{ key, value string }
 
 // live is the object as the file has it.
 func (s *scanned) live(at string) *cluster.Live {
-	return &cluster.Live{
+	live := &cluster.Live{
 		Version: cluster.Version{UID: hash([]byte(at)), ResourceVersion: hex.EncodeToString(s.hash[:])},
 		Labels:  unmarked(s.labels), Annotations: unmarked(s.annotations),
 	}
+	if s.name != "" {
+		live.Labels[bundle.LabelName] = s.name
+	}
+	return live
+}
+
+// mostHeads is how many heads are kept for later files. All are forgotten when there are too many.
+const mostHeads = 4096
+
+// shared answers a head that equals this one.
+func (w *directoryWatches) shared(h head) *head {
+	key := fmt.Sprintf("%q %q %t %q %q", h.group, h.kind, h.ours, h.labels, h.annotations)
+	if w.heads[key] == nil {
+		if len(w.heads) >= mostHeads {
+			clear(w.heads)
+		}
+		w.heads[key] = &h
+	}
+	return w.heads[key]
 }
 
 // marked are labels or annotations in short, with the texts that many files have in common.
 func (w *directoryWatches) marked(all map[string]string) []mark {
 	out := make([]mark, 0, len(all))
-	for key, value := range all {
-		if key != bundle.LabelName {
-			value = w.texts.Shared(value)
-		}
-		out = append(out, mark{w.texts.Shared(key), value})
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, mark{w.texts.Shared(key), w.texts.Shared(all[key])})
 	}
 	return out
 }
@@ -81,7 +107,7 @@ func unmarked(all []mark) map[string]string {
 // Watch implements Target.
 func (d *Directory) Watch(ctx context.Context, notify cluster.Notify) cluster.Watches {
 	ctx, stop := context.WithCancel(ctx)
-	w := &directoryWatches{directory: d, notify: notify, stop: stop, files: map[string]*scanned{}}
+	w := &directoryWatches{directory: d, notify: notify, stop: stop, files: map[string]*scanned{}, heads: map[string]*head{}}
 	d.mu.Lock()
 	d.watchers[w] = true
 	d.mu.Unlock()
