@@ -66,7 +66,7 @@ func leaves() []leaf {
 		{"pkg/release/ownership/nameclaim", []string{"pkg/domain/intent", "pkg/storage/kv"}, "whose a name is follows from claims and from how their groups stand, over any KV"},
 		{"pkg/storage/ledger", []string{"pkg/domain/bundle", "pkg/domain/intent", "pkg/storage/kv", "pkg/storage/recent"}, "what was applied, over any KV"},
 		{"pkg/storage/replicas", []string{"pkg/storage/kv", "github.com/prometheus/client_golang/prometheus"}, "who lives, over any KV"},
-		{"pkg/storage/observed", []string{"pkg/domain/address", "pkg/domain/intent", "pkg/storage/kv", "pkg/domain/placement"}, "what was seen, over any KV"},
+		{"pkg/storage/observed", []string{"pkg/domain/address", "pkg/domain/intent", "pkg/storage/kv", "pkg/storage/recent", "pkg/domain/placement"}, "what was seen, over any KV"},
 		{"pkg/worker/lookup", []string{"pkg/domain/address"}, "host names are looked up, whoever offers them"},
 		{"pkg/storage/documents/draft", []string{"pkg/domain/intent"}, "what both document stores do alike"},
 	}

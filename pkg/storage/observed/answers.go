@@ -1,7 +1,6 @@
 package observed
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // Answers is what the authoritative servers last said of the names of a
@@ -69,15 +69,37 @@ func (s *Store) answers(ctx context.Context, under string, of kv.Range) (map[str
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]Answers{}
+	out, texts := map[string]Answers{}, recent.Texts{}
 	for _, item := range items {
 		a := Answers{Revision: item.ModRevision}
 		if err := json.Unmarshal(item.Value, &a); err != nil {
 			return nil, fmt.Errorf("%s: %w", item.Key, err)
 		}
+		share(&a, &texts)
 		out[strings.TrimPrefix(item.Key, under)] = a
 	}
 	return out, nil
+}
+
+// share has answers share the texts that those of many names have in common.
+func share(a *Answers, texts *recent.Texts) {
+	for _, text := range []*string{&a.Project, &a.Record, &a.Scope} {
+		*text = texts.Shared(*text)
+	}
+	for n := range a.Names {
+		one := &a.Names[n]
+		one.Targets = texts.All(one.Targets)
+		for _, text := range []*string{&one.Type, &one.Verdict, &one.Message} {
+			*text = texts.Shared(*text)
+		}
+		for k := range one.Answers {
+			of := &one.Answers[k]
+			of.Targets = texts.All(of.Targets)
+			for _, text := range []*string{&of.Server, &of.Rcode, &of.Message} {
+				*text = texts.Shared(*text)
+			}
+		}
+	}
 }
 
 // below selects keys of a folder by their names there.
@@ -136,7 +158,7 @@ func (w *Writer) ChangeAnswers(ctx context.Context, changed map[string]*Answers)
 				return err
 			}
 		}
-		if len(raw) <= kv.MaxBytes && !bytes.Equal(w.stored.of(under+endpoint), raw) {
+		if len(raw) <= kv.MaxBytes && !w.stored.has(under+endpoint, raw) {
 			put = append(put, kv.Put(under+endpoint, raw))
 		}
 	}

@@ -1,7 +1,6 @@
 package observed
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -213,7 +212,7 @@ func (w *Writer) set(ctx context.Context, key string, value any) error {
 	if err != nil {
 		return err
 	}
-	if bytes.Equal(w.stored.of(key), raw) {
+	if w.stored.has(key, raw) {
 		return nil
 	}
 	return w.apply(ctx, nil, kv.Put(key, raw))
