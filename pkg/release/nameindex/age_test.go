@@ -35,8 +35,9 @@ func TestAnAnswerOfBeforeTheLastChangeIsNoVerdict(t *testing.T) {
 				w.run()
 				g := w.published(prod, "lab", "www.example")
 				changed := time.Now().UTC()
+				stages := ledger.StagesOf(intent.Stages{Observed: changed.Add(-time.Second)})
 				require.NoError(t, w.store.Ledger.Write(t.Context(), fence(), []ledger.Entry{{
-					ID: endpointID(g), UID: "u", Generation: 1, Status: ledger.Applied, Since: changed, Stages: &intent.Stages{Observed: changed.Add(-time.Second)},
+					ID: endpointID(g), UID: "u", Generation: 1, Status: ledger.Applied, Since: changed, Stages: &stages,
 				}}, nil))
 				w.asked(g, changed.Add(c.after), c.verdict, "192.0.2.53:53 says so")
 				require.Equal(t, []string{"www.example prod lab Instantiated True " + c.want}, w.find(intent.NameQuery{}))

@@ -132,8 +132,9 @@ func (t *tables) take(c ledger.Changed) {
 	e.applied, e.refused, e.observed, e.changed = 0, "", 0, 0
 	e.here = c.Entry != nil && !c.Entry.Going
 	if c.Entry != nil && c.Entry.Stages != nil {
-		e.observed = millis(c.Entry.Stages.Observed)
-		e.changed = max(e.observed, millis(c.Entry.Stages.Written))
+		stages := c.Entry.Stages.Times()
+		e.observed = millis(stages.Observed)
+		e.changed = max(e.observed, millis(stages.Written))
 	}
 	if c.Entry != nil && c.Entry.Status == ledger.Applied && !c.Entry.Going && c.Entry.UID != "" {
 		e.applied = digest(c.Entry.UID, c.Entry.Generation)

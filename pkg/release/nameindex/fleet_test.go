@@ -125,8 +125,9 @@ func TestTheFleetTellsHowLongAnswersTook(t *testing.T) {
 			names := w.answers[g.Project.Namespace+"/"+endpointID(g).Name].Names
 			names[0].Since = time.Now().Add(-ago)
 			require.NoError(t, w.writer(hub).SetAnswers(t.Context(), w.answers))
+			stages := ledger.StagesOf(intent.Stages{Observed: names[0].Since.Add(-took)})
 			require.NoError(t, w.store.Ledger.Write(t.Context(), fence(), []ledger.Entry{
-				{ID: endpointID(g), UID: "u", Generation: 1, Status: ledger.Applied, Stages: &intent.Stages{Observed: names[0].Since.Add(-took)}},
+				{ID: endpointID(g), UID: "u", Generation: 1, Status: ledger.Applied, Stages: &stages},
 			}, nil))
 		}
 		w.published(nameOwner("shop", "untold.example"), "lab", "untold.example")

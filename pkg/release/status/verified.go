@@ -37,7 +37,8 @@ func (p publication) changed() time.Time {
 	if p.entry.Stages == nil {
 		return time.Time{}
 	}
-	return later(p.entry.Stages.Observed, p.entry.Stages.Written)
+	stages := p.entry.Stages.Times()
+	return later(stages.Observed, stages.Written)
 }
 
 // stages are when the last change of the binding's DNSEndpoint came how far, and since when a name is answered. Of a type
@@ -46,7 +47,7 @@ func (p publication) stages(answer *observed.NameAnswer) *intent.Stages {
 	if p.entry.Stages == nil {
 		return nil
 	}
-	s := *p.entry.Stages
+	s := p.entry.Stages.Times()
 	if p.put() {
 		s.Published = later(p.seen.At, s.Written) // the publisher may be faster than the note that the DNSEndpoint is there
 	}

@@ -94,7 +94,8 @@ func TestAnAnswerOfBeforeTheLastChangeIsNoVerdict(t *testing.T) {
 			snap := running(t)
 			changed := asked().Add(-c.after)
 			edit(snap.Clusters[hub], "DNSEndpoint", func(e *ledger.Entry) {
-				e.Stages = &intent.Stages{Observed: changed.Add(-time.Second), Written: changed}
+				stages := ledger.StagesOf(intent.Stages{Observed: changed.Add(-time.Second), Written: changed})
+				e.Stages = &stages
 			})
 			heard(snap, answered("A", c.verdict, "203.0.113.10"))
 			name := status.Of(*snap).Names[0]
@@ -117,7 +118,8 @@ func TestStagesTellHowFarTheLastChangeHasCome(t *testing.T) {
 	id := endpoints.ID(snap.Group, b)
 	entry := snap.Clusters[b.Cluster].Entries[id]
 	written := intent.Stages{Observed: settled(), Seen: settled(), Decided: settled(), Written: settled().Add(time.Second)}
-	entry.Stages = &written
+	stages := ledger.StagesOf(written)
+	entry.Stages = &stages
 	snap.Clusters[b.Cluster].Entries[id] = entry
 	snap.Providers[0].Published = map[string]observed.Published{id.Name: {UID: entry.UID, Generation: entry.Generation, At: settled()}}
 	want := written

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -50,7 +49,7 @@ type Entry struct {
 	Drift           string    `json:"drift,omitempty"` // what others have added to it, where that stays
 	Since           time.Time `json:"since,omitzero"`  // UTC, of the last change of Status or Digest
 
-	Stages *intent.Stages `json:"stages,omitempty"` // of a DNSEndpoint, of its last change, up to Written, which is stored if it is not Since; not changed any more
+	Stages *Stages `json:"stages,omitempty"` // of a DNSEndpoint, of its last change, up to Written, which is stored if it is not Since; not changed any more
 }
 
 // Progress is the entry's state as an owner sees it who wants the content of
@@ -139,17 +138,17 @@ func decode(item kv.Item) (Entry, error) {
 		return Entry{}, fmt.Errorf("%s: %w", item.Key, err)
 	}
 	e.ID = id
-	if e.Stages != nil && e.Stages.Written.IsZero() {
-		e.Stages.Written = e.Since
+	if e.Stages != nil && e.Stages.written == 0 {
+		e.Stages.written = nanoseconds(e.Since)
 	}
 	return e, nil
 }
 
 // short is the entry as it is stored: without a time of writing that is Since.
 func (e Entry) short() Entry {
-	if e.Stages != nil && e.Stages.Written.Equal(e.Since) {
+	if e.Stages != nil && e.Stages.written == nanoseconds(e.Since) {
 		stages := *e.Stages
-		stages.Written = time.Time{}
+		stages.written = 0
 		e.Stages = &stages
 	}
 	return e

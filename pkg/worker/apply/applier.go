@@ -165,9 +165,9 @@ func (t *Applier) annotate(entry *ledger.Entry, want *state.Wanted) {
 		return
 	}
 	e := *entry
-	e.Owners, e.Losing, e.Going, e.Kept = want.Owners, want.Losing, false, false
+	e.Owners, e.Losing, e.Going, e.Kept = want.Owners, want.Losing(), false, false
 	if e.Status == ledger.Applied && e.CreatedByUs {
-		e.Message = want.Message
+		e.Message = want.Message()
 	}
 	if !e.Equal(*entry) {
 		t.Ledger.Set(e)
@@ -182,9 +182,9 @@ func (t *Applier) recordPending(actions []action) {
 		case a.want == nil:
 			e.Going = true
 		case !known:
-			e = ledger.Entry{ID: a.id, Status: ledger.Pending, Shared: a.want.Shared, Owners: a.want.Owners, Losing: a.want.Losing}
+			e = ledger.Entry{ID: a.id, Status: ledger.Pending, Shared: a.want.Shared(), Owners: a.want.Owners, Losing: a.want.Losing()}
 		default:
-			e.Owners, e.Losing, e.Going, e.Kept = a.want.Owners, a.want.Losing, false, false
+			e.Owners, e.Losing, e.Going, e.Kept = a.want.Owners, a.want.Losing(), false, false
 		}
 		if a.operation == create && e.Status == ledger.Applied && e.CreatedByUs {
 			e.Status = ledger.Pending // it is missing

@@ -60,7 +60,7 @@ func decide(id bundle.ID, want *state.Wanted, entry *ledger.Entry, sight cluster
 		return a.unwanted(*entry)
 	case entry == nil:
 		return a.do(create, "new")
-	case entry.Shared != want.Shared:
+	case entry.Shared != want.Shared():
 		a.want = nil
 		return a.unwanted(*entry)
 	case state.IsForeign(*entry):

@@ -11,7 +11,6 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
@@ -222,13 +221,14 @@ func (t *Applier) note(ctx context.Context, outcomes []outcome) bool {
 }
 
 // written is when a DNSEndpoint that has just been written came how far.
-func (t *Applier) written(id bundle.ID, want *state.Wanted) *intent.Stages {
+func (t *Applier) written(id bundle.ID, want *state.Wanted) *ledger.Stages {
 	s, of := want.Stages.Times(), state.MarkOf(id, want).Metric()
 	s.Written = t.Clock.Now().UTC()
 	t.Metrics.Reached(metrics.Seen, of, s.Observed, s.Seen)
 	t.Metrics.Reached(metrics.Decided, of, s.Observed, s.Decided)
 	t.Metrics.Reached(metrics.Written, of, s.Observed, s.Written)
-	return &s
+	written := ledger.StagesOf(s)
+	return &written
 }
 
 // learn draws conclusions about other objects from an outcome.

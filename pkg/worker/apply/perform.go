@@ -220,7 +220,7 @@ func (p *performer) confirm(ctx context.Context, o outcome) outcome {
 func (o outcome) applied(live cluster.Live) outcome {
 	o.entry.UID, o.entry.ResourceVersion, o.entry.Generation = live.UID, live.ResourceVersion, live.Generation
 	o.entry.Digest, o.entry.CreatedByUs = o.action.want.Digest, true
-	o.entry.Status, o.entry.Message = ledger.Applied, o.action.want.Message
+	o.entry.Status, o.entry.Message = ledger.Applied, o.action.want.Message()
 	o.entry.Drift = ""
 	if added := live.Additions.Other; len(added) > 0 {
 		o.entry.Drift = "others have added to it, and it stays: " + strings.Join(added[:min(len(added), toldAdditions)], ", ")

@@ -54,7 +54,7 @@ func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
 func TestAnObjectThatIsSharedFromNowOnBeginsAnew(t *testing.T) {
 	t.Parallel()
 	id := keyed(t, "a", "1").ID
-	whole, keys := &state.Wanted{Digest: "w"}, &state.Wanted{Digest: "k", Shared: true}
+	whole, keys := &state.Wanted{Digest: "w"}, &state.Wanted{Digest: "k", Marks: cluster.Marks{Annotations: map[string]string{bundle.AnnotationKeys: bundle.OwnKeys}}}
 	for _, c := range []struct {
 		why   string
 		want  *state.Wanted

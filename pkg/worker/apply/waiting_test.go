@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
@@ -19,7 +20,7 @@ func TestSinceWhenTheOldestActionWaits(t *testing.T) {
 		return action{operation: create, id: bundle.ID{Kind: "ConfigMap", Name: name}}
 	}
 	wants := func(a action, digest string, since time.Time) action {
-		a.want = &state.Wanted{Digest: digest, Stages: state.StagesOf(intent.Stages{Decided: since})}
+		a.want = &state.Wanted{Digest: digest, Stages: ledger.DecisionOf(intent.Stages{Decided: since})}
 		return a
 	}
 	w, oldest := waiting(nil).after(nil, now)

@@ -215,10 +215,11 @@ func (c *externalDNSProbe) tellPublished(to *metrics.Cluster, began time.Time) {
 		if e.Stages == nil || !p.Of(e.UID, e.Generation) {
 			continue
 		}
-		written := e.Stages.Written
+		stages := e.Stages.Times()
+		written := stages.Written
 		counted[key] = written
 		if !c.counted[key].Equal(written) && !written.Before(began) {
-			to.Reached(metrics.Published, c.Metric(), e.Stages.Observed, p.At)
+			to.Reached(metrics.Published, c.Metric(), stages.Observed, p.At)
 		}
 	}
 	c.counted = counted

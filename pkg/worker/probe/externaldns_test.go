@@ -12,6 +12,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
@@ -130,11 +131,15 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	began := time.Unix(1000, 0)
 	at := func(milliseconds int) time.Time { return began.Add(time.Duration(milliseconds) * time.Millisecond) }
 	web, old := bundle.ID{Kind: bundle.EndpointKind, Name: "web"}, bundle.ID{Kind: bundle.EndpointKind, Name: "old"}
+	stages := func(observed, written time.Time) *ledger.Stages {
+		s := ledger.StagesOf(intent.Stages{Observed: observed, Written: written})
+		return &s
+	}
 	c := &externalDNSProbe{}
 	c.Mark = state.Mark{Project: "shop", Record: "lab", Scope: "public"}
 	c.endpoints = map[string]state.Endpoint{
-		"/web": {UID: "u", Generation: 2, Stages: &intent.Stages{Observed: at(100), Written: at(200)}},
-		"/old": {UID: "v", Generation: 1, Stages: &intent.Stages{Observed: at(-900), Written: at(-800)}},
+		"/web": {UID: "u", Generation: 2, Stages: stages(at(100), at(200))},
+		"/old": {UID: "v", Generation: 1, Stages: stages(at(-900), at(-800))},
 	}
 	measured := func() (count uint64, sum float64) {
 		families, err := registry.Gather()
@@ -168,7 +173,7 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	count, sum := measured()
 	assert.EqualValues(t, 1, count)
 	assert.InDelta(t, 0.25, sum, 1e-6, "from the observation to the write")
-	c.endpoints["/web"] = state.Endpoint{UID: "u", Generation: 3, Stages: &intent.Stages{Observed: at(500), Written: at(600)}}
+	c.endpoints["/web"] = state.Endpoint{UID: "u", Generation: 3, Stages: stages(at(500), at(600))}
 	tell(3, at(1000))
 	count, sum = measured()
 	assert.EqualValues(t, 2, count)

@@ -157,7 +157,7 @@ func ownerOf(id bundle.ID, want *state.Wanted) appcontext.Owner {
 // would lead to one.
 func unfitForRsync(want *state.Wanted) string {
 	switch {
-	case want.Shared:
+	case want.Shared():
 		return "it belongs to somebody else, and rsync cannot put single keys into it"
 	case want.Marks.Annotations[bundle.AnnotationValuesFrom] != "":
 		return "it holds secret values, which would be plain in an app context"
@@ -224,7 +224,7 @@ func (t *Handovers) noteWanted() {
 				h.Reinstall()
 			}
 		}
-		e.Owners, e.Losing, e.Going = want.Owners, want.Losing, false
+		e.Owners, e.Losing, e.Going = want.Owners, want.Losing(), false
 		t.Ledger.Set(e)
 	}
 	for id, e := range t.Ledger.Entries() {
@@ -265,7 +265,7 @@ func (t *Handovers) noteObject(ctx context.Context, e ledger.Entry, want *state.
 		if e.Digest != want.Digest {
 			e.UID, e.ResourceVersion, e.Generation = "", "", 0
 		}
-		e.Digest, e.CreatedByUs, e.Message = want.Digest, !handover.IsPrerequisite(e.ID), want.Message
+		e.Digest, e.CreatedByUs, e.Message = want.Digest, !handover.IsPrerequisite(e.ID), want.Message()
 		if e = t.identified(ctx, e); t.drifted(e) {
 			t.Logger.InfoContext(ctx, "drift is repaired by rsync", "object", e.ID.String())
 			t.Metrics.Repaired()

@@ -26,16 +26,39 @@ type Contexts interface {
 type Wanted struct {
 	Object bundle.Object // without Published, but for one that has probes
 	Digest string
-	Stages Stages // when its content came to be decided; zero: it is not known
-	Trace  string // the trace, as traceparent, in which it got its content; empty for none
+	Stages ledger.Decision // when its content came to be decided; zero: it is not known
+	Trace  string          // the trace, as traceparent, in which it got its content; empty for none
 
 	Labelled *bundle.Object // as it is handed over to rsync; nil: it was not yet
-	Shared   bool           // it is somebody else's, in which keys are ours
 	Marks    cluster.Marks
 	Owners   []string // the senior first, whose content this is
-	Losing   []string // those of Owners whose content differs from the senior's
-	Message  string   // about the losing ones
+	dispute  *dispute // nil: all of Owners want the same
 }
+
+// dispute is about an object of which owners want different contents.
+type dispute struct {
+	losing  []string
+	message string
+}
+
+// Losing are those of Owners whose content differs from the senior's.
+func (w *Wanted) Losing() []string {
+	if w.dispute == nil {
+		return nil
+	}
+	return w.dispute.losing
+}
+
+// Message is about the losing owners, empty if there are none.
+func (w *Wanted) Message() string {
+	if w.dispute == nil {
+		return ""
+	}
+	return w.dispute.message
+}
+
+// Shared tells whether the object is somebody else's, in which keys are ours.
+func (w *Wanted) Shared() bool { return w.Marks.Annotations[bundle.AnnotationKeys] == bundle.OwnKeys }
 
 // share is what one owner wants in the cluster, as of a revision of the store.
 type share struct {
@@ -257,7 +280,7 @@ func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision 
 		if o.Published != nil && len(o.Published.Probes) == 0 {
 			o.Published = nil // it is read again when it is asked for: there may be very many names
 		}
-		want := &Wanted{Object: o, Digest: o.Digest(), Shared: o.Shared(), Marks: marks, Owners: alone}
+		want := &Wanted{Object: o, Digest: o.Digest(), Marks: marks, Owners: alone}
 		want.follow(d.objectOf(p.Owner, o.ID), p)
 		s.objects = append(s.objects, want)
 	}
@@ -270,11 +293,11 @@ func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision 
 func (w *Wanted) follow(before *Wanted, p appcontext.Pointer) {
 	switch {
 	case before == nil:
-		w.Stages, w.Trace = StagesOf(intent.Stages{Decided: p.Stages().Decided}), p.Trail()
+		w.Stages, w.Trace = ledger.DecisionOf(intent.Stages{Decided: p.Stages().Decided}), p.Trail()
 	case before.Digest == w.Digest:
 		w.Trace = before.Trace
 	default:
-		w.Stages, w.Trace = StagesOf(p.Stages()), p.Trail()
+		w.Stages, w.Trace = ledger.DecisionOf(p.Stages()), p.Trail()
 	}
 }
 
@@ -288,12 +311,15 @@ func (d *Desired) union(id bundle.ID, all []string, entries map[bundle.ID]ledger
 	bySeniority(all, entries[id].Owners)
 	w := *d.objectOf(appcontext.Owner(all[0]), id)
 	w.Owners = all
+	var losing []string
 	for _, owner := range all[1:] {
 		if !bytes.Equal(w.Object.JSON, d.objectOf(appcontext.Owner(owner), id).Object.JSON) {
-			w.Losing = append(w.Losing, owner)
+			losing = append(losing, owner)
 		}
 	}
-	w.Message = differing(all[0], w.Losing)
+	if len(losing) > 0 {
+		w.dispute = &dispute{losing, differing(all[0], losing)}
+	}
 	return &w
 }
 
@@ -313,10 +339,7 @@ func bySeniority(owners, before []string) {
 // it: it names nobody to another project.
 func differing(senior string, losing []string) string {
 	project := appcontext.Owner(senior).Project()
-	switch {
-	case len(losing) == 0:
-		return ""
-	case slices.ContainsFunc(losing, func(owner string) bool { return appcontext.Owner(owner).Project() != project }):
+	if slices.ContainsFunc(losing, func(owner string) bool { return appcontext.Owner(owner).Project() != project }) {
 		return "several projects want different contents: that of the one that came first is applied"
 	}
 	return fmt.Sprintf("%s and %s want different contents: that of %s, which came first, is applied", senior, losing[0], senior)

@@ -144,7 +144,7 @@ func TestWhatIsWantedFollowsAnyChanges(t *testing.T) {
 			require.ElementsMatch(t, want.Owners, is.Owners)
 			require.Equal(t, want.Owners[0], is.Owners[0])
 			require.Equal(t, want.Digest, is.Digest)
-			require.ElementsMatch(t, want.Losing, is.Losing)
+			require.ElementsMatch(t, want.Losing(), is.Losing())
 		}
 		require.Len(t, b.desired.shares, len(all.shares))
 		b.sameServices()

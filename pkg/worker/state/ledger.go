@@ -102,7 +102,7 @@ func (l *Ledger) Set(e ledger.Entry) {
 	if !known || before.Status != e.Status || before.Digest != e.Digest {
 		e.Since = l.cluster.Clock.Now().UTC()
 		if e.Stages != nil && e.Stages != before.Stages {
-			e.Since = e.Stages.Written
+			e.Since = e.Stages.Times().Written
 		}
 	}
 	if !known || IsForeign(before) != IsForeign(e) {

@@ -14,7 +14,7 @@ import (
 // TestAnOwnerOfOneObjectTakesLittle: each single name is an owner with one object. The object itself, its labels and its
 // pointer are not counted.
 func TestAnOwnerOfOneObjectTakesLittle(t *testing.T) {
-	const many, most = 2000, 850 // bytes of each
+	const many, most = 2000, 680 // bytes of each
 	d := NewDesired(&Cluster{Name: here, Installation: "id"}, nil)
 	pointers, objects := make([]appcontext.Pointer, many), make([]bundle.Object, many)
 	for n := range many {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/metrics"
 )
@@ -21,7 +21,7 @@ type Publisher struct {
 type Endpoint struct {
 	UID        string
 	Generation int64
-	Stages     *intent.Stages // not changed any more
+	Stages     *ledger.Stages // not changed any more
 }
 
 // Applied is a DNSEndpoint as it was applied, for the external-dns of a Mark.

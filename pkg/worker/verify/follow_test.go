@@ -167,7 +167,7 @@ func TestSetsOfANameAreJoined(t *testing.T) {
 
 // TestAVerifiedNameTakesLittle: most DNSEndpoints give one name, and there may be very many of them.
 func TestAVerifiedNameTakesLittle(t *testing.T) {
-	const many, most = 2000, 500 // bytes of each
+	const many, most = 2000, 400 // bytes of each
 	how, servers := ways("lab")
 	all := map[string]state.Asked{}
 	for n := range many {

@@ -18,26 +18,27 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
-// proof is what is known of the names of one DNSEndpoint.
+// proof is what is known of the names of one DNSEndpoint. There may be very many, so that what is a byte stands together.
 type proof struct {
 	key string // the DNSEndpoint, "namespace/name"
 	*way
 	presence
+	leaving bool // it has gone: its names are to go
+	removed bool // what has gone was removed from DNS by the built-in publisher, so it does not come any more
+	done    bool // nothing else is expected of the answers
+	logged  bool // the log knows that a name is somebody else's
+
 	want     *state.Wanted // the DNSEndpoint as it is wanted, or was wanted last; nil: it was not since it was recalled
 	recalled given         // what the DNSEndpoint gave, while there is no want
 	cause    time.Time     // when the observation was made that the names follow from; zero: not known, or told
-	leaving  bool          // it has gone: its names are to go
-	removed  bool          // what has gone was removed from DNS by the built-in publisher, so it does not come any more
 
 	asks    []uint64          // hashes of the questions, ordered by name and type
 	renewed map[nameKey]bool  // names whose question has changed since they were asked for
 	began   time.Time         // since when these are asked
 	asked   time.Time         // when they were asked last; zero: not yet
-	done    bool              // nothing else is expected of the answers
 	gone    time.Time         // since when no server answers what leaves; zero: one may
 	answers *observed.Answers // nil: nothing is known yet; not changed once it is handed over
 	handed  *observed.Answers // those that the observer was given
-	logged  bool              // the log knows that a name is somebody else's
 	turn    turn
 }
 
