@@ -39,7 +39,7 @@ func (t *tables) remove(path intent.Path) {
 // release gives.
 func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 	t.remove(path)
-	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.word(path.Segment("projects")), state: l.State(), message: strings.Clone(cmp.Or(l.Failure, l.Unaccepted())), drained: t.clusterNames(l.Drained), foreign: t.clusterNames(l.Foreign)}
+	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.texts.Shared(path.Segment("projects")), state: l.State(), message: strings.Clone(cmp.Or(l.Failure, l.Unaccepted())), drained: t.clusterNames(l.Drained), foreign: t.clusterNames(l.Foreign)}
 	t.owners[o.path] = o
 	type key struct {
 		host, provider string
@@ -54,7 +54,7 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 			at := key{host.Name, b.Record, b.Scope}
 			r := rows[at]
 			if r == nil {
-				r = &row{host: host.Name, common: &common{provider: t.word(b.Record), scope: intent.Scope(t.word(string(b.Scope))), of: o}}
+				r = &row{host: host.Name, common: &common{provider: t.texts.Shared(b.Record), scope: intent.Scope(t.texts.Shared(string(b.Scope))), of: o}}
 				rows[at] = r
 				o.rows, t.added = append(o.rows, r), append(t.added, r)
 			}
@@ -63,7 +63,7 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 				sources = t.clusterNames(host.Sources)
 			}
 			if cname := aliasOf(host); cname != "" {
-				r.alias = t.word(cname)
+				r.alias = t.texts.Shared(cname)
 			}
 			r.fixed = r.fixed || len(host.Targets) > 0
 			r.join(e, sources)
@@ -81,7 +81,7 @@ func (t *tables) endpointOf(g plan.Group, b plan.Binding) *endpoint {
 	e := t.endpoint(endpointKey{b.Cluster, g.Project.Namespace, endpoints.Name(g, b)})
 	e.by = t.program(programKey{b.Cluster, g.Project.Namespace, provider.DeploymentName(b.Record, b.Scope)})
 	if b.Service != e.service.name || b.Namespace != e.service.namespace {
-		e.service = serviceName{t.word(b.Namespace), strings.Clone(b.Service)}
+		e.service = serviceName{t.texts.Shared(b.Namespace), strings.Clone(b.Service)}
 	}
 	return e
 }
@@ -92,7 +92,7 @@ func (t *tables) clusterNames(names []string) []string {
 	}
 	out := make([]string, len(names))
 	for n, name := range names {
-		out[n] = t.word(name)
+		out[n] = t.texts.Shared(name)
 	}
 	return out
 }
@@ -159,7 +159,7 @@ func (t *tables) await(c ledger.Changed) {
 		if !external {
 			path = string(owner)
 		}
-		p.project, p.owner = t.word(owner.Project()), intent.Path(t.word(path))
+		p.project, p.owner = t.texts.Shared(owner.Project()), intent.Path(strings.Clone(path))
 	}
 	at.pending[c.ID] = p
 }
@@ -188,7 +188,7 @@ func (t *tables) see(s observed.Sighting) {
 		key := endpointKey{s.Cluster, s.Namespace, s.Name}
 		e := t.endpoint(key)
 		if s.Kind == observed.OfAnswers {
-			e.answers = answersOf(s.Answers)
+			e.answers = t.answersOf(s.Answers)
 		} else if e.published = 0; s.Published != nil {
 			e.published = digest(s.Published.UID, s.Published.Generation)
 		}
@@ -213,13 +213,14 @@ func millis(at time.Time) int64 {
 }
 
 // answersOf are the answers by host name, ordered.
-func answersOf(all *observed.Answers) []answer {
+func (t *tables) answersOf(all *observed.Answers) []answer {
 	if all == nil {
 		return nil
 	}
-	var out []answer
+	out := make([]answer, 0, len(all.Names))
 	for _, n := range all.Names {
 		next := answerOf(n)
+		next.why = t.texts.Shared(next.why)
 		last := len(out) - 1
 		if last < 0 || out[last].host != n.Name {
 			out = append(out, next)

@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // oldest is how old the Index may be when it answers.
@@ -48,13 +49,13 @@ type tables struct {
 	clusters  map[string]*cluster
 	lacks     map[address.Service]address.Lack // of Services that give no address to everybody
 	rests     map[intent.Path]rest             // of lifecycles that tell of any
-	words     map[string]string                // each text that repeats, once
+	texts     recent.Texts                     // that repeat
 }
 
 func newTables() *tables {
 	return &tables{
 		owners: map[intent.Path]*owner{}, endpoints: map[endpointKey]*endpoint{},
-		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, lacks: map[address.Service]address.Lack{}, rests: map[intent.Path]rest{}, words: map[string]string{},
+		programs: map[programKey]*program{}, clusters: map[string]*cluster{}, lacks: map[address.Service]address.Lack{}, rests: map[intent.Path]rest{},
 	}
 }
 
@@ -166,20 +167,10 @@ type pending struct {
 	since   time.Time
 }
 
-// word is a text, as it is kept once.
-func (t *tables) word(text string) string {
-	if kept, ok := t.words[text]; ok {
-		return kept
-	}
-	text = strings.Clone(text)
-	t.words[text] = text
-	return text
-}
-
 func (t *tables) cluster(name string) *cluster {
 	c := t.clusters[name]
 	if c == nil {
-		c = &cluster{name: t.word(name), pending: map[bundle.ID]pending{}}
+		c = &cluster{name: t.texts.Shared(name), pending: map[bundle.ID]pending{}}
 		t.clusters[c.name] = c
 	}
 	return c
@@ -189,7 +180,7 @@ func (t *tables) program(key programKey) *program {
 	p := t.programs[key]
 	if p == nil {
 		p = &program{}
-		key = programKey{t.word(key.cluster), t.word(key.namespace), t.word(key.name)}
+		key = programKey{t.texts.Shared(key.cluster), t.texts.Shared(key.namespace), t.texts.Shared(key.name)}
 		t.programs[key] = p
 	}
 	return p
@@ -200,7 +191,7 @@ func (t *tables) endpoint(key endpointKey) *endpoint {
 	if e == nil {
 		at := t.cluster(key.cluster)
 		e = &endpoint{at: at}
-		t.endpoints[endpointKey{at.name, t.word(key.namespace), strings.Clone(key.name)}] = e
+		t.endpoints[endpointKey{at.name, t.texts.Shared(key.namespace), strings.Clone(key.name)}] = e
 	}
 	return e
 }

@@ -23,7 +23,7 @@ func (t *tables) seeService(service address.Service, seen *address.Observation) 
 		return
 	}
 	if _, known := t.lacks[service]; !known {
-		service = address.Service{Cluster: t.word(service.Cluster), Namespace: t.word(service.Namespace), Name: strings.Clone(service.Name)}
+		service = address.Service{Cluster: t.texts.Shared(service.Cluster), Namespace: t.texts.Shared(service.Namespace), Name: strings.Clone(service.Name)}
 	}
 	t.lacks[service] = why
 }
