@@ -29,7 +29,7 @@ const DefaultTimeout = 5 * time.Second
 // rangePage is how many keys one request of a long Range reads.
 const rangePage = 1000
 
-// boundedPage is that of one whose bytes are bounded: a value may have more than a
+// boundedPage is that of the first request, if the bytes are bounded: a value may have more than a
 // megabyte.
 const boundedPage = 32
 
@@ -125,12 +125,9 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 	if r.After >= r.Prefix && r.After != "" {
 		from = r.After + "\x00"
 	}
-	var size int64
+	var size, largest int64
 	for {
-		limit := int64(rangePage)
-		if r.Bytes > 0 {
-			limit = boundedPage
-		}
+		limit := pageOf(r.Bytes, size, largest)
 		if left := r.Limit - int64(len(items)); r.Limit > 0 && left < limit {
 			limit = left
 		}
@@ -140,7 +137,7 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		}
 		r.Revision = cmp.Or(r.Revision, answer.Header.Revision)
 		for _, one := range answer.Kvs {
-			items, size = append(items, itemOf(one)), size+int64(len(one.Value))
+			items, size, largest = append(items, itemOf(one)), size+int64(len(one.Value)), max(largest, int64(len(one.Value)))
 			if r.Bytes > 0 && size > r.Bytes {
 				return items, r.Revision, nil
 			}
@@ -150,6 +147,18 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		}
 		from = items[len(items)-1].Key + "\x00"
 	}
+}
+
+// pageOf is how many keys the next request reads, of a Range of so many bytes that has read size of them. They
+// fit in if no value is larger than twice the largest until now.
+func pageOf(bounded, size, largest int64) int64 {
+	switch {
+	case bounded == 0:
+		return rangePage
+	case largest == 0:
+		return boundedPage
+	}
+	return min(rangePage, max(boundedPage, (bounded-size)/(2*largest)))
 }
 
 // named reads many keys at one revision, in few requests. The last request reads the first
