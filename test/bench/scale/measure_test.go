@@ -280,7 +280,7 @@ func (m *mover) at() int {
 // to be overtaken by a later one.
 func (m *mover) burst(changes int, apart time.Duration) (took []time.Duration) {
 	m.Helper()
-	const every, patience = 500 * time.Microsecond, time.Minute
+	const every, patience = 500 * time.Microsecond, 5 * time.Minute
 	next := len(m.changed)
 	first, last := next, next+changes-1
 	for began := time.Now(); next <= last; time.Sleep(every) {
