@@ -265,7 +265,7 @@ describe('the short story', () => {
     const row = page.getByRole('listitem').filter({ hasText: /short\.lab\.example changed by anonymous/ }).first()
     await row.locator('del', { hasText: '203.0.113.51' }).waitFor({ timeout: 30_000 }) // the history is written some seconds later
     await row.locator('ins', { hasText: '203.0.113.52' }).waitFor()
-    await page.getByLabel('Name, cluster or document').fill('short.lab')
+    await page.getByLabel('Name, cluster, document or reason').fill('short.lab')
     await page.getByText('2 changes', { exact: true }).waitFor()
     await page.getByLabel('Action').selectOption('update')
     await page.getByText('1 change', { exact: true }).waitFor()

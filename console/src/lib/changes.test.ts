@@ -56,6 +56,12 @@ test('changes are found by name, cluster, author and action', () => {
   expect(groupsIn([of, group, group], 2)).toEqual(['shop'])
 })
 
+test('changes are found by their reason', () => {
+  const [drain] = joined([event({ path: 'cluster-providers/edge/clusters/berlin', action: 'drain', outcome: 'completed', message: 'A flood in the cellar' })])
+  if (!drain) throw new Error('there is one')
+  expect(['flood', 'drought'].map((about) => fits(drain, { about, actor: '', action: '' }))).toEqual([true, false])
+})
+
 test('a change of a name has what became of it in DNS', () => {
   const turn = (cause: Partial<NameTurn['cause']>) => ({ time: '', project: 'shop', owner: path, cause: { reason: 'Release', message: '', ...cause }, changes: [] }) as NameTurn
   const turns = [turn({ requestID: 'other' }), turn({ action: 'update', release: 2 }), turn({ requestID: 'r2' })]

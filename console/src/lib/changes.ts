@@ -78,7 +78,7 @@ export function byDay<E extends { time: string }>(events: E[], now: Date): { day
 
 /** Filter narrows changes; an empty field lets everything through. */
 export interface Filter {
-  about: string // a part of a name, cluster or document
+  about: string // a part of a name, cluster, document, reason or message
   actor: string
   action: string
 }
@@ -87,7 +87,7 @@ export interface Filter {
 export function fits(e: Change, { about, actor, action }: Filter): boolean {
   const path = e.path ?? ''
   const text = about.trim().toLowerCase()
-  const words = [path, ownerWord(path), path.replace(/^cluster-providers\/([^/]+)\/clusters\//, '$1/'), drainedIn(e)]
+  const words = [path, ownerWord(path), path.replace(/^cluster-providers\/([^/]+)\/clusters\//, '$1/'), drainedIn(e), e.message]
   return (!text || words.some((w) => w.toLowerCase().includes(text))) && (!actor || e.actor === actor) && (!action || e.action === action)
 }
 
@@ -117,13 +117,42 @@ export interface Row {
   time: string
   change?: Change
   move?: Move
+  followers?: string[] // the groups and names that the failover drained or undrained
   turns: { host: string; turn: NameTurn }[]
 }
 
 const asked = ['Release', 'Takeover'] // which have a request
 
-/** rowsOf puts the changes of host names in DNS beside the requests that caused them, and others in between. within tells which times are shown; all has also the requests and failovers that are not. */
-export function rowsOf(found: { changes: Change[]; moves: Move[] }, all: { changes: Change[]; moves: Move[] }, byOwner: Map<string, string[]>, histories: Map<string, NameTurn[]>, within: (turn: NameTurn, host: string) => boolean): Row[] {
+/** Found are the requests and failovers that are shown, and which groups and names followed a failover, by its id. */
+export interface Found {
+  changes: Change[]
+  moves: Move[]
+  followers?: Map<string, string[]>
+}
+
+const skew = 10_000 // milliseconds by which the clocks of two servers may differ
+
+/** moveOf is the failover that a group or name followed: that of the time since when its cluster is drained, or the latest that undrained it. A follower that failed keeps a row of its own. */
+function moveOf(e: Change, { changes, moves }: Found): Move | undefined {
+  const cluster = drainedIn(e)
+  if (!cluster || !['accepted', 'completed'].includes(e.outcome)) return undefined
+  const since = / is drained since (\S+):/.exec(e.message)?.[1] // in whole seconds
+  const led = ({ time }: { time: string }) => (since ? Math.floor(Date.parse(time) / 1000) * 1000 === Date.parse(since) : Date.parse(time) <= Date.parse(e.time) + skew)
+  const one = changes.filter((c) => c.path === `cluster-providers/${cluster.replace('/', '/clusters/')}` && c.action === e.action && led(c))
+  const some = moves.filter((m) => (e.action === 'drain' ? m.drained : m.undrained).includes(cluster) && led(m))
+  const last = Math.max(...[...one, ...some].map(({ time }) => Date.parse(time)))
+  return one.some(({ time }) => Date.parse(time) === last) ? undefined : some.find(({ time }) => Date.parse(time) === last)
+}
+
+/** folded takes the groups and names that followed a failover out of the changes, if that is shown. all has also the requests and failovers that are not. */
+export function folded(found: Found, all: Found): Found {
+  const followed = new Map(all.changes.map((e) => [e, moveOf(e, all)]))
+  const followersOf = (move: Move) => [...new Set(all.changes.flatMap((e) => (followed.get(e)?.id === move.id && e.path ? [e.path] : [])))]
+  return { ...found, changes: found.changes.filter((e) => !found.moves.some((m) => m.id === followed.get(e)?.id)), followers: new Map(found.moves.map((m) => [m.id, followersOf(m)])) }
+}
+
+/** rowsOf puts the changes of host names in DNS beside the requests that caused them, and others in between. within tells which times are shown; all is as in folded. */
+export function rowsOf(found: Found, all: Found, byOwner: Map<string, string[]>, histories: Map<string, NameTurn[]>, within: (turn: NameTurn, host: string) => boolean): Row[] {
   const turnsOf = (e: Change) =>
     hostsOf(e, byOwner).flatMap((host) => {
       const turn = turnOf(e, histories.get(host) ?? [])
@@ -131,7 +160,7 @@ export function rowsOf(found: { changes: Change[]; moves: Move[] }, all: { chang
     })
   const told = new Set(all.changes.flatMap(turnsOf).map(({ turn }) => turn))
   const others = [...histories].flatMap(([host, turns]) => turns.filter((turn) => !told.has(turn) && !all.moves.some((m) => caused(m, turn.cause)) && !asked.includes(turn.cause.reason) && within(turn, host)).map((turn) => ({ time: turn.time, turns: [{ host, turn }] })))
-  const moves = found.moves.map((move) => ({ time: move.time, move, turns: [] }))
+  const moves = found.moves.map((move) => ({ time: move.time, move, followers: found.followers?.get(move.id) ?? [], turns: [] }))
   return [...found.changes.map((change) => ({ time: change.time, change, turns: turnsOf(change) })), ...moves, ...others].sort((a, b) => Date.parse(b.time) - Date.parse(a.time))
 }
 

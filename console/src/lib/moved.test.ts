@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Event, NameTurn } from '../api/types'
-import { joined, rowsOf } from './changes'
+import { folded, joined, rowsOf } from './changes'
 import type { Failover } from './failover'
 import { caused, failoverIn, fitsMove, isPart, movesIn, turnedOf, undoers } from './moved'
 
@@ -45,7 +45,7 @@ test('a failover is found by clusters, names, groups, author and action', () => 
   if (!move) throw new Error('there are two')
   const any = { about: '', actor: '', action: '' }
   const of = (filter: Partial<typeof any>) => fitsMove(move, { ...any, ...filter })
-  expect([of({}), of({ about: 'edge/BOSTON' }), of({ about: 'cake' }), of({ about: 'store/v1' }), of({ actor: 'olga', action: 'undrain' })]).toEqual([true, true, true, true, true])
+  expect([of({}), of({ about: 'edge/BOSTON' }), of({ about: 'cake' }), of({ about: 'store/v1' }), of({ about: 'Cellar' }), of({ actor: 'olga', action: 'undrain' })]).toEqual([true, true, true, true, true, true])
   expect([of({ about: 'munich' }), of({ actor: 'anna' }), of({ action: 'update' })]).toEqual([false, false, false])
 })
 
@@ -56,6 +56,33 @@ test('what a failover does to a name is told in its row alone', () => {
   expect(turns.map((t) => moves.some((m) => caused(m, t.cause)))).toEqual([true, false, false])
   const rows = rowsOf({ changes: [], moves }, { changes: [], moves }, new Map(), new Map([['www.example', turns]]), () => true)
   expect(rows.map((r) => [r.move?.id, r.turns.length])).toEqual([['two-fghij', 0], [undefined, 1], [undefined, 1], ['one-abcde', 0]])
+})
+
+describe('groups that followed a failover', () => {
+  const at = (time: string) => `2026-01-01T${time}Z`
+  const follows = (time: string, since: string, outcome: Event['outcome'] = 'completed', path = group) => event({ time: at(time), outcome, path, revision: 3, message: `edge+berlin is drained since ${at(since)}: public names have none of its addresses` })
+  const moves = movesIn(events)
+  const rowsIn = (found: Event[], shown = moves) => {
+    const all = { changes: joined(found), moves }
+    return rowsOf(folded({ ...all, moves: shown }, all), all, new Map(), new Map(), () => true)
+  }
+  const short = (found: Event[], shown = moves) => rowsIn(found, shown).map((r) => r.move?.id ?? `${r.change?.time.slice(11, 16)} ${r.change?.outcome}`)
+  const other = group.replace('prod', 'test')
+
+  test('are in its row, and those of a later drain or that failed are not', () => {
+    const alone = event({ time: at('10:30:00'), path: cluster('berlin'), message: 'again' })
+    const found = [follows('10:31:00', '10:30:00'), alone, follows('10:02:00', '10:00:00', 'failed', other), follows('10:01:00', '10:00:00', 'completed', other), follows('10:01:00', '10:00:00')]
+    expect(rowsIn(found).find((r) => r.move?.id === 'one-abcde')?.followers).toEqual([other, group])
+    expect(short(found)).toEqual(['two-fghij', '10:31 completed', '10:30 completed', '10:02 failed', 'one-abcde'])
+    expect(short(found, [])).toHaveLength(5) // without the row of the failover they stand alone
+  })
+
+  test('are in its row though the clock of their server is slow', () => {
+    const back = event({ time: at('10:59:58'), action: 'undrain', path: group, message: 'edge+berlin is drained no longer: public names may have its addresses again' })
+    const rows = rowsIn([back, follows('09:59:40', '10:00:00')])
+    expect(rows.map((r) => [r.move?.id, r.followers])).toEqual([['two-fghij', [group]], ['one-abcde', [group]]])
+    expect(short([{ ...back, time: at('10:40:00') }])).toEqual(['two-fghij', '10:40 completed', 'one-abcde'])
+  })
 })
 
 test('a moved name has what went and what came, and one that stays is none', () => {

@@ -71,7 +71,7 @@ export const actionsOf = (m: Move) => ['failover', m.drained.length > 0 ? 'drain
 /** fitsMove tells whether a failover is one that a user looks for. The names of its record count, too. */
 export function fitsMove(m: Move, { about, actor, action }: { about: string; actor: string; action: string }, names: Pick<Moved, 'name'>[] = []): boolean {
   const text = about.trim().toLowerCase()
-  const words = [m.id, ...m.drained, ...m.undrained, ...m.hosts, ...m.owners.map(ownerWord), ...names.map((n) => n.name)]
+  const words = [m.id, m.reason, ...m.drained, ...m.undrained, ...m.hosts, ...m.owners.map(ownerWord), ...names.map((n) => n.name)]
   return (!text || words.some((w) => w.toLowerCase().includes(text))) && (!actor || m.actor === actor) && (!action || actionsOf(m).includes(action))
 }
 

@@ -1,7 +1,8 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { render } from 'preact'
 import { afterEach, expect, test, vi } from 'vitest'
+import { caller } from '../api/session'
+import { json, serve, shown } from '../testing'
 import { ChangesScreen } from './changes'
+import { MoveRow } from './moverow'
 
 const group = 'projects/shop/composite-apps/store/v1/deployment-intent-groups/prod'
 const at = new Date().toISOString()
@@ -19,27 +20,17 @@ afterEach(() => vi.unstubAllGlobals())
 
 /** textOf are the rows of the page. */
 async function rowsOf(mayRead: boolean): Promise<string[]> {
-  vi.stubGlobal('fetch', (asked: string | Request) => {
-    const path = new URL(typeof asked === 'string' ? asked : asked.url).pathname
-    const answer = (body: unknown, status = 200) => Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } }))
-    if (path.endsWith('/v2/events')) return answer({ items: events })
-    if (path.endsWith('/failovers/one-abcde') && mayRead) return answer(record)
-    if (path.includes('/failovers/')) return answer({ status: 404, detail: 'there is none' }, 404)
-    return answer({ items: [], total: 0, hosts: 0 })
+  serve(({ pathname: path }) => {
+    if (path.endsWith('/v2/events')) return json({ items: events })
+    if (path.endsWith('/failovers/one-abcde') && mayRead) return json(record)
+    if (path.includes('/failovers/')) return json({ status: 404, detail: 'there is none' }, 404)
+    return json({ items: [], total: 0, hosts: 0 })
   })
-  const root = document.createElement('div')
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
-  render(
-    <QueryClientProvider client={client}>
-      <ChangesScreen />
-    </QueryClientProvider>,
-    root,
-  )
+  const { root, close } = shown(<ChangesScreen />)
   const rows = () => [...root.querySelectorAll('.log > li')].map((li) => li.textContent)
   await vi.waitFor(() => expect(rows().join()).toContain(mayRead ? '192.0.2.2' : 'Undone by'))
   const found = rows()
-  render(null, root)
-  client.clear()
+  close()
   return found
 }
 
@@ -52,46 +43,41 @@ test('a failover is one row: its clusters, its reason, the names that it moved, 
 
 test('a drain that a group follows names the cluster, and what is shown is counted', async () => {
   const followed = { ...event('drain', 'paris', 'completed', 'edge+paris is drained since 2026-11-01T12:00:00Z: public names have none of its addresses'), path: group, revision: 1 }
-  vi.stubGlobal('fetch', (from: string | Request) => {
-    const path = new URL(typeof from === 'string' ? from : from.url).pathname
-    return Promise.resolve(new Response(JSON.stringify({ items: path.endsWith('/v2/events') ? [followed] : [], total: 0, hosts: 0 }), { headers: { 'Content-Type': 'application/json' } }))
-  })
-  const root = document.createElement('div')
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
-  render(
-    <QueryClientProvider client={client}>
-      <ChangesScreen />
-    </QueryClientProvider>,
-    root,
-  )
+  serve(({ pathname }) => json({ items: pathname.endsWith('/v2/events') ? [followed] : [], total: 0, hosts: 0 }))
+  const { root, close } = shown(<ChangesScreen />)
   await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toMatch(/Cluster edge\/paris drained by olga ✓completed release 1 of group shop\/store\/v1\/prod/))
   expect(root.querySelector('[role=status]')?.textContent).toBe('1 change')
-  render(null, root)
-  client.clear()
+  close()
+})
+
+test('a user with rights in one project reads why a failover has neither clusters nor a reason', () => {
+  const said = (role: object) => {
+    caller.value = { actor: 'olga', roles: [role] } as never
+    const move = { id: 'one-abcde', time: at, actor: 'olga', drained: [], undrained: [], reason: '', revertOf: '', state: '', message: '', hosts: [], owners: [] }
+    const { root, close } = shown(<MoveRow move={move} followers={['projects/shop/names/b.example', group, 'projects/shop/names/a.example']} undoneBy={undefined} first={false} />)
+    const text = root.textContent
+    close()
+    caller.value = null
+    return text
+  }
+  expect(said({ role: 'operator', project: 'shop' })).toContain('Only users with rights in all projects see all its clusters and its reason.')
+  expect(said({ role: 'operator', project: 'shop' })).toContain('1 group and 2 names followedgroup shop/store/v1/proda.exampleb.example')
+  expect(said({ role: 'viewer' })).not.toContain('Only users')
 })
 
 test('only the latest of many failovers have their names read at once', async () => {
   const many = Array.from({ length: 20 }, (_, n) => event('drain', 'berlin', 'accepted', `failover f${n}-abcde: a flood`))
   const asked: string[] = []
-  vi.stubGlobal('fetch', (from: string | Request) => {
-    const path = new URL(typeof from === 'string' ? from : from.url).pathname
-    asked.push(path)
-    return Promise.resolve(new Response(JSON.stringify(path.endsWith('/v2/events') ? { items: many } : { ...record, items: [] }), { headers: { 'Content-Type': 'application/json' } }))
+  serve(({ pathname }) => {
+    asked.push(pathname)
+    return json(pathname.endsWith('/v2/events') ? { items: many } : { ...record, items: [] })
   })
-  const root = document.createElement('div')
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
-  render(
-    <QueryClientProvider client={client}>
-      <ChangesScreen />
-    </QueryClientProvider>,
-    root,
-  )
+  const { root, close } = shown(<ChangesScreen />)
   const records = () => new Set(asked.filter((path) => path.includes('/failovers/'))).size
   await vi.waitFor(() => expect([root.querySelectorAll('.log > li').length, records()]).toEqual([20, 6]))
   ;[...root.querySelectorAll<HTMLElement>('button')].find((b) => b.textContent.includes('Show the names that it moved'))?.click()
   await vi.waitFor(() => expect(records()).toBe(7))
-  render(null, root)
-  client.clear()
+  close()
 })
 
 test('a failover whose record cannot be read has what events tell of it', async () => {

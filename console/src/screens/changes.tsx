@@ -3,9 +3,9 @@ import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, drainedIn, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Span } from '../lib/changes'
+import { beginOf, byDay, drainedIn, drainsIn, fits, folded, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
-import { actionsOf, fitsMove, movesIn, undoers, type Move } from '../lib/moved'
+import { actionsOf, fitsMove, movesIn, undoers } from '../lib/moved'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
@@ -155,7 +155,7 @@ function Filters({ span, filter, all, set }: FiltersProps) {
         </select>
       </label>
       <label class="grow">
-        <span>Name, cluster or document</span>
+        <span>Name, cluster, document or reason</span>
         <input type="search" value={typed} autocomplete="off" spellcheck={false} placeholder="any" onInput={(e) => setTyped(e.currentTarget.value)} />
       </label>
       <label>
@@ -182,15 +182,11 @@ function Filters({ span, filter, all, set }: FiltersProps) {
   )
 }
 
-interface Both {
-  changes: Change[]
-  moves: Move[]
-}
-
-const none: Both = { changes: [], moves: [] }
+const none: Found = { changes: [], moves: [] }
 
 /** useRows are the rows of changes, and of the first names, or of every one, how their addresses changed. */
-function useRows(found: Both, all: Both, within: (turn: NameTurn, host: string) => boolean, every: boolean) {
+function useRows(shown: Found, all: Found, within: (turn: NameTurn, host: string) => boolean, every: boolean) {
+  const found = folded(shown, all)
   const byOwner = useOwnerHosts(groupsIn(found.changes, mostProjects), drainsIn(found.changes, mostDrains))
   const hosts = [...new Set(found.changes.flatMap((e) => hostsOf(e, byOwner)))]
   const asked = hosts.slice(0, every ? mostAll : mostHosts)
@@ -200,7 +196,7 @@ function useRows(found: Both, all: Both, within: (turn: NameTurn, host: string) 
 }
 
 interface DaysProps extends ReturnType<typeof useRows> {
-  found: Both
+  found: Found
   undone: Map<string, string>
   now: Date
   showEvery: () => void
@@ -226,12 +222,12 @@ function Days({ rows, hosts, asked, unread, found, undone, now, showEvery }: Day
         <Fragment key={day}>
           <h2>{day}</h2>
           <ul class="card log">
-            {events.map(({ time, change, move, turns }, i) => (
+            {events.map(({ time, change, move, followers, turns }, i) => (
               <li key={time + i}>
                 <time dateTime={time} class="muted" title={exact(time)}>
                   {clockOnly(time)}
                 </time>
-                {move ? <MoveRow key={move.id} move={move} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} /> : change ? <Request change={change} turns={turns} unread={unread(change)} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
+                {move ? <MoveRow key={move.id} move={move} followers={followers ?? []} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} /> : change ? <Request change={change} turns={turns} unread={unread(change)} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
               </li>
             ))}
           </ul>

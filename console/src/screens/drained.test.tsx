@@ -1,8 +1,6 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { render, type ComponentChildren } from 'preact'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-
-let TroubleScreen: () => ComponentChildren
+import { afterEach, expect, test, vi } from 'vitest'
+import { json, serve, shown } from '../testing'
+import { TroubleScreen } from './trouble'
 
 const reason = 'edge/berlin is drained: undrain it, or give the name another cluster'
 const name = { name: 'help.example', project: 'shop', owner: 'projects/shop/names/help.example', provider: 'lab', scope: 'public', externalDNS: [], clusters: ['edge/berlin'], state: 'Instantiated', published: 'False', verified: 'Unknown', reason }
@@ -17,27 +15,15 @@ function bodyOf({ pathname, searchParams }: URL): unknown {
   return { items: pathname.endsWith('/clusters') ? [berlin] : [], total: 0, hosts: 0, counts: {}, groups: {}, names: {} }
 }
 
-beforeAll(async () => {
-  vi.stubGlobal('fetch', (asked: string | Request) => Promise.resolve(new Response(JSON.stringify(bodyOf(new URL(typeof asked === 'string' ? asked : asked.url))), { headers: { 'Content-Type': 'application/json' } })))
-  ;({ TroubleScreen } = await import('./trouble')) // the client of the API keeps the fetch that it finds
-})
-
-afterAll(() => vi.unstubAllGlobals())
+afterEach(() => vi.unstubAllGlobals())
 
 test('trouble says of a drained cluster once what to do, and of an unreachable one since when', async () => {
-  const root = document.createElement('div')
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
-  render(
-    <QueryClientProvider client={client}>
-      <TroubleScreen />
-    </QueryClientProvider>,
-    root,
-  )
+  serve((asked) => json(bodyOf(asked)))
+  const { root, close } = shown(<TroubleScreen />)
   await vi.waitFor(() => expect(root.textContent).toContain('a flood'))
   await vi.waitFor(() => expect(root.querySelector('time[datetime="2026-01-01T10:00:00Z"]')).not.toBeNull())
   const said = root.querySelector('#unpublished')?.closest('.card')?.textContent ?? root.textContent
   expect(said).toContain(`${reason}. Drained by olga`)
   expect(said).not.toContain('All its clusters are drained')
-  render(null, root)
-  client.clear()
+  close()
 })

@@ -1,8 +1,7 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { render } from 'preact'
 import { afterEach, expect, test, vi } from 'vitest'
 import { caller } from '../api/session'
 import { go } from '../lib/route'
+import { json, serve, shown } from '../testing'
 import { groupLink } from '../ui/subject'
 import { GroupsScreen } from './groups'
 
@@ -11,73 +10,44 @@ afterEach(() => vi.unstubAllGlobals())
 const group = { path: 'projects/one/composite-apps/shop/v1/deployment-intent-groups/prod', state: 'Instantiated', release: 1, names: 1, undeployed: 0 }
 
 test('a project whose groups cannot be read is named beside the groups of others', async () => {
-  vi.stubGlobal('fetch', (asked: string | Request) => {
-    const url = typeof asked === 'string' ? asked : asked.url
-    const answer = (status: number, body: unknown) => Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } }))
-    if (url.includes('/projects/two/')) return answer(500, { detail: 'the store is full' })
-    if (url.includes('/projects/one/')) return answer(200, { items: [group] })
-    return answer(200, { items: [{ metadata: { name: 'one' } }, { metadata: { name: 'two' } }] })
+  serve(({ pathname }) => {
+    if (pathname.includes('/projects/two/')) return json({ detail: 'the store is full' }, 500)
+    if (pathname.includes('/projects/one/')) return json({ items: [group] })
+    return json({ items: [{ metadata: { name: 'one' } }, { metadata: { name: 'two' } }] })
   })
-  const root = document.createElement('div')
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
-  render(
-    <QueryClientProvider client={client}>
-      <GroupsScreen />
-    </QueryClientProvider>,
-    root,
-  )
+  const { root, close } = shown(<GroupsScreen />)
   await vi.waitFor(() => {
     expect(root.querySelector('table')?.textContent).toContain('one/shop/v1/prod')
     expect(root.querySelector('[role=alert]')?.textContent).toContain('The groups of two are not listed.')
     expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full')
   })
-  render(null, root)
-  client.clear()
+  close()
 })
 
 test('the owner of a name leads to its group, wherever in the project it is listed', async () => {
   const named = (name: string) => ({ ...group, path: `projects/one/composite-apps/shop/v1/deployment-intent-groups/${name}` })
-  vi.stubGlobal('fetch', (asked: string | Request) => {
-    const url = typeof asked === 'string' ? asked : asked.url
-    const body = url.includes('continue=') ? { items: [named('prod'), named('other')] } : url.includes('deployment-intent-groups') ? { items: [named('first')], continue: 'more' } : { items: [{ metadata: { name: 'one' } }] }
-    return Promise.resolve(new Response(JSON.stringify(body), { status: 200, headers: { 'Content-Type': 'application/json' } }))
+  serve(({ pathname, searchParams }) => {
+    if (searchParams.has('continue')) return json({ items: [named('prod'), named('other')] })
+    return json(pathname.includes('deployment-intent-groups') ? { items: [named('first')], continue: 'more' } : { items: [{ metadata: { name: 'one' } }] })
   })
   go(groupLink(group.path), true)
-  const root = document.createElement('div')
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
-  render(
-    <QueryClientProvider client={client}>
-      <GroupsScreen />
-    </QueryClientProvider>,
-    root,
-  )
+  const { root, close } = shown(<GroupsScreen />)
   await vi.waitFor(() => expect([...root.querySelectorAll('tbody tr td:first-child')].map((cell) => cell.textContent)).toEqual(['one/shop/v1/prod']))
-  render(null, root)
-  client.clear()
+  close()
   go('#/', true)
 })
 
 /** openedBy shows the groups to a caller with roles in single projects, who may not list the projects. */
 function openedBy(roles: { role: 'viewer' | 'operator'; project: string }[]) {
-  vi.stubGlobal('fetch', (asked: string | Request) => {
-    const url = typeof asked === 'string' ? asked : asked.url
-    const project = /projects\/([^/]+)\/deployment/.exec(url)?.[1]
-    const [body, status] = project ? [{ items: [{ ...group, path: group.path.replace('/one/', `/${project}/`) }] }, 200] : [{ status: 403, detail: 'oskar has rights only on project one' }, 403]
-    return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } }))
+  serve(({ pathname }) => {
+    const project = /projects\/([^/]+)\/deployment/.exec(pathname)?.[1]
+    return project ? json({ items: [{ ...group, path: group.path.replace('/one/', `/${project}/`) }] }) : json({ status: 403, detail: 'oskar has rights only on project one' }, 403)
   })
   caller.value = { subject: 'oskar', roles }
-  const root = document.createElement('div')
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
-  render(
-    <QueryClientProvider client={client}>
-      <GroupsScreen />
-    </QueryClientProvider>,
-    root,
-  )
+  const { root, close: end } = shown(<GroupsScreen />)
   const offered = () => [...root.querySelectorAll('option')].map((o) => o.textContent)
   const close = () => {
-    render(null, root)
-    client.clear()
+    end()
     caller.value = null
   }
   return { root, offered, close }

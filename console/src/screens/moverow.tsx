@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'preact/hooks'
 import { request } from '../api/client'
+import { caller, may } from '../api/session'
 import { kindOf } from '../lib/commands'
 import { answered, namesOf, titleOf, type Failover } from '../lib/failover'
 import { turnedOf, type Move, type Turned } from '../lib/moved'
@@ -22,8 +23,8 @@ const recordOf = (move: Move, enabled: boolean) => ({
   queryFn: ({ signal }: { signal: AbortSignal }): Promise<Failover> => request<Failover>('GET', `/v2/failovers/${encodeURIComponent(move.id)}`, { signal }),
 })
 
-/** MoveRow is a failover in the list of changes: its clusters, who asked for it and why, the names that it has moved, and what undid it. first tells that its names are read at once. */
-export function MoveRow({ move, undoneBy, first }: { move: Move; undoneBy: string | undefined; first: boolean }) {
+/** MoveRow is a failover in the list of changes: its clusters, who asked for it and why, the names that it has moved, and what undid it. followers are the groups and names that it drained or undrained; first tells that its names are read at once. */
+export function MoveRow({ move, followers, undoneBy, first }: { move: Move; followers: string[]; undoneBy: string | undefined; first: boolean }) {
   const known = move.drained.length + move.undrained.length > 0 // else the user may not read the record
   const [opened, setOpened] = useState(false)
   const record = useQuery(recordOf(move, known && (first || opened))).data
@@ -41,6 +42,7 @@ export function MoveRow({ move, undoneBy, first }: { move: Move; undoneBy: strin
           Reason: <Text>{reason}</Text>.{' '}
         </>
       )}
+      {!known && !may(caller.value, 'viewer') && <span class="muted small">Only users with rights in all projects see all its clusters and its reason. </span>}
       {undone && (
         <>
           It undoes an <a href={link(['failover', undone])}>earlier failover</a>.{' '}
@@ -52,6 +54,7 @@ export function MoveRow({ move, undoneBy, first }: { move: Move; undoneBy: strin
         </>
       )}
       {record ? <Turns names={turnedOf(record.names)} hosts={namesOf(record.names)} said={answered(record)} way={way} left={record.namesLeftOut ?? 0} /> : <Hosts move={move} />}
+      <Followers paths={followers} />
       {known && !first && !opened && (
         <button type="button" class="quiet" onClick={() => setOpened(true)}>
           Show the names that it moved
@@ -112,6 +115,26 @@ function Turns({ names, hosts, said, way, left }: { names: Turned[]; hosts: numb
         </span>
       )}
     </>
+  )
+}
+
+/** Followers are the groups and names whose addresses a failover drained or undrained, to be opened. */
+function Followers({ paths }: { paths: string[] }) {
+  if (paths.length === 0) return null
+  const isGroup = (path: string) => kindOf(path) === 'group'
+  const groups = paths.filter(isGroup).sort()
+  const names = paths.filter((path) => !isGroup(path)).sort()
+  return (
+    <details class="small">
+      <summary>{[groups.length > 0 ? plural(groups.length, 'group') : '', names.length > 0 ? plural(names.length, 'name') : ''].filter(Boolean).join(' and ')} followed</summary>
+      <ul class="plain">
+        {[...groups, ...names].map((path) => (
+          <li key={path}>
+            <Subject path={path} />
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

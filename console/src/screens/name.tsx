@@ -5,8 +5,8 @@ import { cli, curl } from '../lib/commands'
 import { link } from '../lib/route'
 import { verdict } from '../lib/verdict'
 import { Badge, Copy, Empty, Fault, Loading, Text } from '../ui/basics'
-import { Told } from '../ui/subject'
-import { Owner } from './nameowner'
+import { OwnerLink, Told } from '../ui/subject'
+import { mayChange, Owner } from './nameowner'
 import { Timeline } from './timeline'
 
 /** useName reads all that is known of a host name. */
@@ -57,6 +57,25 @@ export function NameScreen({ host, tab }: { host: string; tab: string }) {
   )
 }
 
+/** Locked says once which owners the user may not change. */
+export function Locked({ owners }: { owners: Pick<NameExplanation['owners'][number], 'owner' | 'project'>[] }) {
+  const locked = owners.filter((o) => !mayChange(o))
+  if (locked.length === 0) return null
+  if (locked.length === owners.length) return <p class="muted small">You may look at it, not change it.</p>
+  return (
+    <p class="muted small">
+      You may look at these, not change them:{' '}
+      {locked.map((o, n) => (
+        <>
+          {n > 0 && ', '}
+          <OwnerLink key={o.owner} path={o.owner} />
+        </>
+      ))}
+      .
+    </p>
+  )
+}
+
 function Why({ name }: { name: NameExplanation }) {
   return (
     <>
@@ -64,6 +83,7 @@ function Why({ name }: { name: NameExplanation }) {
         <Told>{name.summary}</Told>
       </p>
       {name.others && <p class="muted">A project that you may not read has this name{name.owners.length > 0 ? ', too' : ''}.</p>}
+      <Locked owners={name.owners} />
       {name.owners.map((owner) => (
         <Owner key={owner.owner} owner={owner} host={name.name} />
       ))}

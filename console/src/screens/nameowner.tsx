@@ -12,6 +12,9 @@ import { ClusterLink, OwnerLink, Told } from '../ui/subject'
 import { Behind } from './namebehind'
 import { Answers, LeftOut, Probes, Targets } from './nametargets'
 
+/** mayChange tells whether the user may change what an owner does with a name. */
+export const mayChange = (owner: Pick<NameOwner, 'owner' | 'project'>) => may(caller.value, kindOf(owner.owner) === 'name' ? 'editor' : 'operator', owner.project)
+
 /** Owner is all that one owner does with the name. */
 export function Owner({ owner, host }: { owner: NameOwner; host: string }) {
   const isName = kindOf(owner.owner) === 'name'
@@ -59,10 +62,8 @@ export function Owner({ owner, host }: { owner: NameOwner; host: string }) {
 }
 
 function Actions({ owner, host }: { owner: NameOwner; host: string }) {
-  const who = caller.value
-  const isName = kindOf(owner.owner) === 'name'
-  if (!may(who, isName ? 'editor' : 'operator', owner.project)) return <span class="muted small">You may look at it, not change it.</span>
-  return isName ? (
+  if (!mayChange(owner)) return null // the page says so once
+  return kindOf(owner.owner) === 'name' ? (
     <span class="actions">
       <a class="button" href={link(['publish'], { name: host, project: owner.project })}>
         Change

@@ -26,11 +26,7 @@ export function Machines() {
                 </span>
               )}{' '}
               <Copy cli={cli('preflight', i.cluster)} />
-              {i.message && (
-                <div class="small">
-                  <Told>{i.message}</Told>
-                </div>
-              )}
+              <Message text={i.message} />
             </li>
           ))}
         </ul>
@@ -43,15 +39,20 @@ export function Machines() {
                 {i.project}/{i.provider}
               </a>{' '}
               in {i.cluster === builtIn ? 'Signpost' : <ClusterLink cluster={i.cluster} />} <span class="muted">{plural(i.hosts.total, 'name')}</span>
-              {i.message && (
-                <div class="small">
-                  <Told>{i.message}</Told>
-                </div>
-              )}
+              <Message text={i.message} />
             </li>
           ))}
         </ul>
       </Part>
     </>
   )
+}
+
+/** Message is what a machine says of itself, if it says something. */
+function Message({ text }: { text: string | undefined }) {
+  return text ? (
+    <div class="small">
+      <Told>{text}</Told>
+    </div>
+  ) : null
 }

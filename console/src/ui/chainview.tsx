@@ -37,7 +37,7 @@ export function ChainView({ owner }: { owner: NameOwner }) {
               <rect width={n.width} height={n.height} rx="2" />
               <rect class="side" width="4" height={n.height} rx="2" />
               <text class="title" x="14" y="21">
-                {visible(clip(n.title, room - 2))}
+                {visible(clip(n.title, Math.floor((n.width - 40) / 7.8)))}
               </text>
               {n.lines.slice(0, 2).map((line, i) => (
                 <text key={i} class="line" x="14" y={38 + i * 15}>
