@@ -4,10 +4,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 )
+
+// liveKept is how long a connection lasts that no plan uses, as those to clusters that are
+// registered no more.
+const liveKept = 10 * time.Minute
 
 // live is the connection to a cluster by which plans read. It lasts from one plan to the
 // next, so that not each has to greet the API server anew.
@@ -15,6 +20,7 @@ type live struct {
 	kubeconfig []byte
 	source     string
 	target     *kubeapi.Kubernetes
+	used       time.Time
 }
 
 // readLive reads from a cluster once, if it is an API server; else it returns
@@ -47,10 +53,7 @@ func (c *Pool) connected(ctx context.Context, name string, spec intent.Cluster) 
 	if err != nil {
 		return live{}, fmt.Errorf("the kubeconfig of cluster %s cannot be opened: %w", name, err)
 	}
-	c.mu.Lock()
-	to, known := c.live[name]
-	c.mu.Unlock()
-	if known && bytes.Equal(to.kubeconfig, raw) {
+	if to, known := c.reuse(name, raw); known {
 		return to, nil
 	}
 	target, source, err := c.parsed(name, raw)
@@ -58,14 +61,38 @@ func (c *Pool) connected(ctx context.Context, name string, spec intent.Cluster) 
 		return live{}, fmt.Errorf("the kubeconfig of cluster %s: %w", name, err)
 	}
 	c.disconnect(name, nil)
-	to = live{kubeconfig: raw, source: source, target: target}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other, known := c.live[name]; known && bytes.Equal(other.kubeconfig, raw) {
 		return other, nil // nothing was sent over the new one
 	}
+	c.dropUnused()
+	to := live{kubeconfig: raw, source: source, target: target, used: time.Now()}
 	c.live[name] = to
 	return to, nil
+}
+
+// reuse answers the connection to a cluster by a kubeconfig, if there is one.
+func (c *Pool) reuse(name string, kubeconfig []byte) (to live, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	to = c.live[name]
+	if to.target == nil || !bytes.Equal(to.kubeconfig, kubeconfig) {
+		return live{}, false
+	}
+	to.used = time.Now()
+	c.live[name] = to
+	return to, true
+}
+
+// dropUnused forgets connections that no plan uses. The caller holds the lock.
+func (c *Pool) dropUnused() {
+	for name, to := range c.live {
+		if time.Since(to.used) > liveKept {
+			to.target.Close()
+			delete(c.live, name)
+		}
+	}
 }
 
 // disconnect forgets the connection to a cluster, if it is this one; nil: any. Reads that are

@@ -2,9 +2,11 @@ package connections
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -81,4 +83,28 @@ func TestPlansReadOverOneConnection(t *testing.T) {
 	require.NoError(t, c.documents.Delete(t.Context(), hub, intent.Always()))
 	require.Error(t, read())
 	require.Empty(t, c.live)
+}
+
+// TestAConnectionThatNoPlanUsesIsDropped once another cluster is read, as that of a cluster which
+// is registered no more.
+func TestAConnectionThatNoPlanUsesIsDropped(t *testing.T) {
+	t.Parallel()
+	server := newHall(t)
+	c, documents := registered(t, intent.Cluster{KubeconfigRef: "v1"})
+	c.values = opened(server.kubeconfig)
+	read := func(name string) { _, _ = c.ReadNodes(t.Context(), name) }
+	path := func(name string) intent.Path { return intent.Path("cluster-providers/edge/clusters/" + name) }
+	for _, name := range []string{"gone", "used", "next"} {
+		put(t, documents, path(name), intent.Cluster{KubeconfigRef: "v1"})
+	}
+	read("edge+gone")
+	read("edge+used")
+	require.NoError(t, documents.Delete(t.Context(), path("gone"), intent.Always()))
+	for name, to := range c.live {
+		to.used = to.used.Add(-liveKept)
+		c.live[name] = to
+	}
+	read("edge+used")
+	read("edge+next")
+	require.ElementsMatch(t, []string{"edge+used", "edge+next"}, slices.Collect(maps.Keys(c.live)))
 }
