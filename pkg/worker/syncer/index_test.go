@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -61,23 +62,25 @@ func (impatient) After(d time.Duration) <-chan time.Time {
 // other clusters, or whoever observes this one. The watch, which comes later, has no news then.
 func TestWhatAReadFindsWakesWhomItConcerns(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, hub, berlin)
-	s.clock = impatient{}
-	late := &tardy{Store: s.contexts}
-	s.watched = late
-	w, _ := s.start("a")
-	web := map[string][]string{hub: {"shop/web"}}
-	s.commitWith("front", appcontext.Context{Services: web}, namespace(t, berlin))
-	s.commit("back", namespace(t, hub), config(t, hub, "old", "1"))
-	s.settled(w, namespace(t, berlin), namespace(t, hub), config(t, hub, "old", "1"))
-	s.until("the Service is observed", func() bool { return s.seen(hub) != nil })
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub, berlin)
+		s.clock = impatient{}
+		late := &tardy{Store: s.contexts}
+		s.watched = late
+		w, _ := s.start("a")
+		web := map[string][]string{hub: {"shop/web"}}
+		s.commitWith("front", appcontext.Context{Services: web}, namespace(t, berlin))
+		s.commit("back", namespace(t, hub), config(t, hub, "old", "1"))
+		s.settled(w, namespace(t, berlin), namespace(t, hub), config(t, hub, "old", "1"))
+		s.until("the Service is observed", func() bool { return s.seen(hub) != nil })
 
-	added := config(t, berlin, "new", "1")
-	between := func() { s.commit("front", namespace(t, berlin), added) }
-	late.before.Store(&between)
-	s.commit("back", namespace(t, hub))
-	s.until("the other cluster gets what is new there", func() bool { return s.entries(berlin)[added.ID].Status == ledger.Applied })
-	s.until("what is observed for nobody is forgotten", func() bool { return s.seen(hub) == nil })
+		added := config(t, berlin, "new", "1")
+		between := func() { s.commit("front", namespace(t, berlin), added) }
+		late.before.Store(&between)
+		s.commit("back", namespace(t, hub))
+		s.until("the other cluster gets what is new there", func() bool { return s.entries(berlin)[added.ID].Status == ledger.Applied })
+		s.until("what is observed for nobody is forgotten", func() bool { return s.seen(hub) == nil })
+	})
 }
 
 // TestATakeoverThatHangsHoldsUpNoOtherCluster: while the store does not answer for
