@@ -1,26 +1,13 @@
 package history_test
 
 import (
-	"context"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/storetest"
 )
-
-// counting counts the documents that lists answer.
-type counting struct {
-	intent.Store
-	listed int
-}
-
-func (c *counting) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
-	page, err := c.Store.List(ctx, options)
-	c.listed += len(page.Items)
-	return page, err
-}
 
 // TestTheCostOfAnEventDoesNotGrow with the events of a project: those that stay are not
 // read again, and the others are removed many at once.
@@ -28,7 +15,7 @@ func TestTheCostOfAnEventDoesNotGrow(t *testing.T) {
 	const events = 3000
 	w := newWorld(t)
 	w.Count = 500
-	store := &counting{Store: w.documents}
+	store := &storetest.Counted{Store: w.documents}
 	w.Documents = store
 	doc := w.write(shop, `{}`)
 	writes := 0
@@ -47,7 +34,7 @@ func TestTheCostOfAnEventDoesNotGrow(t *testing.T) {
 	}
 	w.fake.Before = nil
 	require.LessOrEqual(t, len(w.all(shop, 200)), 550)
-	require.Less(t, store.listed, 3*events+1000, "documents read")
+	require.Less(t, store.Listed, 3*events+1000, "documents read")
 	require.Less(t, writes, events*11/10, "transactions")
 }
 

@@ -1,7 +1,6 @@
 package namehistory_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,26 +9,15 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/storetest"
 )
-
-// counting counts the documents that lists answer.
-type counting struct {
-	intent.Store
-	listed int
-}
-
-func (c *counting) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
-	page, err := c.Store.List(ctx, options)
-	c.listed += len(page.Items)
-	return page, err
-}
 
 // TestTheCostOfAChangeDoesNotGrow with the names of a project: the histories are read
 // anew only when there is much to remove, and removed many at once.
 func TestTheCostOfAChangeDoesNotGrow(t *testing.T) {
 	const names = 3000
 	w := newWorld(t)
-	store := &counting{Store: etcd.New(w.fake, etcd.WithClock(func() time.Time { return w.now }))}
+	store := &storetest.Counted{Store: etcd.New(w.fake, etcd.WithClock(func() time.Time { return w.now }))}
 	w.Documents, w.Bytes = store, 200_000
 	writes := 0
 	w.fake.Before = func(op, _ string) error {
@@ -47,6 +35,6 @@ func TestTheCostOfAChangeDoesNotGrow(t *testing.T) {
 	w.Flush(t.Context())
 	w.fake.Before = nil
 	require.Len(t, w.told("m2999.shop.example"), 1)
-	require.Less(t, store.listed, 5*names, "documents read")
+	require.Less(t, store.Listed, 5*names, "documents read")
 	require.Less(t, writes, names*11/10, "transactions")
 }
