@@ -200,6 +200,7 @@ func suites() []string {
 	return []string{
 		"api/apitest",
 		"internal/golden",
+		"internal/memory",
 		"internal/need",
 		"internal/sample",
 		"internal/seed",

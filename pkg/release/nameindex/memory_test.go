@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/memory"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -20,21 +21,12 @@ func TestAFurtherNameOfAGroupTakesLittle(t *testing.T) {
 		b.Hosts = append(b.Hosts, plan.Host{Name: fmt.Sprintf("n%d.lab.example", n)})
 	}
 	g := plan.Group{Project: plan.Project{Name: "shop", Namespace: "shop-dns"}, Bindings: []plan.Binding{b}}
-	before, index := inUse(), newTables()
+	before, index := memory.InUse(), newTables()
 	index.put("projects/shop/composite-apps/store/v1/deployment-intent-groups/g", &state.Lifecycle{}, g)
 	index.settle()
-	each := (inUse() - before) / many
+	each := (memory.InUse() - before) / many
 	require.Len(t, index.rows, many)
 	runtime.KeepAlive(g)
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
-}
-
-// inUse is what is in use.
-func inUse() int {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/signpost-dns/signpost/internal/memory"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
@@ -292,19 +293,12 @@ func fillMany(names int) *tables {
 // TestAnEntryTakesAKibibyteAtMost, with all that is known of it.
 func TestAnEntryTakesAKibibyteAtMost(t *testing.T) {
 	const names = 20_000
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return stats.HeapAlloc
-	}
-	before := heap()
+	before := memory.InUse()
 	tables := fillMany(names)
-	each := (heap() - before) / names
+	each := (memory.InUse() - before) / names
 	runtime.KeepAlive(tables)
 	t.Logf("%d bytes for each name", each)
-	require.Less(t, each, uint64(1024))
+	require.Less(t, each, 1024)
 }
 
 // BenchmarkFind100000 asks among 100,000 names.

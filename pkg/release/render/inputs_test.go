@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/memory"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -57,11 +58,11 @@ func TestTheInputsOfANameTakeLittle(t *testing.T) {
 		cache.Keep(group, on, appcontext.Pointer{Owner: appcontext.Owner(group), ContextID: fmt.Sprint(n)})
 	}
 	keep(mostInputs)
-	before := heap()
+	before := memory.InUse()
 	for n := range mostInputs {
 		keep(n)
 	}
-	each := (heap() - before) / mostInputs
+	each := (memory.InUse() - before) / mostInputs
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
 	require.NotNil(t, cache.following("projects/shop/names/n000007.lab.example", "shop/web"))
@@ -76,10 +77,10 @@ func TestTheInputsOfAGroupTakeLittle(t *testing.T) {
 		list[n] = fmt.Sprintf(`{"name":"n%06d.lab.example","ttl":%d,"types":["A"],"sources":["edge+paris"],"health":{"whenAllUnhealthy":"keep"}}`, n, ttl)
 	}
 	release := fmt.Sprintf(`{"path":"projects/shop/g","clusters":[{"name":"edge+hub"}],"bindings":[{"service":"web","namespace":"shop","hosts":[%s]}, {"service":"api","namespace":"shop"}]}`, strings.Join(list, ","))
-	before := heap()
+	before := memory.InUse()
 	var want plan.Group
 	require.NoError(t, json.Unmarshal([]byte(release), &want))
-	whole := heap() - before
+	whole := memory.InUse() - before
 	cache := &InputCache{}
 	func() {
 		on := &Inputs{inputs: []state.Input{{Path: "projects/shop/g"}}}
@@ -87,7 +88,7 @@ func TestTheInputsOfAGroupTakeLittle(t *testing.T) {
 		cache.Keep("projects/shop/g", on, appcontext.Pointer{})
 		require.Len(t, on.Group.Bindings[0].Hosts, hosts, "others may read these")
 	}()
-	each := (heap() - before - whole) / hosts
+	each := (memory.InUse() - before - whole) / hosts
 	runtime.KeepAlive(release)
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
@@ -99,12 +100,3 @@ func TestTheInputsOfAGroupTakeLittle(t *testing.T) {
 
 // text is a text in memory of its own.
 func text(of string) string { return string([]byte(of)) }
-
-// heap is what is in use.
-func heap() int {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
-}

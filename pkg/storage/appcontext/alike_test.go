@@ -2,11 +2,11 @@ package appcontext
 
 import (
 	"fmt"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/memory"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -21,12 +21,12 @@ func TestAPointerOfOneNameTakesLittle(t *testing.T) {
 		require.NoError(t, err)
 		return p
 	}
-	before, pointers := heap(), make([]*Pointer, many)
+	before, pointers := memory.InUse(), make([]*Pointer, many)
 	for n := range many {
 		p := read(n)
 		pointers[n] = &p
 	}
-	each := (heap() - before) / many
+	each := (memory.InUse() - before) / many
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
 	p := pointers[many-1]
@@ -46,13 +46,4 @@ func TestPointersAreReadAsBefore(t *testing.T) {
 		_, err := a.pointer(kv.Item{Value: []byte(text)})
 		require.Error(t, err, text)
 	}
-}
-
-// heap is what is in use.
-func heap() int {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }

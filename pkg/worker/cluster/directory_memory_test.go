@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/memory"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/directory"
@@ -36,10 +36,10 @@ func TestAWatchedFileTakesLittle(t *testing.T) {
 			"    signpost.dev/scope: public\n    signpost.dev/name: %s\nspec: {}\n", name(n), whose, name(n))
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "dnsendpoint_"+name(n)+".yaml"), text, 0o600))
 	}
-	before := inUse()
+	before := memory.InUse()
 	watches := d.Watch(t.Context(), cluster.Notify{})
 	t.Cleanup(watches.Stop)
-	each := (inUse() - before) / many
+	each := (memory.InUse() - before) / many
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
 	see := func(n int) cluster.Sight { return watches.Object(bundle.EndpointID("hub", "shop-dns", name(n)), "") }
@@ -48,13 +48,4 @@ func TestAWatchedFileTakesLittle(t *testing.T) {
 	require.Equal(t, cluster.Sight{Known: true, Live: live}, see(7), "a watch sees what a request reads")
 	require.Equal(t, name(7), see(7).Live.Labels[bundle.LabelName])
 	require.Equal(t, cluster.Sight{Known: true}, see(0))
-}
-
-// inUse is how much of the heap is.
-func inUse() int {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/memory"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
@@ -22,7 +23,7 @@ func TestAnOwnerOfOneObjectTakesLittle(t *testing.T) {
 		require.NoError(t, err)
 		pointers[n], objects[n] = appcontext.Pointer{Owner: appcontext.Owner(fmt.Sprintf("o%d", n)), ContextID: "1"}, o
 	}
-	before := heap()
+	before := memory.InUse()
 	for n := range many {
 		one, err := d.shareOf(pointers[n], bundle.Bundle{objects[n]}, 1)
 		require.NoError(t, err)
@@ -31,18 +32,9 @@ func TestAnOwnerOfOneObjectTakesLittle(t *testing.T) {
 	d.cluster.Agenda.Take()
 	d.cluster.stale.asked.Take()
 	d.cluster.stale.applied.Take()
-	each := (heap() - before) / many
+	each := (memory.InUse() - before) / many
 	require.Len(t, d.Objects(), many)
 	runtime.KeepAlive(objects)
 	t.Logf("%d bytes", each)
 	require.Less(t, each, most)
-}
-
-// heap is what is in use.
-func heap() int {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/internal/memory"
 	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -174,10 +175,10 @@ func TestAVerifiedNameTakesLittle(t *testing.T) {
 		key := fmt.Sprintf("e%d", n)
 		all["shop/"+key] = endpointOf("lab", key, "192.0.2.1", fmt.Sprintf("n%d.lab.example", n))
 	}
-	before := inUse()
+	before := memory.InUse()
 	p := following(&state.Cluster{})
 	p.follow(&state.Questions{Changed: all, How: how, Servers: servers}, time.Unix(1000, 0))
-	each := (inUse() - before) / many
+	each := (memory.InUse() - before) / many
 	require.Len(t, p.proofs, many)
 	runtime.KeepAlive(all)
 	t.Logf("%d bytes", each)
@@ -188,13 +189,4 @@ func TestAVerifiedNameTakesLittle(t *testing.T) {
 func (p *Names) questions(of *proof) []dnsverify.Question {
 	names := of.names()
 	return of.questions(names, p.published(of, names))
-}
-
-// inUse is what is in use.
-func inUse() int {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }
