@@ -17,7 +17,7 @@ import (
 // Limits of a context that is read. A larger context is refused with the code TooLarge as
 // soon as that is seen, before the rest is read.
 const (
-	MaxResources = 20_000
+	maxResources = 20_000
 	MaxBytes     = 64 << 20 // of all keys and values
 )
 

@@ -118,9 +118,9 @@ func (r *reading) take(items []kv.Item) error {
 		if _, ok := l.resource(); ok {
 			r.resources++
 		}
-		if r.resources > MaxResources || r.bytes > MaxBytes {
+		if r.resources > maxResources || r.bytes > MaxBytes {
 			const mebibyte = 1 << 20
-			return about(r.id, intent.TooLarge, "has more than %d resources or %d MiB, which is more than is taken", MaxResources, MaxBytes/mebibyte)
+			return about(r.id, intent.TooLarge, "has more than %d resources or %d MiB, which is more than is taken", maxResources, MaxBytes/mebibyte)
 		}
 		if err := r.one(l, item); err != nil {
 			return err

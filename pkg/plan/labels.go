@@ -23,13 +23,13 @@ func (g Group) Labels(app string) map[string]string {
 		bundle.LabelProject: g.Project.Name,
 	})
 	if intent.IsName(g.Path) {
-		labels[bundle.LabelName] = LabelValue(g.Name)
+		labels[bundle.LabelName] = labelValue(g.Name)
 		return labels
 	}
 	maps.Copy(labels, map[string]string{
-		bundle.LabelApp:          LabelValue(app),
+		bundle.LabelApp:          labelValue(app),
 		bundle.LabelLogicalCloud: g.LogicalCloud,
-		bundle.LabelDIG:          LabelValue(g.CompositeApp + "." + g.Version + "." + g.Name),
+		bundle.LabelDIG:          labelValue(g.CompositeApp + "." + g.Version + "." + g.Name),
 	})
 	return labels
 }

@@ -58,9 +58,9 @@ func Slug(text string, longest int) string {
 // longestLabel is the most characters of a label's value and of an RFC 1123 label.
 const longestLabel = 63
 
-// LabelValue is text as the value of a label: itself where it is one, else its
+// labelValue is text as the value of a label: itself where it is one, else its
 // beginning with a Hash.
-func LabelValue(text string) string {
+func labelValue(text string) string {
 	if isLabelValue(text) {
 		return text
 	}

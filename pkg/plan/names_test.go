@@ -45,9 +45,9 @@ func FuzzLabelValuesAreLegal(f *testing.F) {
 	f.Add(strings.Repeat("a", 64))
 	f.Add("-a")
 	f.Fuzz(func(t *testing.T, text string) {
-		value := LabelValue(text)
+		value := labelValue(text)
 		assert.True(t, isLabelValue(value), value)
-		assert.Equal(t, value, LabelValue(value))
+		assert.Equal(t, value, labelValue(value))
 		if isLabelValue(text) {
 			assert.Equal(t, text, value)
 		}

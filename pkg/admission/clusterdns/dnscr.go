@@ -44,14 +44,14 @@ func CheckDNSCRIntent(ctx context.Context, a *review.Checker, r *review.Review, 
 	return nil
 }
 
-// DNSClusters are the clusters that an intent is for.
-type DNSClusters struct {
+// dnsClusters are the clusters that an intent is for.
+type dnsClusters struct {
 	domains   []clusterDomain       // the default one first
 	addresses map[netip.Addr]string // of their own DNS services, and which cluster has each
 }
 
 // clustersOfDNS checks which clusters the intent is for.
-func clustersOfDNS(ctx context.Context, a *review.Checker, r *review.Review, in *intent.DNSCRIntent) (*DNSClusters, error) {
+func clustersOfDNS(ctx context.Context, a *review.Checker, r *review.Review, in *intent.DNSCRIntent) (*dnsClusters, error) {
 	cloud := r.Path.Parent()
 	references, err := review.ClusterReferences(ctx, a, cloud)
 	if err != nil {
@@ -61,7 +61,7 @@ func clustersOfDNS(ctx context.Context, a *review.Checker, r *review.Review, in 
 	if err := apps.AppClusters(ctx, a, r, review.Spec+"/clusters", in.Clusters, cloud, references); err != nil {
 		return nil, err
 	}
-	out := &DNSClusters{
+	out := &dnsClusters{
 		domains:   []clusterDomain{{name: intent.DefaultClusterDomain, whose: "a cluster's own domain unless it has another"}},
 		addresses: map[netip.Addr]string{},
 	}
@@ -96,7 +96,7 @@ func EachCluster(ctx context.Context, a *review.Checker, references map[intent.C
 
 // add notes what one cluster has. Of those with the same address, the first by
 // name stands for all.
-func (c *DNSClusters) add(cluster string, own intent.ClusterDNS) {
+func (c *dnsClusters) add(cluster string, own intent.ClusterDNS) {
 	if own.Domain != "" {
 		c.domains = append(c.domains, clusterDomain{name: own.Domain, whose: "the own domain of cluster " + cluster})
 	}

@@ -87,12 +87,12 @@ func TestWhatIsNoOptionIsRefused(t *testing.T) {
 		reason, value string
 		want          error
 	}{
-		{"empty", "", ErrNoList},
-		{"an empty item", "a.b,,c.d", ErrNoList},
-		{"spaces", "a.b, c.d", ErrNoList},
-		{"binary", "\x00\x01\xff", ErrNoList},
-		{"an escaped label", `a\.b`, ErrNoList},
-		{"the root", ".", ErrNoList},
+		{"empty", "", errNoList},
+		{"an empty item", "a.b,,c.d", errNoList},
+		{"spaces", "a.b, c.d", errNoList},
+		{"binary", "\x00\x01\xff", errNoList},
+		{"an escaped label", `a\.b`, errNoList},
+		{"the root", ".", errNoList},
 		{"an empty label", "a..b", ErrBadLabel},
 		{"a label over 63", strings.Repeat("a", 64) + ".b", ErrBadLabel},
 		{"a domain over 253", strings.Repeat("a.", 127) + "a", ErrTooLong},

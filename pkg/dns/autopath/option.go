@@ -17,7 +17,7 @@ const (
 // Why a value is no option.
 var (
 	ErrTooLong  = errors.New("the option is too long")
-	ErrNoList   = errors.New("the option is not a comma-separated list of domains")
+	errNoList   = errors.New("the option is not a comma-separated list of domains")
 	ErrBadLabel = errors.New("a domain of the option has a label that no name can have")
 	ErrLoop     = errors.New("a search path leads to search paths again, or is there twice")
 )
@@ -53,7 +53,7 @@ func Decode(value []byte) ([]string, error) {
 // check judges one domain. Kubernetes takes underscores in search paths.
 func check(domain string) error {
 	if domain == "" {
-		return ErrNoList
+		return errNoList
 	}
 	if len(domain) > maxDomain {
 		return ErrTooLong
@@ -64,7 +64,7 @@ func check(domain string) error {
 		}
 		for _, r := range []byte(label) {
 			if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' {
-				return ErrNoList
+				return errNoList
 			}
 		}
 	}

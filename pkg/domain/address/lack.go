@@ -25,7 +25,7 @@ func LackOf(seen *Observation) Lack {
 		return 0
 	case !seen.Found:
 		return LacksService
-	case seen.Hides():
+	case seen.hides():
 		return 0
 	case len(seen.Candidates) == 0:
 		return LacksAddress

@@ -56,8 +56,8 @@ type Observation struct {
 	Changed    time.Time       `json:"changed,omitzero"`     // UTC: when the worker first saw it so
 }
 
-// Hides tells whether the Service may have addresses that nobody could look at.
-func (o *Observation) Hides() bool {
+// hides tells whether the Service may have addresses that nobody could look at.
+func (o *Observation) hides() bool {
 	for _, reason := range o.Unseen {
 		if !strings.HasPrefix(reason, NotServed) {
 			return true

@@ -27,7 +27,7 @@ const (
 	ServiceName  = "dns-default"    // of the Service, the DaemonSet, the account and the Corefile's ConfigMap
 	ResolverName = "node-resolver"  // of the DaemonSet that keeps the nodes' hosts files
 	CacheName    = "node-local-dns" // of the DaemonSet of the nodes' caches, and its Corefile's ConfigMap
-	ImportName   = "coredns-custom" // of the ConfigMap that somebody else's CoreDNS imports
+	importName   = "coredns-custom" // of the ConfigMap that somebody else's CoreDNS imports
 )
 
 // Placement is where an intent wants its DNS pods, defaults included.
@@ -183,7 +183,7 @@ func (r renderer) imported(c corefile.Config) ([]bundle.Object, error) {
 	return r.objects([]any{&corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: ImportName, Namespace: r.Spec.Namespace,
+			Name: importName, Namespace: r.Spec.Namespace,
 			Annotations: map[string]string{bundle.AnnotationKeys: bundle.OwnKeys},
 		},
 		Data: map[string]string{"signpost-" + r.unique(r.LogicalCloud+"-"+r.Intent) + ".server": text},

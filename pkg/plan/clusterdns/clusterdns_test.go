@@ -103,7 +103,7 @@ func TestOnlyAChangedCorefileRollsThePods(t *testing.T) {
 	require.Equal(t, before, template(), "the same Corefile, the same pods")
 	g.DNS[0].Spec.PluginConfig.ForwardPlugins[0].Policy = "Random"
 	changed := template()
-	require.NotEqual(t, before.Annotations[AnnotationCorefile], changed.Annotations[AnnotationCorefile])
+	require.NotEqual(t, before.Annotations[annotationCorefile], changed.Annotations[annotationCorefile])
 	changed.Annotations = before.Annotations
 	require.Equal(t, before, changed, "nothing but the hash")
 }
@@ -228,7 +228,7 @@ func TestImportTouchesOneKey(t *testing.T) {
 		objects := render(t, g)
 		require.Len(t, objects, 1, "no Namespace either")
 		require.True(t, objects[0].Shared())
-		found := find[corev1.ConfigMap](t, objects, "ConfigMap", ImportName)
+		found := find[corev1.ConfigMap](t, objects, "ConfigMap", importName)
 		require.Empty(t, found.Labels)
 		require.Len(t, found.Data, 1)
 		maps.Copy(keys, map[string]bool{strings.Join(sortedKeys(found.Data), ""): true})

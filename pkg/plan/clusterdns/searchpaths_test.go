@@ -66,7 +66,7 @@ func TestTheHashCoversTheSearchFiles(t *testing.T) {
 	parts := func() (corefile, hash string, mounted []corev1.KeyToPath) {
 		objects := render(t, g)
 		template := find[appsv1.DaemonSet](t, objects, "DaemonSet", ServiceName).Spec.Template
-		return find[corev1.ConfigMap](t, objects, "ConfigMap", ServiceName).Data[corefileKey], template.Annotations[AnnotationCorefile], template.Spec.Volumes[0].ConfigMap.Items
+		return find[corev1.ConfigMap](t, objects, "ConfigMap", ServiceName).Data[corefileKey], template.Annotations[annotationCorefile], template.Spec.Volumes[0].ConfigMap.Items
 	}
 	text, hash, mounted := parts()
 	require.Equal(t, []corev1.KeyToPath{

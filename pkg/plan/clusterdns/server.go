@@ -18,9 +18,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 )
 
-// AnnotationCorefile is on pods of CoreDNS and holds a hash of their Corefile and the
+// annotationCorefile is on pods of CoreDNS and holds a hash of their Corefile and the
 // files beside it. Changed files roll the pods, unchanged files do not.
-const AnnotationCorefile = "signpost.dev/corefile"
+const annotationCorefile = "signpost.dev/corefile"
 
 const (
 	daemonSet       = "DaemonSet"
@@ -51,7 +51,7 @@ func annotations(files map[string]string) map[string]string {
 		}
 	}
 	sum.Write([]byte(files[corefileKey]))
-	return map[string]string{AnnotationCorefile: hex.EncodeToString(sum.Sum(nil))}
+	return map[string]string{annotationCorefile: hex.EncodeToString(sum.Sum(nil))}
 }
 
 // service is where queries go: the address that the cluster gives it.

@@ -16,14 +16,14 @@ import (
 
 // Annotations of the Deployment and of its pods.
 const (
-	// AnnotationUsers names the groups that use the external-dns, for people
+	// annotationUsers names the groups that use the external-dns, for people
 	// with kubectl. It is on the Deployment, so that a new user rolls no pod.
-	AnnotationUsers = "signpost.dev/users"
-	// AnnotationAdoption is on the Deployment while it takes names over: the
+	annotationUsers = "signpost.dev/users"
+	// annotationAdoption is on the Deployment while it takes names over: the
 	// owner id that they are marked with.
-	AnnotationAdoption = "signpost.dev/adoption"
-	// AnnotationCredentials is on the pods, so that a new credential rolls them.
-	AnnotationCredentials = "signpost.dev/credentials"
+	annotationAdoption = "signpost.dev/adoption"
+	// annotationCredentials is on the pods, so that a new credential rolls them.
+	annotationCredentials = "signpost.dev/credentials"
 )
 
 // labelName tells external-dns' pods from others in the namespace.
@@ -62,10 +62,10 @@ func (r renderer) annotations() map[string]string {
 	told := map[string]string{}
 	isName := func(user string) bool { return intent.IsName(intent.Path(user)) }
 	if groups := slices.DeleteFunc(slices.Clone(r.Users), isName); len(groups) > 0 { // a name that comes or goes changes no Deployment
-		told[AnnotationUsers] = users(groups)
+		told[annotationUsers] = users(groups)
 	}
 	if r.Adopts != "" {
-		told[AnnotationAdoption] = r.Adopts
+		told[annotationAdoption] = r.Adopts
 	}
 	if len(told) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (r renderer) podMeta() metav1.ObjectMeta {
 	maps.Copy(labels, r.selector())
 	meta := metav1.ObjectMeta{Labels: labels}
 	if fingerprint := r.credentials.fingerprint(); fingerprint != "" {
-		meta.Annotations = map[string]string{AnnotationCredentials: fingerprint}
+		meta.Annotations = map[string]string{annotationCredentials: fingerprint}
 	}
 	return meta
 }

@@ -77,7 +77,7 @@ func (s *Follower) Told(ctx context.Context, l *state.Lifecycle) (is, why string
 	case intent.NotFound, intent.Conflict:
 		return "", err.Error(), nil
 	}
-	if l.Orchestrated() && RoleOf(known) == Superseded && !l.IsPrepared(known.Other) {
+	if l.Orchestrated() && roleOf(known) == Superseded && !l.IsPrepared(known.Other) {
 		why = "EMCO has replaced the app context by one that Signpost does not know: names stay as they are"
 	}
 	return cmp.Or(known.Current, known.Status), why, err
@@ -106,9 +106,9 @@ const (
 	Ended                  // it is terminated or deleted, or about to be
 )
 
-// RoleOf follows the last request to rsync, which shows EMCO's last decision about the
+// roleOf follows the last request to rsync, which shows EMCO's last decision about the
 // context. If that is not stored, it follows the last action of rsync.
-func RoleOf(state emco.State) Role {
+func roleOf(state emco.State) Role {
 	switch cmp.Or(state.Told, state.Current, state.Status) {
 	case "Instantiate", "Update", "Instantiating", "Instantiated", "InstantiateFailed":
 		return Active
@@ -130,7 +130,7 @@ func (s *Follower) StateOf(ctx context.Context, id string) (ContextState, error)
 	case intent.Conflict:
 		return ContextState{ID: id}, nil
 	}
-	return ContextState{ID: id, As: RoleOf(state), Other: state.Other}, err
+	return ContextState{ID: id, As: roleOf(state), Other: state.Other}, err
 }
 
 // Stands answers how the app context of a group stands. A context that is not in the

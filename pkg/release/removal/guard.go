@@ -19,7 +19,7 @@ import (
 type Guard struct {
 	*state.Store
 
-	heldNow RetainedNow
+	heldNow retainedNow
 }
 
 // collectHosts adds the host names that a DNSEndpoint publishes to those of all,

@@ -166,14 +166,14 @@ func (s *Guard) Permit(ctx context.Context, record plan.Record, p guard.Permit) 
 	return err
 }
 
-// RetainedNow is which names this replica's last steps have kept published although
+// retainedNow is which names this replica's last steps have kept published although
 // nothing offers them an address.
-type RetainedNow struct {
+type retainedNow struct {
 	mu sync.Mutex
 	by map[intent.Path][]state.RetainedNames // by group
 }
 
-func (n *RetainedNow) note(group intent.Path, held []state.RetainedNames) {
+func (n *retainedNow) note(group intent.Path, held []state.RetainedNames) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(held) == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// NameApp is what stands in the place of an app in the release of a name.
-const NameApp = "name"
+// nameApp is what stands in the place of an app in the release of a name.
+const nameApp = "name"
 
 // DraftName resolves a name: which provider serves it, where the external-dns of that
 // lives, and which clusters its addresses come from.
@@ -99,7 +99,7 @@ func (d *Draft) bindNameTo(to plan.Binding) {
 		return // an error of the draft says so
 	}
 	to.Cluster = cmp.Or(to.Cluster, clusterName(record.Home))
-	to.App, to.Record = NameApp, name.Provider
+	to.App, to.Record = nameApp, name.Provider
 	to.Namespace, to.Service = name.ServiceRef()
 	publishing := PublishingOf(record)
 	if !publishing.Coverage.Covers(host) {

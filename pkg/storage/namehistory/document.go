@@ -13,8 +13,8 @@ import (
 
 // The bounds of the history of one host name in one project.
 const (
-	MostTurns   = 100
-	MostAge     = 30 * 24 * time.Hour
+	mostTurns   = 100
+	mostAge     = 30 * 24 * time.Hour
 	MostBytes   = 64 << 10
 	mostTargets = 50 // of one name and type, in one turn
 	mostOwners  = 20 // of which is remembered what they publish
@@ -236,8 +236,8 @@ func (d *document) answer(turn, change int, heard intent.NameHeard) bool {
 
 // encode bounds the document, and is its JSON.
 func (d *document) encode(now time.Time) ([]byte, error) {
-	d.Turns = slices.DeleteFunc(d.Turns, func(t intent.NameTurn) bool { return now.Sub(latest(t)) > MostAge })
-	d.keep(MostTurns)
+	d.Turns = slices.DeleteFunc(d.Turns, func(t intent.NameTurn) bool { return now.Sub(latest(t)) > mostAge })
+	d.keep(mostTurns)
 	for {
 		raw, err := json.Marshal(d)
 		if err != nil || len(raw) <= MostBytes || len(d.Turns) == 0 {

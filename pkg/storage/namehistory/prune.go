@@ -19,7 +19,7 @@ type kept struct {
 	turns   int
 }
 
-// Prune removes histories in which nothing has happened for MostAge. Of projects with
+// Prune removes histories in which nothing has happened for 30 days. Of projects with
 // more than Bytes, the oldest turns of the names with most turns go, until there is room
 // for a quarter of Bytes. So the next pruning, which reads all histories, is not due soon.
 // Several may do so at once.
@@ -27,7 +27,7 @@ func (h *History) Prune(ctx context.Context) error {
 	projects, old := map[string][]kept{}, []intent.Path(nil)
 	options := intent.ListOptions{Collection: intent.NameHistoryCollection, Limit: batch, Bytes: intent.PageBytes}
 	err := intent.Each(ctx, h.Documents, options, func(doc intent.Document) error {
-		if h.Now().Sub(doc.UpdatedAt) > MostAge {
+		if h.Now().Sub(doc.UpdatedAt) > mostAge {
 			if old = append(old, doc.Path); len(old) < batch {
 				return nil
 			}
@@ -64,10 +64,10 @@ func (h *History) Prune(ctx context.Context) error {
 // about how many bytes are left.
 func (h *History) fit(ctx context.Context, all []kept) (int, error) {
 	const part = 4
-	if bytes := sum(all, MostTurns); bytes <= h.Bytes {
+	if bytes := sum(all, mostTurns); bytes <= h.Bytes {
 		return bytes, nil
 	}
-	most, room := MostTurns, h.Bytes-h.Bytes/part
+	most, room := mostTurns, h.Bytes-h.Bytes/part
 	for most > 1 && sum(all, most) > room {
 		most--
 	}

@@ -38,7 +38,7 @@ func (h *History) Of(ctx context.Context, host string, reads func(project string
 	}
 	slices.SortStableFunc(all, func(a, b intent.NameTurn) int { return a.Time.Compare(b.Time) })
 	slices.Reverse(all)
-	return all[:min(len(all), MostTurns)], nil
+	return all[:min(len(all), mostTurns)], nil
 }
 
 // parse takes the path of a document apart.

@@ -101,7 +101,7 @@ func (p *Prober) hand(probed map[string]*state.Wanted) {
 		add(at, t.result())
 	}
 	for at, project := range p.refused {
-		add(at, observed.ProbeSeen{Probe: at.probe, Target: at.address, Message: fmt.Sprintf("not probed: project %s has %d probed addresses already, as many as a worker probes for a project", project, MostOfProject)})
+		add(at, observed.ProbeSeen{Probe: at.probe, Target: at.address, Message: fmt.Sprintf("not probed: project %s has %d probed addresses already, as many as a worker probes for a project", project, mostOfProject)})
 	}
 	for _, of := range all {
 		slices.SortFunc(of.Of, func(a, b observed.ProbeSeen) int {

@@ -13,7 +13,7 @@ import (
 
 // Limits of what one process probes.
 const (
-	MostOfProject = 500 // addresses that are probed for a project
+	mostOfProject = 500 // addresses that are probed for a project
 	atOnce        = 64  // probes under way
 	atOnceOfHost  = 2   // of them, to one address
 	gapOfHost     = 100 * time.Millisecond
@@ -63,7 +63,7 @@ func NewVantage(name string, dial Dial, registerer prometheus.Registerer) *Vanta
 func (v *Vantage) enter(t *target) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.projects[t.project] >= MostOfProject {
+	if v.projects[t.project] >= mostOfProject {
 		return false
 	}
 	v.projects[t.project]++

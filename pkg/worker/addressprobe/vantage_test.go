@@ -136,7 +136,7 @@ func TestAProjectHasSoManyProbesAndNoMore(t *testing.T) {
 	v := NewVantage("replica-1", nil, nil)
 	spec := json.RawMessage(`{"type":"TCP","port":443}`)
 	var all []*target
-	for n := range MostOfProject {
+	for n := range mostOfProject {
 		one := newTarget(key{"shop/web", "p", fmt.Sprintf("10.0.%d.%d", n/250, n%250)}, "shop", spec, v, func() {})
 		require.True(t, v.enter(one))
 		all = append(all, one)

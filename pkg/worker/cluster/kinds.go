@@ -41,7 +41,7 @@ const (
 const (
 	GroupDefinitions = "apiextensions.k8s.io"
 	kindDefinition   = "CustomResourceDefinition"
-	GroupGateway     = "gateway.networking.k8s.io"
+	groupGateway     = "gateway.networking.k8s.io"
 	groupRBAC        = "rbac.authorization.k8s.io"
 )
 
@@ -123,15 +123,15 @@ func customKinds() map[Kind]Resource {
 	gatewayClass.ClusterScoped = true
 	return map[Kind]Resource{
 		{"externaldns.k8s.io", "DNSEndpoint"}: custom("v1alpha1", "dnsendpoints", orderEndpoint),
-		{GroupGateway, "Gateway"}:             custom("v1", "gateways", orderService),
-		{GroupGateway, "HTTPRoute"}:           custom("v1", "httproutes", orderService),
-		{GroupGateway, "GRPCRoute"}:           custom("v1", "grpcroutes", orderService),
-		{GroupGateway, "TLSRoute"}:            custom("v1alpha2", "tlsroutes", orderService),
-		{GroupGateway, "TCPRoute"}:            custom("v1alpha2", "tcproutes", orderService),
-		{GroupGateway, "UDPRoute"}:            custom("v1alpha2", "udproutes", orderService),
-		{GroupGateway, "ReferenceGrant"}:      custom("v1beta1", "referencegrants", orderService),
-		{GroupGateway, "BackendTLSPolicy"}:    custom("v1", "backendtlspolicies", orderService),
-		{GroupGateway, "GatewayClass"}:        gatewayClass,
+		{groupGateway, "Gateway"}:             custom("v1", "gateways", orderService),
+		{groupGateway, "HTTPRoute"}:           custom("v1", "httproutes", orderService),
+		{groupGateway, "GRPCRoute"}:           custom("v1", "grpcroutes", orderService),
+		{groupGateway, "TLSRoute"}:            custom("v1alpha2", "tlsroutes", orderService),
+		{groupGateway, "TCPRoute"}:            custom("v1alpha2", "tcproutes", orderService),
+		{groupGateway, "UDPRoute"}:            custom("v1alpha2", "udproutes", orderService),
+		{groupGateway, "ReferenceGrant"}:      custom("v1beta1", "referencegrants", orderService),
+		{groupGateway, "BackendTLSPolicy"}:    custom("v1", "backendtlspolicies", orderService),
+		{groupGateway, "GatewayClass"}:        gatewayClass,
 	}
 }
 

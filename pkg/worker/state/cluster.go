@@ -134,8 +134,8 @@ func (c *Cluster) HealthMessage() string {
 	return ""
 }
 
-// SetSubjects tells which objects of the cluster are to be observed, and which DNSEndpoints have changed.
-func (c *Cluster) SetSubjects(now *Subjects, changed map[bundle.ID]*Applied) {
+// setSubjects tells which objects of the cluster are to be observed, and which DNSEndpoints have changed.
+func (c *Cluster) setSubjects(now *Subjects, changed map[bundle.ID]*Applied) {
 	c.mu.Lock()
 	before := c.now.Subjects
 	c.now.Subjects = now

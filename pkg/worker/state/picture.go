@@ -63,7 +63,7 @@ func (p *Picture) Publish() {
 			Publishers: p.publishers(), Nameservers: p.nameservers(),
 		}
 	})
-	p.SetSubjects(subjects, applied)
+	p.setSubjects(subjects, applied)
 }
 
 // Follow tells the watches what to see: the kinds of all objects that may be Signpost's,

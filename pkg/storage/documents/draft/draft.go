@@ -18,8 +18,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// MaxRefs is how many documents one document may refer to.
-const MaxRefs = 2000
+// maxRefs is how many documents one document may refer to.
+const maxRefs = 2000
 
 // Draft is a write whose shape was checked.
 type Draft struct {
@@ -45,8 +45,8 @@ func Of(write intent.Write) (Draft, error) {
 	refs := slices.Clone(write.Refs)
 	slices.Sort(refs)
 	refs = slices.Compact(refs)
-	if len(refs) > MaxRefs {
-		return Draft{}, &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("%s refers to %d documents, at most %d are possible", write.Path, len(refs), MaxRefs)}
+	if len(refs) > maxRefs {
+		return Draft{}, &intent.Error{Code: intent.Invalid, Detail: fmt.Sprintf("%s refers to %d documents, at most %d are possible", write.Path, len(refs), maxRefs)}
 	}
 	for _, ref := range refs {
 		if err := CheckPath(ref); err != nil {

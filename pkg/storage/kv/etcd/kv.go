@@ -21,10 +21,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// DefaultTimeout is how long the server has for a request, unless the
+// defaultTimeout is how long the server has for a request, unless the
 // context's deadline is nearer. It is long enough for a cluster to elect a new
 // leader, and short enough for a user who waits.
-const DefaultTimeout = 5 * time.Second
+const defaultTimeout = 5 * time.Second
 
 // rangePage is how many keys one request of a long Range reads.
 const rangePage = 1000
@@ -54,13 +54,13 @@ type DialOptions struct {
 }
 
 // Dial makes a KV over an external cluster. It does not wait for the cluster to answer
-// (Ping does), except with a Username. That login takes at most Timeout (default
-// DefaultTimeout), and as long again to find out why it fails. Close the KV at the end.
+// (Ping does), except with a Username. That login takes at most Timeout (5
+// seconds by default), and as long again to find out why it fails. Close the KV at the end.
 func Dial(options DialOptions) (*KV, error) {
 	if len(options.Endpoints) == 0 {
 		return nil, &intent.Error{Code: intent.Invalid, Detail: "no etcd endpoint is given"}
 	}
-	options.Timeout = cmp.Or(options.Timeout, DefaultTimeout)
+	options.Timeout = cmp.Or(options.Timeout, defaultTimeout)
 	client, err := clientv3.New(clientv3.Config{
 		Endpoints:            options.Endpoints,
 		Username:             options.Username,
@@ -270,5 +270,5 @@ func itemOf(one *mvccpb.KeyValue) kv.Item {
 }
 
 func withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, DefaultTimeout)
+	return context.WithTimeout(ctx, defaultTimeout)
 }
