@@ -1,7 +1,6 @@
 package documents_test
 
 import (
-	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +11,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/emco/documents"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/storetest"
-	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
 
 // Own documents are kept as the wrapped store keeps them, whatever EMCO keeps.
@@ -24,30 +23,12 @@ func TestOwnDocumentsConform(t *testing.T) {
 			Open: func(*testing.T) intent.Store { return w.store(cloudsOnly) },
 			Crashing: func(_ *testing.T, step func(string) error) intent.Store {
 				options := w.store(cloudsOnly).Options
-				return documents.New(etcd.New(stepping{w.data, step}), options)
+				return documents.New(etcd.New(kvtest.Stepping{KV: w.data, Step: step}), options)
 			},
 		}
 	}}
 	storetest.Run(t, options)
 	storetest.RunCrashes(t, options)
-}
-
-// stepping calls step around each transaction.
-type stepping struct {
-	kv.KV
-	step func(name string) error
-}
-
-// Txn implements kv.KV.
-func (s stepping) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
-	if err := s.step("before the transaction"); err != nil {
-		return false, 0, err
-	}
-	done, revision, err := s.KV.Txn(ctx, when, then...)
-	if err == nil {
-		err = s.step("after the transaction")
-	}
-	return done, revision, err
 }
 
 func TestDocumentsOfEMCOAreSignposts(t *testing.T) {

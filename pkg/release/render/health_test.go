@@ -1,7 +1,6 @@
 package render
 
 import (
-	"context"
 	"log/slog"
 	"maps"
 	"slices"
@@ -17,31 +16,15 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
-// counting is a store that counts its reads.
-type counting struct {
-	*kvtest.Fake
-	reads int
-}
-
-func (c *counting) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
-	c.reads++
-	return c.Fake.Get(ctx, key)
-}
-
-func (c *counting) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
-	c.reads++
-	return c.Fake.Range(ctx, r)
-}
-
-func (c *counting) reach(t *testing.T, cluster string, r observed.Reachability) {
+func told(t *testing.T, store kv.KV, cluster string, r observed.Reachability) {
 	t.Helper()
-	writer, err := observed.New(c.Fake).Writer(t.Context(), cluster, kv.Compare{Key: "/nobody"})
+	writer, err := observed.New(store).Writer(t.Context(), cluster, kv.Compare{Key: "/nobody"})
 	require.NoError(t, err)
 	require.NoError(t, writer.SetReachability(t.Context(), r))
 }
 
-func newOutlook() (*Renderer, *counting) {
-	store := &counting{Fake: kvtest.NewFake()}
+func newOutlook() (*Renderer, *kvtest.Fake) {
+	store := kvtest.NewFake()
 	return &Renderer{Store: &state.Store{KV: store, Ledger: ledger.New(store), Observed: observed.New(store), Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}, store
 }
 
@@ -52,25 +35,31 @@ func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
 	s, store := newOutlook()
 	now := time.Now().UTC().Add(time.Hour) // of an owner whose clock is ahead
 	for _, cluster := range []string{"edge+a", "edge+b", "edge+c"} {
-		store.reach(t, cluster, observed.Reachability{Reachable: true, Since: now})
+		told(t, store, cluster, observed.Reachability{Reachable: true, Since: now})
 	}
 	require.NoError(t, s.KeepHealth(t.Context()))
-	store.reads = 0
+	reads := 0
+	store.Before = func(op, _ string) error {
+		if op != "txn" {
+			reads++
+		}
+		return nil
+	}
 	seen, err := s.clusterHealth(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, seen.lost)
-	require.Zero(t, store.reads)
+	require.Zero(t, reads)
 
 	_, owner, err := store.Txn(t.Context(), nil, kv.Put(ledger.WorkerPrefix+"edge+b", []byte("x")))
 	require.NoError(t, err)
-	store.reach(t, "edge+b", observed.Reachability{Since: now, Counted: now, Owner: owner})
+	told(t, store, "edge+b", observed.Reachability{Since: now, Counted: now, Owner: owner})
 	_, err = s.FollowReached(t.Context(), []string{"edge+b", "edge+new"})
 	require.NoError(t, err)
-	store.reads = 0
+	reads = 0
 	seen, err = s.clusterHealth(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, map[string]time.Time{"edge+b": now}, seen.lost)
-	require.Equal(t, 2, store.reads, "whether it is still silent, and who owns it")
+	require.Equal(t, 2, reads, "whether it is still silent, and who owns it")
 	kept, err := s.reached(t.Context())
 	require.NoError(t, err)
 	read, err := s.Observed.Reachabilities(t.Context())
@@ -78,7 +67,7 @@ func TestNoStepReadsAboutAllClustersWhileTheOutlookIsKept(t *testing.T) {
 	require.Equal(t, read, kept.all)
 
 	s.LoseHealth()
-	store.reach(t, "edge+b", observed.Reachability{Reachable: true, Since: now})
+	told(t, store, "edge+b", observed.Reachability{Reachable: true, Since: now})
 	seen, err = s.clusterHealth(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, seen.lost, "who does not follow reads")
@@ -90,7 +79,7 @@ func TestAMessageAloneIsNobodysConcern(t *testing.T) {
 	t.Parallel()
 	s, store := newOutlook()
 	follow := func(r observed.Reachability) []string {
-		store.reach(t, "edge+a", r)
+		told(t, store, "edge+a", r)
 		changed, err := s.FollowReached(t.Context(), []string{"edge+a"})
 		require.NoError(t, err)
 		return changed
@@ -119,7 +108,7 @@ func TestNobodyIsTakenOutByOldNews(t *testing.T) {
 	silent := func(cluster string) {
 		_, owner, err := store.Txn(t.Context(), nil, kv.Put(ledger.WorkerPrefix+cluster, []byte("x")))
 		require.NoError(t, err)
-		store.reach(t, cluster, observed.Reachability{Since: now, Counted: now, Owner: owner})
+		told(t, store, cluster, observed.Reachability{Since: now, Counted: now, Owner: owner})
 	}
 	for _, cluster := range []string{"edge+a", "edge+b", "edge+c"} {
 		silent(cluster)
@@ -130,8 +119,8 @@ func TestNobodyIsTakenOutByOldNews(t *testing.T) {
 	require.Len(t, seen.lost, 3)
 	require.NotEmpty(t, seen.frozen)
 
-	store.reach(t, "edge+a", observed.Reachability{Reachable: true, Since: now})
-	store.reach(t, "edge+b", observed.Reachability{Reachable: true, Since: now})
+	told(t, store, "edge+a", observed.Reachability{Reachable: true, Since: now})
+	told(t, store, "edge+b", observed.Reachability{Reachable: true, Since: now})
 	seen, err = s.clusterHealth(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []string{"edge+c"}, slices.Collect(maps.Keys(seen.silent)))

@@ -12,21 +12,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
 
-// keyed is a ConfigMap of somebody else's in which one key is ours.
-func keyed(t *testing.T, key, value string) bundle.Object {
-	return clustertest.Object(t, map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{key: value},
-		"metadata": map[string]any{
-			"name": "coredns-custom", "namespace": "dns", "annotations": map[string]string{bundle.AnnotationKeys: bundle.OwnKeys},
-		},
-	})
-}
-
 // TestAKeyThatMayHaveBeenPutInIsTakenOut: the answer was lost, and then nobody
 // wanted it any more (I5).
 func TestAKeyThatMayHaveBeenPutInIsTakenOut(t *testing.T) {
 	t.Parallel()
-	entry := ledger.Entry{ID: keyed(t, "a", "1").ID, Status: ledger.Pending, Shared: true}
+	entry := ledger.Entry{ID: clustertest.Keyed(t, "a", "1").ID, Status: ledger.Pending, Shared: true}
 	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).operation)
 	entry.Status = ledger.Applied
 	assert.Equal(t, remove, decide(entry.ID, nil, &entry, cluster.Sight{}).operation)
@@ -37,7 +27,7 @@ func TestAKeyThatMayHaveBeenPutInIsTakenOut(t *testing.T) {
 func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
 	t.Parallel()
 	f := clustertest.NewFake("uid")
-	o := keyed(t, "a", "1")
+	o := clustertest.Keyed(t, "a", "1")
 	f.Plant(clustertest.Object(t, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "dns"}}))
 	p := &performer{target: f.Target(cluster.Options{Installation: "k7wq2m9x"}), installation: "k7wq2m9x"}
 	want := &state.Wanted{Object: o, Digest: o.Digest()}
@@ -53,7 +43,7 @@ func TestAStrangersObjectIsNeverAppliedWhole(t *testing.T) {
 // goes (I4, I5).
 func TestAnObjectThatIsSharedFromNowOnBeginsAnew(t *testing.T) {
 	t.Parallel()
-	id := keyed(t, "a", "1").ID
+	id := clustertest.Keyed(t, "a", "1").ID
 	whole, keys := &state.Wanted{Digest: "w"}, &state.Wanted{Digest: "k", Marks: cluster.Marks{Annotations: map[string]string{bundle.AnnotationKeys: bundle.OwnKeys}}}
 	for _, c := range []struct {
 		why   string

@@ -23,7 +23,7 @@ import (
 func TestWhatNeverSucceedsDoesNotMakeATraceEndless(t *testing.T) {
 	t.Parallel()
 	spans := tracetest.NewInMemoryExporter()
-	object := keyed(t, "a", "1")
+	object := clustertest.Keyed(t, "a", "1")
 	of := &state.Cluster{Name: "edge+hub", Index: index.New(appcontext.NewStore(kvtest.NewFake(), time.Now), func([]string) {})}
 	a := New(&state.Picture{Cluster: of}, nil, nil, tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))))
 	a.attempts[object.ID] = attempt{count: tracedAttempts}

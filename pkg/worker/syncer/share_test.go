@@ -11,16 +11,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/clustertest"
 )
 
-// keyed is a ConfigMap of somebody else's in which one key is ours.
-func keyed(t *testing.T, key, value string) bundle.Object {
-	return clustertest.Object(t, map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{key: value},
-		"metadata": map[string]any{
-			"name": "coredns-custom", "namespace": "dns", "annotations": map[string]string{bundle.AnnotationKeys: bundle.OwnKeys},
-		},
-	})
-}
-
 // TestKeysAreSharedWithAStrangersObject: ours are put in, changed, put back and
 // taken out key by key; strangers' keys stay untouched (I4).
 func TestKeysAreSharedWithAStrangersObject(t *testing.T) {
@@ -33,7 +23,7 @@ func TestKeysAreSharedWithAStrangersObject(t *testing.T) {
 		"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
 	}))
 	shared := func(value string) bundle.Object {
-		o := keyed(t, "ours.server", value)
+		o := clustertest.Keyed(t, "ours.server", value)
 		o.Cluster = hub
 		return o
 	}
@@ -81,7 +71,7 @@ func TestASharedObjectAndAWholeOneOfItsNameGiveWay(t *testing.T) {
 			"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
 		})
 		f.Plant(theirs)
-		keys, whole := keyed(t, "ours.server", "1"), clustertest.Object(t, map[string]any{
+		keys, whole := clustertest.Keyed(t, "ours.server", "1"), clustertest.Object(t, map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{"whole.server": "1"},
 			"metadata": map[string]any{"name": "coredns-custom", "namespace": "dns"},
 		})

@@ -1,7 +1,6 @@
 package etcd_test
 
 import (
-	"context"
 	"log/slog"
 	"testing"
 
@@ -26,8 +25,10 @@ func TestStoreOverEmbeddedServer(t *testing.T) {
 	options := storetest.Options{New: func(t *testing.T) storetest.Data {
 		wipe(t, server.KV())
 		return storetest.Data{
-			Open:     func(*testing.T) intent.Store { return etcd.New(server.KV()) },
-			Crashing: func(_ *testing.T, step func(string) error) intent.Store { return etcd.New(stepping{server.KV(), step}) },
+			Open: func(*testing.T) intent.Store { return etcd.New(server.KV()) },
+			Crashing: func(_ *testing.T, step func(string) error) intent.Store {
+				return etcd.New(kvtest.Stepping{KV: server.KV(), Step: step})
+			},
 		}
 	}}
 	storetest.Run(t, options)
@@ -55,8 +56,10 @@ func TestStoreOverFake(t *testing.T) {
 	options := storetest.Options{New: func(*testing.T) storetest.Data {
 		fake := kvtest.NewFake()
 		return storetest.Data{
-			Open:     func(*testing.T) intent.Store { return etcd.New(fake) },
-			Crashing: func(_ *testing.T, step func(string) error) intent.Store { return etcd.New(stepping{fake, step}) },
+			Open: func(*testing.T) intent.Store { return etcd.New(fake) },
+			Crashing: func(_ *testing.T, step func(string) error) intent.Store {
+				return etcd.New(kvtest.Stepping{KV: fake, Step: step})
+			},
 		}
 	}}
 	storetest.Run(t, options)
@@ -67,22 +70,4 @@ func wipe(t *testing.T, store kv.KV) {
 	t.Helper()
 	_, _, err := store.Txn(t.Context(), nil, kv.DeletePrefix("/"))
 	require.NoError(t, err)
-}
-
-// stepping calls step around each transaction.
-type stepping struct {
-	kv.KV
-	step func(name string) error
-}
-
-// Txn implements kv.KV.
-func (s stepping) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
-	if err := s.step("before the transaction"); err != nil {
-		return false, 0, err
-	}
-	done, revision, err := s.KV.Txn(ctx, when, then...)
-	if err == nil {
-		err = s.step("after the transaction")
-	}
-	return done, revision, err
 }

@@ -140,6 +140,16 @@ func Object(t *testing.T, content map[string]any) bundle.Object {
 	return o
 }
 
+// Keyed makes a ConfigMap of somebody else's in which one key is ours.
+func Keyed(t *testing.T, key, value string) bundle.Object {
+	return Object(t, map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]string{key: value},
+		"metadata": map[string]any{
+			"name": "coredns-custom", "namespace": "dns", "annotations": map[string]string{bundle.AnnotationKeys: bundle.OwnKeys},
+		},
+	})
+}
+
 func (f Fixture) create(t *testing.T, o bundle.Object) cluster.Live {
 	t.Helper()
 	live, err := f.Target.Create(t.Context(), o)
