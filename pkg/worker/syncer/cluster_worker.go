@@ -77,7 +77,7 @@ func (t *clusterWorker) run(parent context.Context) {
 
 // act steps towards what is wanted.
 func (t *clusterWorker) act(ctx context.Context) {
-	for failures := 0; ; {
+	for failures := 0; ctx.Err() == nil; { // also if something else woke the worker as it ended
 		wait, err := t.step(ctx)
 		switch {
 		case ctx.Err() != nil:
