@@ -1,9 +1,11 @@
 package appcontext
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -47,8 +49,8 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 	if was.Seq > 0 && was.ContextID == c.ID {
 		return was, nil
 	}
-	if err := was.changeable(); err != nil {
-		return Pointer{}, err
+	if err := cmp.Or(was.changeable(), distinct(c.Objects)); err != nil {
+		return Pointer{}, err // before anything is claimed
 	}
 	next := Pointer{
 		Owner: was.Owner, ContextID: c.ID, Seq: was.Seq + 1, Since: s.now().UTC(), Previous: was.ContextID, touched: was.touched,
@@ -63,8 +65,11 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 		if revision, done, err := s.commitPlain(ctx, was, next, c, when); done || err != nil {
 			return next.at(revision), err
 		}
-		mine, err := s.write(ctx, was, c)
+		mine, err := s.claim(ctx, was, c.ID)
 		if err != nil {
+			return Pointer{}, err
+		}
+		if err := s.write(ctx, mine, layOut(c)); err != nil {
 			return Pointer{}, err
 		}
 		when = append(when, mine)
@@ -84,8 +89,8 @@ func (s *Store) Commit(ctx context.Context, was Pointer, c Context, more ...kv.C
 // claim. It is not done if the context is too large or not plain, or if an earlier attempt has
 // claimed it. Nor is it done if a comparison does not hold.
 func (s *Store) commitPlain(ctx context.Context, was, next Pointer, c Context, when []kv.Compare) (revision int64, done bool, err error) {
-	if err := distinct(c.Objects); err != nil || !c.Plain {
-		return 0, false, err
+	if !c.Plain {
+		return 0, false, nil
 	}
 	all := moving(putJSON(pointerKey(was.Owner), next))
 	if was.Previous != "" {
@@ -110,20 +115,6 @@ func (s *Store) swap(ctx context.Context, was Pointer, when []kv.Compare, then .
 	return revision, err
 }
 
-// write claims the context's id and lays the context out, in chunks that each
-// compare the claim. It answers the comparison that holds while the claim is
-// ours.
-func (s *Store) write(ctx context.Context, was Pointer, c Context) (kv.Compare, error) {
-	if err := distinct(c.Objects); err != nil {
-		return kv.Compare{}, err // before anything is claimed
-	}
-	mine, err := s.claim(ctx, was, c.ID)
-	if err != nil {
-		return mine, err
-	}
-	return mine, s.Write(ctx, mine, c)
-}
-
 // Write lays out a context that no owner points to, and puts more beside it, in
 // chunks that each compare when. The error has the code ErrStale when that does
 // not hold any more.
@@ -131,9 +122,13 @@ func (s *Store) Write(ctx context.Context, when kv.Compare, c Context, more ...k
 	if err := distinct(c.Objects); err != nil {
 		return err
 	}
+	return s.write(ctx, when, layOut(c, more...))
+}
+
+func (s *Store) write(ctx context.Context, when kv.Compare, all iter.Seq[kv.Op]) error {
 	writers, writing := errgroup.WithContext(ctx)
 	writers.SetLimit(parallel)
-	for ops := range kv.Batches(layOut(c, more...)) {
+	for ops := range kv.Batches(all) {
 		writers.Go(func() error { return s.put(writing, when, ops) })
 	}
 	return writers.Wait()
@@ -148,30 +143,36 @@ func (s *Store) put(ctx context.Context, when kv.Compare, ops []kv.Op) error {
 	return err
 }
 
-// claim takes the context's id over and removes what an earlier attempt left.
-// It compares the pointer, because the id may have become current meanwhile.
+// claim takes the context's id over, which hardly ever has a claim. It compares the
+// pointer, because the id may have become current meanwhile.
 func (s *Store) claim(ctx context.Context, was Pointer, id string) (kv.Compare, error) {
-	key := claimKey(id)
-	before, _, err := s.kv.Get(ctx, key)
+	mine, done, err := s.replaceClaim(ctx, was, id, nil)
+	if done || err != nil {
+		return mine, err
+	}
+	before, _, err := s.kv.Get(ctx, claimKey(id))
 	if err != nil {
 		return kv.Compare{}, err
 	}
-	mark := putJSON(key, claim{Attempt: NewID(), Since: s.now()})
-	done, revision, err := s.kv.Txn(ctx, []kv.Compare{was.unchanged(), kv.Unchanged(key, before)}, mark)
+	if before != nil {
+		mine, done, err = s.replaceClaim(ctx, was, id, before)
+	}
 	if err != nil {
 		return kv.Compare{}, err
 	}
 	if !done {
 		return kv.Compare{}, stale("another writer has committed or claimed context " + id)
 	}
-	mine := kv.Compare{Key: key, ModRevision: revision}
-	if before == nil {
-		return mine, nil
-	}
-	if _, _, err := s.kv.Txn(ctx, []kv.Compare{mine}, kv.DeletePrefix(contextKey(id))); err != nil {
-		return kv.Compare{}, err
-	}
-	return mine, nil
+	_, _, err = s.kv.Txn(ctx, []kv.Compare{mine}, kv.DeletePrefix(contextKey(id))) // what an earlier attempt left
+	return mine, err
+}
+
+// replaceClaim claims an id, unless its claim is another than before or the pointer has changed.
+func (s *Store) replaceClaim(ctx context.Context, was Pointer, id string, before *kv.Item) (mine kv.Compare, done bool, err error) {
+	key := claimKey(id)
+	mark := putJSON(key, claim{Attempt: NewID(), Since: s.now()})
+	done, revision, err := s.kv.Txn(ctx, []kv.Compare{was.unchanged(), kv.Unchanged(key, before)}, mark)
+	return kv.Compare{Key: key, ModRevision: revision}, done, err
 }
 
 func clustersOf(objects bundle.Bundle) map[string][]string {
