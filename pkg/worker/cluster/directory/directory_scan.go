@@ -126,9 +126,15 @@ func (w *directoryWatches) through(name string, before []string) (changed bool, 
 		return false, err
 	}
 	for n, at := range here {
-		if !seen[n] {
-			changed = w.gone(at) || changed
+		if seen[n] {
+			continue
 		}
+		info, err := root.Lstat(path.Base(at)) // one that is written anew meanwhile may be in no list
+		other, err := w.look(at, info, err)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || other
 	}
 	return changed, nil
 }

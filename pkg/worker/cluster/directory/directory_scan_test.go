@@ -1,6 +1,8 @@
 package directory
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,4 +125,31 @@ func TestAFolderThatHasJustChangedIsLookedThroughAgain(t *testing.T) {
 	require.NoError(t, os.Chtimes(folder, now, now))
 	require.True(t, w.scan())
 	require.Equal(t, "newer", w.label(last))
+}
+
+// TestAFileThatIsWrittenAnewDuringAScanIsThere: a folder need not list a file that another program replaces meanwhile.
+func TestAFileThatIsWrittenAnewDuringAScanIsThere(t *testing.T) {
+	t.Parallel()
+	const files = 2000
+	w, folder := scanning(t, files)
+	now := time.Now()
+	require.NoError(t, os.Chtimes(folder, now, now))
+	ctx, end := context.WithCancel(t.Context())
+	replaced := make(chan error, 1)
+	go func() {
+		var err error
+		for n := 0; ctx.Err() == nil && err == nil; n = (n + 1) % files {
+			err = os.WriteFile(filepath.Join(folder, ".new"), manifest(n, "old"), 0o600)
+			err = errors.Join(err, os.Rename(filepath.Join(folder, ".new"), filepath.Join(folder, fileName(n))))
+		}
+		replaced <- err
+	}()
+	for range 3 {
+		w.scan()
+		for n := range files {
+			require.Equal(t, "old", w.label(n))
+		}
+	}
+	end()
+	require.NoError(t, <-replaced)
 }
