@@ -84,6 +84,9 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 	p.sharers.each(one, names, func(other *proof) { concerned[other] = true })
 	if want := asked.Want; want != nil {
 		p.sharers.remove(one, names)
+		if one.want != nil && one.want.Digest != want.Digest {
+			one.began = time.Time{} // it is asked anew, also for what it gave before
+		}
 		if one.want == nil || one.want.Digest != want.Digest {
 			names, one.cause = namesOf(want.Object.Publishes()), want.Stages.Times().Observed
 		}

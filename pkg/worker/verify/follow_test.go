@@ -96,6 +96,27 @@ func TestQuestionsFollowFromWhatThereIsNow(t *testing.T) {
 	}
 }
 
+// TestADNSEndpointThatChangesIsAskedForAnew, also if the questions stay: answers of before the change do not count.
+func TestADNSEndpointThatChangesIsAskedForAnew(t *testing.T) {
+	t.Parallel()
+	how, servers := ways("lab")
+	p, asked := following(&state.Cluster{}), endpointOf("lab", "e", "192.0.2.1", "www.lab.example")
+	changed := func(to state.Asked, at time.Time) {
+		p.follow(&state.Questions{Changed: map[string]state.Asked{"shop/e": to}, How: how, Servers: servers}, at)
+	}
+	first, later := time.Unix(1000, 0), time.Unix(2000, 0)
+	changed(asked, first)
+	one := p.proofs["shop/e"]
+	one.done, one.asked = true, first
+	changed(asked, later)
+	require.Equal(t, first, one.began)
+	other := *asked.Want
+	other.Digest = "another TTL"
+	changed(state.Asked{There: true, Want: &other}, later)
+	require.Equal(t, later, one.began)
+	require.False(t, one.done)
+}
+
 // TestOneChangedDNSEndpointCostsTheSameAmongMany: a change is followed, and looked for what is due, at the same cost beside 10
 // DNSEndpoints and beside 300.
 func TestOneChangedDNSEndpointCostsTheSameAmongMany(t *testing.T) {
