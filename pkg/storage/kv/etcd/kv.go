@@ -29,9 +29,12 @@ const defaultTimeout = 5 * time.Second
 // rangePage is how many keys one request of a long Range reads.
 const rangePage = 1000
 
-// boundedPage is that of the first request, if the bytes are bounded: a value may have more than a
-// megabyte.
-const boundedPage = 32
+// boundedPage is that of the first request if the bytes are bounded, as a value may have more than a
+// megabyte. Each further one reads morePages times as many, if the bytes are not there yet.
+const (
+	boundedPage = 32
+	morePages   = 4
+)
 
 // KV is a kv.KV over an etcd client. Safe for concurrent use.
 type KV struct {
@@ -125,9 +128,8 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 	if r.After >= r.Prefix && r.After != "" {
 		from = r.After + "\x00"
 	}
-	var size, largest int64
-	for {
-		limit := pageOf(r.Bytes, size, largest)
+	var size int64
+	for limit := firstPage(r); ; limit = min(rangePage, morePages*limit) {
 		if left := r.Limit - int64(len(items)); r.Limit > 0 && left < limit {
 			limit = left
 		}
@@ -137,7 +139,7 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		}
 		r.Revision = cmp.Or(r.Revision, answer.Header.Revision)
 		for _, one := range answer.Kvs {
-			items, size, largest = append(items, itemOf(one)), size+int64(len(one.Value)), max(largest, int64(len(one.Value)))
+			items, size = append(items, itemOf(one)), size+int64(len(one.Value))
 			if r.Bytes > 0 && size > r.Bytes {
 				return items, r.Revision, nil
 			}
@@ -149,16 +151,12 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 	}
 }
 
-// pageOf is how many keys the next request reads, of a Range of so many bytes that has read size of them. They
-// fit in if no value is larger than twice the largest until now.
-func pageOf(bounded, size, largest int64) int64 {
-	switch {
-	case bounded == 0:
-		return rangePage
-	case largest == 0:
+// firstPage is how many keys the first request of a Range reads.
+func firstPage(r kv.Range) int64 {
+	if r.Bytes > 0 {
 		return boundedPage
 	}
-	return min(rangePage, max(boundedPage, (bounded-size)/(2*largest)))
+	return rangePage
 }
 
 // named reads many keys at one revision, in few requests. The last request reads the first

@@ -79,8 +79,7 @@ func wipe(t *testing.T, admin *clientv3.Client) {
 	require.NoError(t, err)
 }
 
-// TestASmallValueIsNoReasonForManyRequests: a bound on the bytes costs one request more, while the size of values is
-// not known.
+// TestASmallValueIsNoReasonForManyRequests: a bound on the bytes costs a few requests more, of growing pages.
 func TestASmallValueIsNoReasonForManyRequests(t *testing.T) {
 	t.Parallel()
 	server := start(t, etcd.EmbeddedOptions{ListenClients: true})
@@ -103,7 +102,7 @@ func TestASmallValueIsNoReasonForManyRequests(t *testing.T) {
 	seen := 0
 	require.NoError(t, kv.Each(t.Context(), etcd.New(client), "k/", func(kv.Item) { seen++ }))
 	require.Equal(t, 1000, seen)
-	require.LessOrEqual(t, requests, 3)
+	require.LessOrEqual(t, requests, 5)
 }
 
 func TestDialNeedsAnEndpoint(t *testing.T) {
