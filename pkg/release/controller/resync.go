@@ -205,7 +205,8 @@ func (r *resync) went(page intent.Page) {
 	}
 }
 
-// ask notes that owners are due of which nobody has told. Names read together.
+// ask notes that owners are due of which nobody has told. Names read together. For owners that wait for a reason, the
+// reason stays.
 func (r *resync) ask(owners []intent.Path, round bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,15 +215,17 @@ func (r *resync) ask(owners []intent.Path, round bool) {
 	}
 	var names []intent.Path
 	for _, owner := range owners {
+		if waits, asked := r.asked[owner]; !state.IsRecord(owner) {
+			r.asked[owner] = turn{round: round && (!asked || waits.round)}
+		}
 		if intent.IsName(owner) {
 			names = append(names, owner)
 		}
-		r.asked[owner] = turn{round: round}
 	}
 	for some := range slices.Chunk(names, readAtOnce) {
 		reads := newTogether(some)
 		for _, name := range some {
-			r.asked[name] = turn{round, reads}
+			r.asked[name] = turn{r.asked[name].round, reads}
 		}
 	}
 }
@@ -255,13 +258,13 @@ func (r *resync) turnOf(owner intent.Path) (why turn, asked bool) {
 	return why, asked
 }
 
-// had ends the turn of an owner, and answers whether still nobody has told of it.
-func (r *resync) had(owner intent.Path) (still bool) {
+// had ends the turn of an owner, and answers whether the round alone has still come to it.
+func (r *resync) had(owner intent.Path) (alone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, still = r.asked[owner]
+	alone = r.asked[owner].round
 	delete(r.asked, owner)
-	return still
+	return alone
 }
 
 // compare returns a context for the step of an owner. If nobody has told of the owner, the step reads

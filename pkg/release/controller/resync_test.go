@@ -71,6 +71,11 @@ func TestWhoIsToldOfAChangeReadsForItself(t *testing.T) {
 	require.True(t, asked)
 	require.Equal(t, turn{round: true}, alone)
 	require.True(t, r.had(last))
+	require.False(t, r.had(first), "somebody has told of it")
+	r.ask([]intent.Path{first}, false)
+	r.ask([]intent.Path{first}, true)
+	of, _ = r.turnOf(first)
+	require.False(t, of.round, "it waits for a reason")
 	r.forget()
 	require.False(t, r.had(first), "everybody is about to be asked")
 }
