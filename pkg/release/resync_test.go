@@ -100,6 +100,25 @@ func TestNamesReadTogetherAfterAStart(t *testing.T) {
 	require.Less(t, costs[370].Reads-costs[100].Reads, 270)
 }
 
+// TestNamesOfAClusterThatDoesNotAnswerRest: they are stepped as it ceases to answer, and not again and again until
+// it does.
+func TestNamesOfAClusterThatDoesNotAnswerRest(t *testing.T) {
+	t.Parallel()
+	const many = 100
+	w, _ := newCrowd(t, many)
+	synctest.Test(t, func(t *testing.T) {
+		metrics := w.watched(w.fake, etcd.New(w.fake).WatchAll)
+		w.resyncing(t, func() {
+			before := sumOf(t, metrics, "signpost_step_duration_seconds")
+			w.lost(berlin, 0)
+			time.Sleep(4 * time.Minute)
+			steps := sumOf(t, metrics, "signpost_step_duration_seconds") - before
+			require.GreaterOrEqual(t, steps, float64(many), "all hear of it")
+			require.LessOrEqual(t, steps, float64(4*many))
+		})
+	})
+}
+
 // deaf is a store that tells of no change.
 type deaf struct{ kv.KV }
 

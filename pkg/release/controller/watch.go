@@ -48,14 +48,14 @@ func (c *Controller) watch(ctx context.Context) error {
 		c.scan(ctx) // what has changed before was told to nobody, or to a watch that has ended
 		c.failoverBegun()
 	}
-	tick := time.NewTicker(scanEvery)
+	tick, silent := time.NewTicker(scanEvery), map[string]address.Standing{}
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			c.followSilent(ctx, owners)
+			silent = c.followSilent(ctx, owners, silent)
 		case change, open := <-documents:
 			if !open {
 				return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/failover"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
@@ -97,15 +98,20 @@ func inOrder(owners owners, put func(work)) {
 	}
 }
 
-// followSilent puts the owners into the queue that have Services on clusters which do not
-// answer. Their health follows from who serves them, and nobody tells of that. All replicas do so: the clock of the
-// one that serves the cluster is the first to say that an outage counts.
-func (c *Controller) followSilent(ctx context.Context, owners *interest) {
-	silent, err := c.service.Renderer.Silent(ctx)
+// followSilent puts the owners into the queue that have Services on clusters which do not answer, if these stand otherwise
+// than before. It answers how they stand. That follows from who serves them, and nobody tells of that. All replicas do
+// so: the clock of the one that serves the cluster is the first to say that an outage counts. A step says when it counts
+// for long enough.
+func (c *Controller) followSilent(ctx context.Context, owners *interest, before map[string]address.Standing) map[string]address.Standing {
+	now, err := c.service.Renderer.Standings(ctx)
 	if err != nil {
 		c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
+		return before
 	}
-	for _, cluster := range silent {
-		inOrder(owners.sources[cluster], c.due)
+	for _, cluster := range slices.Sorted(maps.Keys(now)) {
+		if now[cluster] != before[cluster] {
+			inOrder(owners.sources[cluster], c.due)
+		}
 	}
+	return now
 }

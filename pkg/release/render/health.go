@@ -74,8 +74,9 @@ func (o *HealthCache) keep(r *reach) {
 	o.kept = r
 }
 
-// FollowReached reads again how some clusters can be reached, and answers those of which more has
-// changed than the message. Names follow whether a cluster can be reached, and since when. They never follow the message.
+// FollowReached reads again how some clusters can be reached, and answers those whose names have to follow. Names follow
+// whether a cluster does not answer, since when, and who has seen it. They never follow the message, nor who serves a cluster
+// that answers.
 func (s *Renderer) FollowReached(ctx context.Context, clusters []string) ([]string, error) {
 	s.Health.mu.Lock()
 	kept := s.Health.kept
@@ -94,7 +95,10 @@ func (s *Renderer) FollowReached(ctx context.Context, clusters []string) ([]stri
 		if seen != nil {
 			all[cluster] = *seen
 		}
-		if known != (seen != nil) || known && !was.SameButMessage(*seen) {
+		switch {
+		case (!known || was.Reachable) && (seen == nil || seen.Reachable): // it answers, or nobody has asked it
+		case known && seen != nil && was.SameButMessage(*seen):
+		default:
 			changed = append(changed, cluster)
 		}
 	}
@@ -102,13 +106,17 @@ func (s *Renderer) FollowReached(ctx context.Context, clusters []string) ([]stri
 	return changed, nil
 }
 
-// Silent are the clusters that do not answer, as far as this process has heard.
-func (s *Renderer) Silent(ctx context.Context) ([]string, error) {
-	seen, err := s.reached(ctx)
+// Standings are those of the clusters that do not answer.
+func (s *Renderer) Standings(ctx context.Context) (map[string]address.Standing, error) {
+	now, err := s.clusterHealth(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return seen.silent, nil
+	standings := make(map[string]address.Standing, len(now.silent))
+	for cluster := range now.silent {
+		standings[cluster] = now.of(cluster)
+	}
+	return standings, nil
 }
 
 // Lost are the clusters that do not answer, and since when.

@@ -92,11 +92,14 @@ func TestAMessageAloneIsNobodysConcern(t *testing.T) {
 	troubled.Message = "not everything can be watched"
 	require.Empty(t, follow(troubled))
 	require.Empty(t, follow(answers))
+	answers.Owner, answers.Since = 3, now.Add(time.Millisecond)
+	require.Empty(t, follow(answers), "somebody else serves it, and it answers")
 	require.Equal(t, []string{"edge+a"}, follow(observed.Reachability{Since: now.Add(time.Second), Counted: now}))
 	require.Equal(t, []string{"edge+a"}, follow(observed.Reachability{Since: now.Add(time.Second), Counted: now, Owner: 7}))
 	kept, err := s.reached(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, int64(7), kept.all["edge+a"].Owner)
+	require.Equal(t, []string{"edge+a"}, follow(answers), "it answers again")
 }
 
 // TestNobodyIsTakenOutByOldNews (I11): a process that stood still knows the time
