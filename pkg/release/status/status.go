@@ -200,7 +200,10 @@ func health(p query.ProviderReport, out *intent.ProviderStatus) []string {
 		if !sync.Last.IsZero() {
 			out.LastSync = &sync.Last
 		}
-		messages = append(messages, sync.Failing, sync.Zone)
+		if !strings.HasSuffix(p.Observed.Message, ": "+sync.Failing) { // else that says it
+			messages = append(messages, sync.Failing)
+		}
+		messages = append(messages, sync.Zone)
 		if p.Observed.Message == "" { // else that says why
 			messages = append(messages, sync.Unread)
 		}

@@ -296,6 +296,9 @@ func TestProvidersTellWhatIsWrong(t *testing.T) {
 	require.False(t, *wrong.Available)
 	require.Equal(t, "Deployment external-dns-lab is Failed: conflict: it is not ours; it stays until its names are removed; 0 of 1 replicas are ready", wrong.Message)
 
+	report.Observed, report.Draining = &observed.Deployment{Message: "it does not work since noon: connection refused", Sync: &observed.Sync{Failing: "connection refused"}}, false
+	require.Equal(t, "Deployment external-dns-lab is Failed: conflict: it is not ours; it does not work since noon: connection refused", status.Provider(report).Message, "the cause is told once")
+
 	report.Observed, report.Objects = nil, nil
 	require.Nil(t, status.Provider(report).Available, "what cannot be observed is not said")
 }

@@ -23,6 +23,7 @@ type Publishing struct {
 	Adopted      string                  // the owner id whose marks were replaced by then, as the settings say; empty: nobody's
 	AdoptedSince time.Time               // when that adoption was accepted, as the settings say
 	Failing      string                  // what went wrong since, in the words of the DNS server; empty: nothing
+	Down         time.Time               // since when it can neither read nor write, and so does not work; zero: it works
 	Zone         string                  // what looks through the whole zone have found, and why the last one failed; empty: nothing wrong
 	Strays       *int                    // names with the mark of the provider that nobody gives, by the last look that succeeded; nil: not known
 	Waiting      string                  // why it does not write yet; empty: it does

@@ -89,7 +89,7 @@ func (c *externalDNSProbe) look(watches cluster.Watches, clusterName string) boo
 
 // hearBuiltIn takes up what the built-in publisher tells of itself.
 func (c *externalDNSProbe) hearBuiltIn(told cluster.Publishing) {
-	c.builtIn, c.watched, c.judged, c.available = true, true, true, told.Waiting == ""
+	c.builtIn, c.watched, c.judged, c.available = true, true, true, told.Waiting == "" && told.Down.IsZero()
 	c.trouble = told.Waiting
 	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Zone: told.Zone, Version: told.Version, Adopted: told.Adopted, AdoptedSince: told.AdoptedSince}
 	c.strays = told.Strays

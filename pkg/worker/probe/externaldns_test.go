@@ -116,6 +116,9 @@ func TestWhatTheBuiltInPublisherFindsInTheZoneIsTold(t *testing.T) {
 	c.hearBuiltIn(cluster.Publishing{})
 	assert.Empty(t, c.sync.Zone)
 	assert.Nil(t, c.told().Strays)
+	assert.True(t, *c.told().Available)
+	c.hearBuiltIn(cluster.Publishing{Down: time.Now(), Failing: "connection refused"})
+	assert.False(t, *c.told().Available)
 }
 
 func healthAt(synced time.Time) externaldns.Health {

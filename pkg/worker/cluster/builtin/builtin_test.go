@@ -179,6 +179,15 @@ func (p served) end() {
 
 func (p served) told() cluster.Publishing { return p.watches.(cluster.BuiltIn).Publishing() }
 
+// available is what the worker is told of the publisher as a whole.
+func (p served) available(t *testing.T) *cluster.Availability {
+	t.Helper()
+	id := settings(t, false).ID
+	seen, known := p.watches.Deployment(id.Namespace, id.Name)
+	require.True(t, known)
+	return seen
+}
+
 func settings(t *testing.T, stopped bool) bundle.Object {
 	t.Helper()
 	o, err := bundle.New(publisherName, "external-dns", map[string]any{
@@ -664,6 +673,41 @@ func TestAFailingServerIsTriedLessAndLessOften(t *testing.T) {
 		time.Sleep(retryLongest)
 		synctest.Wait()
 		require.Equal(t, []string{"203.0.113.9"}, z.has("www.lab.example"))
+		p.end()
+	})
+}
+
+// TestAPublisherWhoseServersDoNotAnswerIsNotAvailable: a restart of a server takes less long, and a publisher that
+// has never worked need not be waited for.
+func TestAPublisherWhoseServersDoNotAnswerIsNotAvailable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		require.Equal(t, &cluster.Availability{Available: true, Desired: 1, Ready: 1}, p.available(t))
+
+		z.fail(errors.New("connection refused"))
+		p.apply(t, www(t, "203.0.113.9"))
+		since := time.Now().UTC().Format(time.RFC3339)
+		require.True(t, p.available(t).Available, "the server may only be starting again")
+		time.Sleep(failingLong + retryLongest)
+		synctest.Wait()
+		require.Equal(t, &cluster.Availability{Desired: 1, Message: "the built-in publisher does not work since " + since + ": connection refused"}, p.available(t))
+
+		z.fail(nil)
+		time.Sleep(retryLongest)
+		synctest.Wait()
+		require.Equal(t, &cluster.Availability{Available: true, Desired: 1, Ready: 1}, p.available(t))
+		z.fail(errors.New("connection refused"))
+		p.apply(t, www(t, "203.0.113.1"))
+		require.True(t, p.available(t).Available, "an outage does not last from the one before")
+		p.apply(t, settings(t, true))
+		require.True(t, p.available(t).Available, "it is stopped")
+		p.end()
+
+		p = begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		require.False(t, p.available(t).Available, "it has never worked")
 		p.end()
 	})
 }

@@ -25,6 +25,7 @@ const (
 	shortestCheck = 10 * time.Second       // between two looks at all names
 	retryFirst    = 500 * time.Millisecond // after a failure, doubled each time
 	retryLongest  = 30 * time.Second       // and at most
+	failingLong   = 15 * time.Second       // from when on a publisher that has worked is not available
 )
 
 // loop brings the names of a publisher's DNSEndpoints to the DNS servers. Its goroutine is
@@ -49,6 +50,8 @@ type loop struct {
 	skipped  map[string]string          // names that are left alone, with the reasons
 	check    time.Time                  // when the next look at all names begins; zero: now
 	synced   time.Time                  // when nothing was left to do last
+	worked   bool                       // the servers of these settings have answered once
+	failed   time.Time                  // since when nothing can be read or written; zero: all is well
 	zone     zoneCheck
 
 	said said
@@ -111,7 +114,7 @@ func (l *loop) close() {
 	if l.writer != nil {
 		l.writer.Close()
 	}
-	l.writer, l.recorded, l.unread, l.check, l.synced = nil, nil, nil, time.Time{}, time.Time{}
+	l.writer, l.recorded, l.unread, l.check, l.synced, l.worked = nil, nil, nil, time.Time{}, time.Time{}, false
 	l.zone.drop()
 	l.said.come(progress{})
 	clear(l.done)
@@ -228,6 +231,7 @@ func (l *loop) publish(ctx context.Context, objects []held) {
 		}
 	}
 	delete(l.failures, "")
+	l.worked, l.failed = true, time.Time{}
 	maps.DeleteFunc(l.failures, func(name string, _ *failure) bool { return !l.concerns(name) })
 	maps.DeleteFunc(l.skipped, func(name, _ string) bool { return !l.concerns(name) })
 	if len(l.failures) == 0 {
@@ -393,8 +397,20 @@ func (l *loop) fail(name string, err error) {
 		f = &failure{}
 		l.failures[name] = f
 	}
+	now := l.target.Now()
 	f.wait = min(max(2*f.wait, retryFirst), retryLongest)
-	f.message, f.next = err.Error(), l.target.Now().Add(f.wait)
+	f.message, f.next = err.Error(), now.Add(f.wait)
+	if name == "" && l.failed.IsZero() {
+		l.failed = now
+	}
+}
+
+// down is since when the publisher does not work; zero: it does, or its servers may only be starting again.
+func (l *loop) down() time.Time {
+	if l.failures[""] == nil || l.worked && l.target.Now().Sub(l.failed) < failingLong {
+		return time.Time{}
+	}
+	return l.failed
 }
 
 // due answers how long nothing is to be done unless something happens.
@@ -415,6 +431,11 @@ func (l *loop) due() time.Duration {
 // tell says what was done: a DNSEndpoint is published once all of its names are.
 func (l *loop) tell(objects []held, waiting string) {
 	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Zone: l.zone.message(), Strays: l.zone.strays, Published: map[bundle.ID]cluster.Published{}}
+	if waiting == "" {
+		told.Down = l.down()
+	} else {
+		l.failed = time.Time{}
+	}
 	if !l.synced.IsZero() { // with these settings
 		told.Adopted, told.AdoptedSince = l.spec.Adopts, l.spec.AdoptsSince
 	}
@@ -436,7 +457,7 @@ func (l *loop) tell(objects []held, waiting string) {
 }
 
 func equal(a, b cluster.Publishing) bool {
-	return a.Failing == b.Failing && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.AdoptedSince.Equal(b.AdoptedSince) && a.Zone == b.Zone && sameCount(a.Strays, b.Strays) && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
+	return a.Failing == b.Failing && a.Down.Equal(b.Down) && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.AdoptedSince.Equal(b.AdoptedSince) && a.Zone == b.Zone && sameCount(a.Strays, b.Strays) && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
 }
 
 // sameCount compares counts; nil is one that is not known.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -220,12 +221,16 @@ func (w *watches) Service(string, string) (address.Observation, bool) {
 	return address.Observation{}, false
 }
 
-// Deployment implements cluster.Watches: a publisher is available while it is not stopped.
+// Deployment implements cluster.Watches: a publisher is available unless its servers can be neither read nor written.
 func (w *watches) Deployment(namespace, name string) (*cluster.Availability, bool) {
+	told := w.loop.said.report()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id := range w.objects {
 		if id.IsPublisher() && id.Namespace == namespace && id.Name == name {
+			if !told.Down.IsZero() {
+				return &cluster.Availability{Desired: 1, Message: "the built-in publisher does not work since " + told.Down.UTC().Format(time.RFC3339) + ": " + told.Failing}, w.synced
+			}
 			return &cluster.Availability{Available: true, Desired: 1, Ready: 1}, w.synced
 		}
 	}
