@@ -13,6 +13,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -262,4 +263,37 @@ func TestAPlanSaysWhichClustersDoNotAnswer(t *testing.T) {
 	require.Empty(t, says(""), "nothing changes there")
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["web.lab.example"]}`)
 	require.Equal(t, []string{"cluster edge/hub does not answer since " + w.clock.Now().UTC().Format(time.RFC3339) + ": nothing changes there until it does"}, says(intent.Update))
+}
+
+// TestAPlanWarnsOfAPublisherThatDoesNotWork, and promises no time for its names.
+func TestAPlanWarnsOfAPublisherThatDoesNotWork(t *testing.T) {
+	t.Parallel()
+	for home, at := range map[string]state.Use{"": labOnHub, builtIn: labBuiltIn} {
+		w := newShop(t)
+		w.put(lab, record("lab.example", home))
+		planned := func() intent.Plan {
+			plan := w.plan(prod, intent.Instantiate)
+			require.Empty(t, plan.Errors)
+			plan.Warnings = slices.DeleteFunc(plan.Warnings, func(text string) bool { return !strings.Contains(text, "publisher of provider") })
+			return plan
+		}
+		require.Empty(t, planned().Warnings, "it was not seen yet")
+		writer, err := w.observed.Writer(t.Context(), at.Cluster, fence)
+		require.NoError(t, err)
+		seen := func(d observed.Deployment) {
+			require.NoError(t, writer.SetDeployment(t.Context(), "shop-dns", "external-dns-lab", d))
+		}
+		w.reach(at.Cluster, observed.Reachability{Reachable: true})
+		seen(observed.Deployment{Available: true})
+		require.Empty(t, planned().Warnings)
+		require.NotEmpty(t, planned().Names[0].AnsweredWithin)
+
+		seen(observed.Deployment{Message: "connection refused"})
+		broken := planned()
+		require.Equal(t, []string{"the publisher of provider lab does not work now: connection refused; names change in DNS when it works again"}, broken.Warnings)
+		require.Empty(t, broken.Names[0].AnsweredWithin)
+		require.Empty(t, broken.Names[0].ClientsWithin)
+		w.reach(at.Cluster, observed.Reachability{})
+		require.Empty(t, planned().Warnings, "nobody knows whether it works now")
+	}
 }

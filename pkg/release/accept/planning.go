@@ -41,7 +41,7 @@ func tryPlan(ctx context.Context, s *Planner, owner intent.Path, r state.Request
 	p, err := s.buildPlan(ctx, owner, r, true)
 	if err == nil {
 		s.Tenancy.WarnOfExistingRecords(ctx, p)
-		err = errors.Join(s.Sharing.WarnOfPublishers(ctx, p), s.warnOfFormerDNS(ctx, p), listAddressless(ctx, s, p), warnOfSilence(ctx, s, p))
+		err = errors.Join(s.Sharing.WarnOfPublishers(ctx, p), s.warnOfFormerDNS(ctx, p), listAddressless(ctx, s, p), warnOfSilence(ctx, s, p), warnOfDeadPublishers(ctx, s, p))
 	}
 	return p.View, err
 }
