@@ -3975,7 +3975,7 @@ type NameChange struct {
 	// Action The change to it.
 	Action Change `json:"action"`
 
-	// AnsweredWithin How soon external-dns sends additions and changes to the DNS provider, at most, as a duration. Absent for other names, and if it sends nothing.
+	// AnsweredWithin How soon external-dns sends additions and changes to the DNS provider, at most, as a duration. Absent for other names, if it sends nothing, and if it is known not to work.
 	//
 	// Example: 6s
 	AnsweredWithin string `json:"answeredWithin,omitempty,omitzero"`

@@ -1,6 +1,7 @@
 package address
 
 import (
+	"net/netip"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -14,6 +15,7 @@ const (
 	LacksService Lack = iota + 1 // the cluster was seen not to have the Service
 	LacksAddress                 // the Service has no address
 	LacksOutward                 // the Service has addresses, and none that public names may have
+	LacksPublic                  // the addresses of the Service are private
 	LacksDrained                 // the cluster is drained
 	Lacks                        // how many there are, and one
 )
@@ -31,8 +33,16 @@ func LackOf(seen *Observation) Lack {
 		return LacksAddress
 	case !slices.ContainsFunc(seen.Candidates, func(c Candidate) bool { return c.Outward() }):
 		return LacksOutward
+	case !slices.ContainsFunc(seen.Candidates, func(c Candidate) bool { return c.Outward() && !c.isPrivate() }):
+		return LacksPublic
 	}
 	return 0
+}
+
+// isPrivate tells whether a candidate is a private address, which is no host name.
+func (c Candidate) isPrivate() bool {
+	ip, err := netip.ParseAddr(c.Target)
+	return err == nil && isPrivate(ip.Unmap())
 }
 
 // LackIn returns why a cluster gives no address to a name of a scope, by the choice for the name. It is 0 if that is not
@@ -75,6 +85,8 @@ func (l Lack) Tell(service, on string, several bool, scope intent.Scope) string 
 		return service + " on " + on + " has no address yet: " + give
 	case LacksOutward:
 		return service + " on " + on + " has only addresses inside its cluster: " + give
+	case LacksPublic:
+		return service + " on " + on + " has only private addresses, which a public name may have only if its provider has allowPrivate"
 	}
 	are := " is drained: undrain it"
 	if several {

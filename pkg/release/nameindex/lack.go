@@ -1,6 +1,7 @@
 package nameindex
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -81,25 +82,41 @@ func (h hit) lackOn(cluster string, e *endpoint) address.Lack {
 	return why
 }
 
-// whyNoAddress tells of each cluster why it gives the name no address, and what to do. It is empty unless that
-// is known of all: else an address may be on the way, or may not be published.
+// whyNoAddress tells of each cluster why it gives the name no address, and what to do. Of a cluster that cannot be
+// reached, it tells that. It is empty unless something is known of all: else an address may be on the way, or may
+// not be published.
 func (h hit) whyNoAddress(e *endpoint) string {
 	if h.fixed || e.service.name == "" || len(h.sources) == 0 {
 		return ""
 	}
+	service := "Service " + e.service.namespace + "/" + e.service.name
 	var on [address.Lacks][]string
+	var lost []string
+	cause := ""
 	for _, cluster := range h.sources {
+		shown := strings.Replace(cluster, "+", "/", 1)
 		why := h.lackOn(cluster, e)
-		if why == 0 {
+		if why == address.LacksPublic && e.applied != 0 { // its provider may have allowPrivate
 			return ""
 		}
-		on[why] = append(on[why], strings.Replace(cluster, "+", "/", 1))
+		if why != 0 {
+			on[why] = append(on[why], shown)
+			continue
+		}
+		at := h.in.clusters[cluster]
+		if e.applied != 0 || at == nil || !at.known || at.reachable || slices.Contains(h.of.foreign, cluster) {
+			return ""
+		}
+		lost, cause = append(lost, shown), cmp.Or(cause, at.why)
 	}
 	var all []string
 	for why, clusters := range on {
 		if len(clusters) > 0 {
-			all = append(all, address.Lack(why).Tell("Service "+e.service.namespace+"/"+e.service.name, state.Few(clusters), len(clusters) > 1, h.scope))
+			all = append(all, address.Lack(why).Tell(service, state.Few(clusters), len(clusters) > 1, h.scope))
 		}
+	}
+	if len(lost) > 0 {
+		all = append(all, withCause(state.Few(lost)+" cannot be reached", cause)+"; whether "+service+" has an address there is not known")
 	}
 	return strings.Join(all, "; ")
 }

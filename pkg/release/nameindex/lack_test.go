@@ -87,6 +87,45 @@ func TestANameWithoutAddressSaysWhatIsMissing(t *testing.T) {
 	})
 }
 
+// TestANameWithoutAddressSaysWhichClustersAreLostAndWhichAddressesArePrivate, as its page does.
+func TestANameWithoutAddressSaysWhichClustersAreLostAndWhichAddressesArePrivate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, true)
+		w.run()
+		g := groupOf(nameOwner("shop", "www.example"), "lab", []string{berlin, oslo}, "www.example")
+		w.put(g, deployed())
+		w.service(oslo, offering(address.LoadBalancer, "10.0.0.1"))
+		require.Equal(t, general(), w.reasonOf(), "berlin may have an address")
+		require.NoError(t, w.writer(berlin).SetReachability(t.Context(), observed.Reachability{Message: "connection refused"}))
+		private := "Service shop/web on edge/oslo has only private addresses, which a public name may have only if its provider has allowPrivate"
+		lost := "edge/berlin cannot be reached: connection refused; whether Service shop/web has an address there is not known"
+		require.Equal(t, private+"; "+lost, w.reasonOf())
+		w.service(oslo, offering(address.LoadBalancer, "203.0.113.10"))
+		require.Equal(t, general(), w.reasonOf(), "oslo has an address")
+		w.service(oslo, address.Observation{Found: true, Candidates: []address.Candidate{{Target: "10.0.0.1", Kind: address.LoadBalancer}, {Target: "lb.example", Kind: address.LoadBalancer}}})
+		require.Equal(t, general(), w.reasonOf(), "oslo has a host name")
+		w.service(oslo, address.Observation{})
+		require.Contains(t, w.reasonOf(), "there is no Service shop/web on edge/oslo")
+		require.Contains(t, w.reasonOf(), lost)
+
+		g.Bindings[0].Scope = intent.ClusterScope
+		w.put(g, deployed())
+		w.service(oslo, offering(address.LoadBalancer, "10.0.0.1"))
+		require.Equal(t, general(), w.reasonOf(), "it is a name inside clusters")
+		require.NoError(t, w.writer(berlin).SetReachability(t.Context(), observed.Reachability{Reachable: true}))
+		g.Bindings[0].Scope, g.Bindings[0].Sources = intent.Public, []string{oslo}
+		w.put(g, deployed())
+		require.Equal(t, private, w.reasonOf())
+		w.apply(g, 1, ledger.Applied)
+		require.Equal(t, "external-dns cannot be observed on edge/hub", w.reasonOf(), "its provider has allowPrivate")
+	})
+}
+
+func general() string {
+	return "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet"
+}
+
 // TestOnlyItsOwnServiceExplainsAName: not one of another scope's rules, and none if a document gives the address.
 func TestOnlyItsOwnServiceExplainsAName(t *testing.T) {
 	t.Parallel()
