@@ -40,7 +40,7 @@ func LackOf(seen *Observation) Lack {
 }
 
 // isPrivate tells whether a candidate is a private address, which is no host name.
-func (c Candidate) isPrivate() bool {
+func (c *Candidate) isPrivate() bool {
 	ip, err := netip.ParseAddr(c.Target)
 	return err == nil && isPrivate(ip.Unmap())
 }

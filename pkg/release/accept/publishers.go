@@ -21,7 +21,7 @@ func warnOfDeadPublishers(ctx context.Context, s *Planner, p *resolve.Proposal) 
 		if !changing[b.Record] {
 			continue
 		}
-		why, err := s.whyDead(ctx, p.Draft.Group.Project.Namespace, b)
+		why, err := whyDead(ctx, s, p.Draft.Group.Project.Namespace, b)
 		if err != nil {
 			return err
 		}
@@ -36,7 +36,7 @@ func warnOfDeadPublishers(ctx context.Context, s *Planner, p *resolve.Proposal) 
 }
 
 // whyDead is why the publisher of a binding does not work; empty if it works, and if that is not known.
-func (s *Planner) whyDead(ctx context.Context, namespace string, b plan.Binding) (string, error) {
+func whyDead(ctx context.Context, s *Planner, namespace string, b plan.Binding) (string, error) {
 	seen, err := s.Observed.Deployment(ctx, b.Cluster, namespace, provider.DeploymentName(b.Record, b.Scope))
 	if err != nil || seen == nil || seen.Available {
 		return "", err

@@ -49,12 +49,17 @@ type loop struct {
 	failures map[string]*failure        // by name; "" is all of it
 	skipped  map[string]string          // names that are left alone, with the reasons
 	check    time.Time                  // when the next look at all names begins; zero: now
-	synced   time.Time                  // when nothing was left to do last
-	worked   bool                       // the servers of these settings have answered once
-	failed   time.Time                  // since when nothing can be read or written; zero: all is well
 	zone     zoneCheck
+	course
 
 	said said
+}
+
+// course is how the work of a publisher goes as a whole.
+type course struct {
+	synced time.Time // when nothing was left to do last
+	worked bool      // the servers of these settings have answered once
+	failed time.Time // since when nothing can be read or written; zero: all is well
 }
 
 // failure is that a name, or the zone, could not be written or read.
