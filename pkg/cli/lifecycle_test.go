@@ -211,6 +211,8 @@ func TestAPlanWithoutChangesSaysSoBelowItsWarnings(t *testing.T) {
 			"warning: the provider is suspended\nNo object and no host name would change.\n"},
 		"a name without an address goes": {`{"token":"","warnings":["1 host name goes without a change in DNS"],"errors":[],"objects":[],"names":[{"name":"api.lab.example","type":"A","record":"lab","action":"delete","targets":[]}]}`,
 			"warning: 1 host name goes without a change in DNS\n\nACTION  NAME             TYPE  RECORD  TARGETS     WITHIN  CLIENTS\ndelete  api.lab.example  A     lab     no address  -       -\n"},
+		"a new name has no address yet": {`{"token":"","warnings":[],"errors":[],"objects":[],"names":[{"name":"api.lab.example","type":"A","record":"lab","action":"create","targets":[]}]}`,
+			"\nACTION  NAME             TYPE  RECORD  TARGETS         WITHIN  CLIENTS\ncreate  api.lab.example  A     lab     no address yet  -       -\n"},
 	} {
 		f := newFake(t)
 		f.on("POST "+prod+"/plan?for=terminate", 200, "Plan", c.plan)

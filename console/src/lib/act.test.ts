@@ -167,6 +167,7 @@ describe('clusters', () => {
     expect(withClusters('external-dns cannot be observed on edge+hub.')).toEqual(['external-dns cannot be observed on ', 'edge/hub', '.'])
     expect(withClusters('edge+berlin, edge+paris-2 and dc.eu+b_1')).toEqual(['', 'edge/berlin', ', ', 'edge/paris-2', ' and ', 'dc.eu/b_1', ''])
     expect(inWords('there is no Service shop/web on edge+hub')).toBe('there is no Service shop/web on edge/hub')
+    expect(inWords('"a.example" is given by projects/shop/names/a.example; take it over with ?takeover=store/v1/prod, or remove it there')).toBe('"a.example" is given by project shop; to take it over, copy the command (Copy as CLI) and run it with --takeover store/v1/prod, or remove it there')
     expect(clusterPath('built-in')).toBe('built-in')
   })
   test('are not seen in keys, versions and sums', () => {

@@ -1,6 +1,6 @@
 import type { DNSName, Event, NameTurn } from '../api/types'
 import { kindOf, ownerWord, projectOf } from './commands'
-import { isPart as isOfMove, caused, type Move } from './moved'
+import { isPart as isOfMove, caused, fitsMove, type Move } from './moved'
 import { clusterPath } from './words'
 
 /** Change is an event, with the end of its request. */
@@ -90,6 +90,9 @@ export function fits(e: Change, { about, actor, action }: Filter): boolean {
   const words = [path, ownerWord(path), path.replace(/^cluster-providers\/([^/]+)\/clusters\//, '$1/'), drainedIn(e), e.message]
   return (!text || words.some((w) => w.toLowerCase().includes(text))) && (!actor || e.actor === actor) && (!action || e.action === action)
 }
+
+/** fitsMoveOf tells of a failover whether it is one that a user looks for. An undo is found by the reason of the failover that it undoes, too. */
+export const fitsMoveOf = (all: Move[], filter: Filter) => (move: Move) => fitsMove({ ...move, reason: move.reason || (all.find((m) => m.id === move.revertOf)?.reason ?? '') }, filter)
 
 /** hostsOf are the host names that a change is about: that of a name, or those that a group or a cluster has by the list of names. */
 export function hostsOf({ path = '' }: Pick<Change, 'path'>, byOwner: Map<string, string[]>): string[] {

@@ -12,6 +12,7 @@ const inConsole: [RegExp, string][] = [
   [/(the role \w+)(?: in all projects)?, with --force \(\?force=true\)/g, 'force it at the failover desk; it needs $1'],
   [/\bprojects\/([\w-]+)\/names\/[\w*-]+(?:\.[\w*-]+)*/g, 'project $1'],
   [/\bprojects\/([\w.-]+\/)composite-apps\/([\w.-]+\/[\w.-]+\/)deployment-intent-groups\/([\w-]+(?:\.[\w-]+)*)(?![\w/-])/g, 'group $1$2$3'],
+  [/take it (over|back) with \?takeover=([\w./-]*[\w-])/g, 'to take it $1, copy the command (Copy as CLI) and run it with --takeover $2'],
   [/here by \?force=true \(signpost terminate --force\)/g, 'by signpost terminate --force'],
 ]
 

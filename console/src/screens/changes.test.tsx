@@ -84,3 +84,19 @@ test('a failover whose record cannot be read has what events tell of it', async 
   const rows = await rowsOf(false)
   expect(rows.find((r) => r.includes('Failover of edge/berlin to edge/boston'))).toContain('Reason: a flood')
 })
+
+test('a filter that hides all other changes says so, and an undo is found by the reason of what it undoes', async () => {
+  const other = { ...event('replace', 'paris', 'stored', ''), path: 'cluster-providers/edge/clusters/paris' }
+  serve(({ pathname }) => json(pathname.endsWith('/v2/events') ? { items: [...events, other] } : { ...record, items: [] }))
+  location.hash = '#/changes?about=flood'
+  const { root, close } = shown(<ChangesScreen />)
+  await vi.waitFor(() => expect(root.querySelectorAll('.log > li')).toHaveLength(2))
+  expect(root.textContent).toContain('Undo: undrain of edge/berlin')
+  expect(root.textContent).toContain('No other change matches the filter.')
+  expect(root.textContent).not.toContain('There are no earlier changes')
+  location.hash = '#/changes?about=drought'
+  await vi.waitFor(() => expect(root.textContent).toContain('No change fits.'))
+  location.hash = '#/changes'
+  await vi.waitFor(() => expect(root.textContent).toContain('There are no earlier changes.'))
+  close()
+})

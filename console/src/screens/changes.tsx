@@ -3,9 +3,9 @@ import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, drainedIn, drainsIn, fits, folded, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
+import { beginOf, byDay, drainedIn, drainsIn, fits, fitsMoveOf, folded, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
-import { actionsOf, fitsMove, movesIn, undoers } from '../lib/moved'
+import { actionsOf, movesIn, undoers } from '../lib/moved'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
@@ -87,7 +87,7 @@ export function ChangesScreen() {
   const { events, more, whole, oldest, all, moves } = useEvents(from)
   const isThen = (e: { time: string }) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity)
   const within = { changes: all.filter(isThen), moves: moves.filter(isThen) }
-  const found = { changes: within.changes.filter((e) => fits(e, filter)), moves: within.moves.filter((m) => fitsMove(m, filter)) }
+  const found = { changes: within.changes.filter((e) => fits(e, filter)), moves: within.moves.filter(fitsMoveOf(moves, filter)) }
   const n = found.changes.length + found.moves.length
   const set = (change: Record<string, string>) => go(link(['changes'], { of: span === 'latest' ? '' : span, ...filter, ...change }), true)
   const since = from ?? (oldest ? Date.parse(oldest) : 0)
@@ -117,7 +117,7 @@ export function ChangesScreen() {
       )}
       {events.data && !more && (
         <p class="muted">
-          {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? 'There are no earlier changes. ' : 'These are all requests of that time. '}
+          {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? (narrowed ? 'No other change matches the filter. ' : 'There are no earlier changes. ') : narrowed ? 'No other request of that time matches the filter. ' : 'These are all requests of that time. '}
           A name without a request in that time is not listed: its timeline tells how its addresses changed.{' '}
           {!whole && (
             <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>

@@ -70,7 +70,7 @@ function Condition({ own }: { own: FleetItem }) {
           <Told>{own.message}</Told>
         </p>
       )}
-      {own.message && own.healthy === 'False' && <Lost why={own.message} />}
+      {own.message && own.healthy === 'False' && <Lost why={own.message} since={own.unreachableSince} />}
       {own.pending > 0 && (
         <p class="notice">
           {plural(own.pending, 'object')} of Signpost {own.pending === 1 ? 'is' : 'are'} not there as wanted, since <Time at={own.pendingSince} />. If this lasts, see the preflight below.
@@ -80,11 +80,19 @@ function Condition({ own }: { own: FleetItem }) {
   )
 }
 
-function Lost({ why }: { why: string }) {
+function Lost({ why, since }: { why: string; since: string | undefined }) {
   return (
     <div class="fault" role="alert">
       <p>
-        <b>Signpost cannot reach this cluster.</b> <Told>{why}</Told>
+        <b>
+          Signpost cannot reach this cluster{since && (
+            <>
+              , since <Time at={since} />
+            </>
+          )}
+          .
+        </b>{' '}
+        <Told>{why}</Told>
       </p>
       <ul>
         <li>Its addresses leave the names that have another healthy cluster, five minutes after it was lost, or as the name says (health.unreachableAfter).</li>

@@ -84,7 +84,7 @@ function Summary({ preview }: { preview: Preview }) {
         {counts.stay > 0 && <Badge tone="note">{plural(preview.namesLeftOut ? counts.stay : new Set(preview.names.filter((m) => m.stays).map((m) => m.name)).size, 'name')} cannot move now</Badge>}
       </p>
       {keptWord(counts) && <p>{keptWord(counts)}</p>}
-      {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">No answer changes: each address of these clusters also comes from another cluster, or no public name uses it.</p>}
+      {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">{counts.stay > 0 ? 'No answer changes now: see below which names cannot move, and why.' : 'No answer changes: each address of these clusters also comes from another cluster, is not answered now, or no public name uses it.'}</p>}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { json, serve, shown } from '../testing'
+import { ClusterScreen } from './cluster'
 import { FleetScreen } from './fleet'
 
 afterEach(() => vi.unstubAllGlobals())
@@ -20,4 +21,16 @@ test('the fleet counts the clusters without names, too, and no ellipsis stands f
   expect(root.querySelector('tbody')?.textContent).toContain('!drained')
   expect(root.textContent).not.toContain('…')
   close()
+})
+
+const lost = { kind: 'cluster', cluster: 'edge/oslo', healthy: 'False', message: 'no answer in time', unreachableSince: '2026-01-01T10:00:00Z', pending: 0, hosts }
+
+test('the fleet and the page of a cluster say since when it does not answer, and no lag that nobody knows', async () => {
+  serve(({ pathname }) => json(pathname.includes('/v2/fleet') ? { items: [lost], hosts, groups: {}, names: {} } : { items: [], total: 0, checks: [], metadata: { name: 'oslo' }, spec: {} }))
+  const pages = [shown(<FleetScreen />), shown(<ClusterScreen path="edge/oslo" />)]
+  for (const { root, close } of pages) {
+    await vi.waitFor(() => expect(root.querySelector('time[datetime="2026-01-01T10:00:00Z"]')).not.toBeNull())
+    expect(root.querySelector('tbody td:nth-child(5)')?.textContent ?? '–').toBe('–')
+    close()
+  }
 })

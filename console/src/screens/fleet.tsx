@@ -82,7 +82,7 @@ function Counts({ fleet: { hosts, groups, names, answerTimes } }: { fleet: Fleet
       <p class="muted small">A name counts once, also if it has several owners or providers.</p>
       {answerTimes && (
         <p class="muted">
-          In the last 24 hours, servers answered the latest change of {plural(answerTimes.names, 'name')} after <b>{duration(answerTimes.median)}</b>
+          In the last 24 hours, servers answered the latest change of a Service’s address, for {plural(answerTimes.names, 'name')}, after <b>{duration(answerTimes.median)}</b>
           {answerTimes.names > 1 && (
             <>
               {' '}
@@ -120,7 +120,7 @@ function Clusters({ grid, labels }: { grid: Grid; labels: Map<string, string[]> 
           ))}
         </Table>
         {rows.length === 0 && <p class="muted">No cluster fits “{only}”.</p>}
-        <p class="muted small">Not confirmed: names whose publication, or whose answers, Signpost has not seen. Lag: objects that Signpost wants in the cluster and that it does not have yet.</p>
+        <p class="muted small">Not confirmed: names whose publication, or whose answers, Signpost has not seen. Lag: objects that Signpost wants in the cluster and that it does not have yet; a dash means that this is not known.</p>
         {grid.columns.length > 0 && <p class="muted small">Each column after “Lag” is the external-dns of a provider, as project/provider. A dash means that none runs in this cluster.</p>}
         {grid.builtIn.length > 0 && (
           <div class="small">
@@ -144,6 +144,11 @@ function ClusterRow({ row, columns, labels }: { row: Row; columns: string[]; lab
       </th>
       <td>
         <TruthBadge of="healthy" is={row.item.healthy} /> {row.item.drained && <Badge tone="note">drained</Badge>}
+        {row.item.unreachableSince && (
+          <div class="muted small">
+            since <Time at={row.item.unreachableSince} />
+          </div>
+        )}
       </td>
       <td>
         <a href={link(['names'], { cluster: row.cluster })}>{row.item.hosts.total}</a>
@@ -157,8 +162,10 @@ function ClusterRow({ row, columns, labels }: { row: Row; columns: string[]; lab
               the oldest since <Time at={row.item.pendingSince} />
             </span>
           </>
-        ) : (
+        ) : row.item.healthy === 'True' ? (
           'none'
+        ) : (
+          <span class="muted">–</span>
         )}
       </td>
       {row.cells.map((cell, i) => (

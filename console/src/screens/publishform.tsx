@@ -29,7 +29,7 @@ export function Form({ stored, from, start, release }: FormProps) {
     if (!form.project && only && others.length === 0) set({ project: only })
   }, [projects.data])
   const known = stored || !projects.data ? undefined : mine
-  const publishing = usePublishing(form, { stored, from, lacking: (late) => missing({ ...late, project: isStrange(late.project, known) ? '' : late.project }), waits: projects.isPending })
+  const publishing = usePublishing(form, { stored, from, lacking: (late) => missing({ ...late, project: isStrange(late.project, known) ? '' : late.project }), waits: projects.isPending, back: release ? { release, start } : undefined })
   const { faults, published, ready } = publishing
   const typing = { form, set, faults }
 

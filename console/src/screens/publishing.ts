@@ -14,29 +14,32 @@ interface Asked {
   from: DNSName | undefined // which has what the form does not show
   lacking: (late: NameForm) => string[] // what is needed before there is a plan
   waits: boolean
+  back: { release: number; start: NameForm } | undefined // of a way back: the release, and the form with its document
 }
 
 /** usePublishing plans what is typed, and publishes by this plan. late is what has been typed for a while. */
-export function usePublishing(form: NameForm, { stored, from, lacking, waits }: Asked) {
+export function usePublishing(form: NameForm, { stored, from, lacking, waits, back }: Asked) {
   const client = useQueryClient()
   const late = useDelayed(form, 350)
   const [published, setPublished] = useState<{ project: string; host: string }>()
   const lacks = lacking(late)
   const document = documentOf(late, from)
   const path = `/v2/projects/${encodeURIComponent(late.project)}/names/${encodeURIComponent(document.metadata.name)}`
+  const restores = back && JSON.stringify(document) === JSON.stringify(documentOf(back.start, from)) ? back.release : undefined // an edited document is none of before
+  const query = restores ? { restores: String(restores) } : {}
   const write: { body: DNSName; headers: Record<string, string> } = { body: document, headers: stored ? { 'If-Match': `"${stored.metadata.revision}"` } : {} }
   const plan = useQuery({
-    queryKey: ['dry', path, document],
+    queryKey: ['dry', path, document, restores],
     enabled: lacks.length === 0 && !published && !waits,
     retry: (n, error) => n < 5 && error instanceof Refusal && [0, 429, 503].includes(error.status),
     meta: { live: false },
     staleTime: 10_000,
     gcTime: 0,
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => request<Plan>('PUT', path, { query: { dryRun: 'true' }, ...write, signal }),
+    queryFn: ({ signal }) => request<Plan>('PUT', path, { query: { dryRun: 'true', ...query }, ...write, signal }),
   })
   const publish = useMutation({
-    mutationFn: (token: string) => requestWhole<DNSName>('PUT', path, { query: { confirm: token }, ...write }),
+    mutationFn: (token: string) => requestWhole<DNSName>('PUT', path, { query: { confirm: token, ...query }, ...write }),
     onSuccess: () => {
       dropForm()
       setPublished({ project: late.project, host: document.metadata.name })
@@ -49,7 +52,7 @@ export function usePublishing(form: NameForm, { stored, from, lacking, waits }: 
   const faults = faultsOf(lacks.length === 0 ? own(errors, `projects/${late.project}/names/${document.metadata.name}`) : [], fields)
   const settled = form === late && !plan.isFetching && !plan.isPlaceholderData
   const ready = lacks.length === 0 && settled && plan.data?.errors.length === 0 && !plan.error ? plan.data : undefined
-  return { late, lacks, document, path, plan: plan.data, publish, refusal, errors, faults, settled, ready, published, restart: () => setPublished(undefined) }
+  return { late, lacks, document, path, restores, plan: plan.data, publish, refusal, errors, faults, settled, ready, published, restart: () => setPublished(undefined) }
 }
 
 export type Publishing = ReturnType<typeof usePublishing>

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'preact/hooks'
 import { Refusal } from '../api/client'
-import { curl } from '../lib/commands'
+import { cli, curl } from '../lib/commands'
 import { publishCommand } from '../lib/form'
 import { dropForm } from '../lib/kept'
 import { effect, lacking } from '../lib/plan'
@@ -11,7 +11,7 @@ import type { Publishing } from './publishing'
 
 /** PlanCard shows the plan of what is typed, and the button that does this plan. */
 export function PlanCard({ publishing, verb }: { publishing: Publishing; verb: string }) {
-  const { late, lacks, document, path, publish, ready } = publishing
+  const { late, lacks, document, path, restores, publish, ready } = publishing
   const [sure, setSure] = useState(false)
   useEffect(() => setSure(false), [late])
   const empty = ready !== undefined && lacking(ready) !== ''
@@ -28,7 +28,7 @@ export function PlanCard({ publishing, verb }: { publishing: Publishing; verb: s
         <button type="button" class={empty ? 'danger' : 'primary'} disabled={!ready || (empty && !sure) || publish.isPending} onClick={() => ready && publish.mutate(ready.token)}>
           {publish.isPending ? 'Publishing…' : ready ? `${verb}${empty ? ' without the Service' : ''}: ${effect(ready)}` : 'Publish'}
         </button>
-        {lacks.length === 0 && <Copy curl={curl('PUT', path, document)} cli={publishCommand(late, document)} />}
+        {lacks.length === 0 && <Copy curl={curl('PUT', restores ? `${path}?restores=${restores}` : path, document)} cli={restores ? cli('rollback', document.metadata.name, '--project', late.project, '--to', String(restores)) : publishCommand(late, document)} />}
       </div>
     </div>
   )

@@ -15,5 +15,6 @@ test('trouble says of a name without an address what is missing, and what to do'
   const { root, close } = shown(<TroubleScreen />)
   await vi.waitFor(() => expect(root.textContent).toContain(reason))
   expect(root.textContent).toContain('The name has no address, or the publisher has not put it through.')
+  expect(root.querySelector('#refused')?.closest('.card')?.textContent ?? '').toContain('A request that the API refuses at once is in no event')
   close()
 })

@@ -47,13 +47,13 @@ export function Leaving() {
   )
 }
 
-/** Refused lists what was refused or failed lately. */
+/** Refused lists what was accepted and failed lately, and app contexts that were refused. */
 export function Refused() {
   const events = useQuery(latestEvents)
   if (!events.data) return events.error ? <Fault error={events.error} /> : <Loading what="events" />
   const failed = events.data.items.filter((e) => e.outcome === 'failed' || e.outcome === 'refused').slice(0, shown)
   return (
-    <Part title="Refused and failed requests" n={failed.length} tone="note" id="refused" means="requests that Signpost did not accept, or could not finish" advice="The latest of the last 200 events. Who asked knows the reason from the answer; it is repeated here.">
+    <Part title="Failed releases" n={failed.length} tone="note" id="refused" means="releases and other requests that Signpost accepted and could not finish, and app contexts of EMCO that it refused. A request that the API refuses at once is in no event: only its answer tells why" advice="The latest of the last 200 events: what was accepted and could not be finished, and app contexts of EMCO that Signpost refused. A request that the API refuses at once is not listed.">
       <ul class="plain">
         {failed.map((e, i) => (
           <li key={i}>

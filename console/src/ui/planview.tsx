@@ -22,6 +22,13 @@ const Action = ({ action }: { action: keyof typeof words }) => (
   </Badge>
 )
 
+/** Not is what a plan with errors does to a name: nothing, whatever was asked for. */
+const Not = () => (
+  <Badge tone="bad" mark="✕">
+    refused
+  </Badge>
+)
+
 /** promise is what a confirmation does. */
 export const promise = 'Only what you see here is done. If anything has changed since, nothing is done, and you can look again.'
 
@@ -84,16 +91,17 @@ function Obstacles({ plan }: { plan: Plan }) {
 function Names({ plan }: { plan: Plan }) {
   const moves = movesOf(plan)
   const hosts = hostsOf(moves, plan.names)
+  const refused = plan.errors.length > 0
   const [all, setAll] = useState(false)
   const shown = all ? moves : moves.slice(0, 200)
   return (
-    <Section title={moves.length > 0 ? `Host names that change: ${hosts} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
+    <Section title={moves.length > 0 ? `Host names that ${refused ? 'were to change' : 'change'}: ${hosts} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
       {moves.length === 0 ? (
         <p class="muted">No name changes in DNS.</p>
       ) : (
         <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'How soon, at most']}>
           {shown.map((change, i) => (
-            <Move key={i} change={change} />
+            <Move key={i} change={change} refused={refused} />
           ))}
         </Table>
       )}
@@ -107,19 +115,17 @@ function Names({ plan }: { plan: Plan }) {
   )
 }
 
-/** Move is the row of a name that changes. */
-function Move({ change }: { change: NameChange }) {
+/** Move is the row of a name that changes. If the plan is refused, the row promises nothing: a name that would be new here may be published by somebody else. */
+function Move({ change, refused }: { change: NameChange; refused: boolean }) {
   return (
     <tr>
-      <td>
-        <Action action={change.action} />
-      </td>
+      <td>{refused ? <Not /> : <Action action={change.action} />}</td>
       <td class="strong">
         <Text>{change.name}</Text>
       </td>
       <td>{change.type}</td>
       <td class="mono">
-        <Targets all={change.before ?? []} />
+        {refused && change.action === 'create' ? <>–</> : <Targets all={change.before ?? []} />}
       </td>
       <td class="mono">
         <Targets all={change.action === 'delete' ? [] : change.targets} />
@@ -127,7 +133,7 @@ function Move({ change }: { change: NameChange }) {
       </td>
       <td>{change.record}</td>
       <td class="small">
-        <Soon change={change} />
+        {refused ? <>–</> : <Soon change={change} />}
       </td>
     </tr>
   )

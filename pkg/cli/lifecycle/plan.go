@@ -248,6 +248,8 @@ func TargetsCell(action string, before, targets []string) string {
 		return "no address"
 	case action == string(client.ChangeDelete):
 		return to + " -> none"
+	case len(before) == 0 && to == "":
+		return "no address yet"
 	case len(before) == 0 || slices.Equal(before, targets):
 		return to
 	case len(targets) == 0:
