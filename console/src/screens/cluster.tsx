@@ -84,14 +84,12 @@ function Lost({ why, since }: { why: string; since: string | undefined }) {
   return (
     <div class="fault" role="alert">
       <p>
-        <b>
-          Signpost cannot reach this cluster{since && (
-            <>
-              , since <Time at={since} />
-            </>
-          )}
-          .
-        </b>{' '}
+        <b>Signpost cannot reach this cluster.</b>{' '}
+        {since && (
+          <span class="muted">
+            since <Time at={since} />
+          </span>
+        )}{' '}
         <Told>{why}</Told>
       </p>
       <ul>
