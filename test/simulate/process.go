@@ -82,7 +82,7 @@ func (w *world) begin(slot int) {
 	}
 	ctx, end := context.WithCancel(context.Background())
 	p.end = end
-	own, workers := &snapshot.Store{KV: store{p, "controller"}}, store{p, "worker"}
+	own, workers := &snapshot.Store{KV: store{p, "controller"}}, &snapshot.Store{KV: store{p, "worker"}}
 	documents := etcd.New(own, etcd.WithClock(p.now))
 	p.documents = names.New(documents)
 	p.service = release.New(release.Options{

@@ -9,18 +9,39 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // ObjectsOn answers the objects that the pointer's context holds for one cluster, ordered
 // by ID. It also answers the one revision of the store that they were read at. The error
 // has the code ErrStale when the pointer has changed meanwhile, because its context may
-// be incomplete then.
+// be incomplete then. Of a cluster that the context has nothing for, nothing is read.
 func (s *Store) ObjectsOn(ctx context.Context, p Pointer, cluster string) (bundle.Bundle, int64, error) {
+	if len(p.Clusters[cluster]) == 0 && p.revision > 0 {
+		return nil, p.revision, nil
+	}
 	parts, revision, err := s.parts(ctx, p, []string{cluster})
 	if err != nil {
 		return nil, 0, err
 	}
 	return parts[0], revision, nil
+}
+
+// Together returns a context in which ObjectsOn of any of these pointers reads the store as it is at one time, in one
+// request for all of them. The caller calls end when it has read them. A store that cannot do so is read one by one.
+func (s *Store) Together(ctx context.Context, pointers []Pointer, cluster string) (_ context.Context, end func(), err error) {
+	store, can := s.kv.(*snapshot.Store)
+	if !can {
+		return ctx, func() {}, nil
+	}
+	var ahead kv.Range
+	for _, p := range pointers {
+		for _, app := range p.Clusters[cluster] {
+			ahead.Keys, ahead.Ahead = append(ahead.Keys, pointerKey(p.Owner)), append(ahead.Ahead, resourcesKey(p.ContextID, app, cluster))
+		}
+	}
+	ctx, at, err := store.Begin(ctx, ahead)
+	return ctx, at.End, err
 }
 
 // WithdrawnFrom answers the objects that the owner had on a cluster when its last context

@@ -20,6 +20,9 @@ type Contexts interface {
 	// ObjectsOn answers the objects of the pointer's context for a cluster, and the
 	// revision they were read at. It fails when the pointer has moved.
 	ObjectsOn(ctx context.Context, p appcontext.Pointer, cluster string) (bundle.Bundle, int64, error)
+
+	// Together returns a context in which ObjectsOn of several pointers costs one request.
+	Together(ctx context.Context, pointers []appcontext.Pointer, cluster string) (_ context.Context, end func(), err error)
 }
 
 // Wanted is an object that current contexts hold for a cluster.
@@ -244,27 +247,51 @@ func (d *Desired) concerned(changed map[appcontext.Owner]*share) map[bundle.ID][
 	return owners
 }
 
+// readAtOnce is how many owners are read in one request.
+const readAtOnce = 32
+
 // read reads the objects of owners that have changed. An owner that has left the cluster
 // has an empty share.
 func (d *Desired) read(ctx context.Context, pointers []appcontext.Pointer) (map[appcontext.Owner]*share, error) {
 	shares := map[appcontext.Owner]*share{}
+	var changed []appcontext.Pointer
 	for _, p := range pointers {
-		if d.shares[p.Owner].isOf(p) {
-			continue
-		}
-		if p.ContextID == "" {
+		switch {
+		case d.shares[p.Owner].isOf(p):
+		case p.ContextID == "":
 			shares[p.Owner] = &share{}
-			continue
+		default:
+			changed = append(changed, p)
 		}
-		objects, revision, err := d.contexts.ObjectsOn(ctx, p, d.cluster.Name)
-		if err != nil {
-			return nil, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
-		}
-		if shares[p.Owner], err = d.shareOf(p, objects, revision); err != nil {
-			return nil, fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
+	}
+	for some := range slices.Chunk(changed, readAtOnce) {
+		if err := d.readTogether(ctx, some, shares); err != nil {
+			return nil, err
 		}
 	}
 	return shares, nil
+}
+
+// readTogether reads the objects of some owners.
+func (d *Desired) readTogether(ctx context.Context, pointers []appcontext.Pointer, shares map[appcontext.Owner]*share) error {
+	if len(pointers) > 1 {
+		together, end, err := d.contexts.Together(ctx, pointers, d.cluster.Name)
+		defer end()
+		if err != nil {
+			return fmt.Errorf("read the desired state of %d owners: %w", len(pointers), err)
+		}
+		ctx = together
+	}
+	for _, p := range pointers {
+		objects, revision, err := d.contexts.ObjectsOn(ctx, p, d.cluster.Name)
+		if err == nil {
+			shares[p.Owner], err = d.shareOf(p, objects, revision)
+		}
+		if err != nil {
+			return fmt.Errorf("read the desired state of %s: %w", p.Owner, err)
+		}
+	}
+	return nil
 }
 
 // shareOf is what a pointer's objects are for its owner.

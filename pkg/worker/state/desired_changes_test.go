@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 	"github.com/signpost-dns/signpost/pkg/worker/index"
 )
 
@@ -104,6 +105,24 @@ func TestOneChangedOwnerIsReadAlone(t *testing.T) {
 		require.Equal(t, 1, b.contexts.reads, "it has left the cluster")
 		require.Nil(t, b.desired.Object(configMap("c7")))
 	}
+}
+
+// TestManyOwnersAreReadTogether: a worker that takes a cluster over reads them in few requests, and nothing of those that
+// have no object there.
+func TestManyOwnersAreReadTogether(t *testing.T) {
+	t.Parallel()
+	store := kvtest.NewFake()
+	b := newBoard(t)
+	b.contexts.Store = appcontext.NewStore(&snapshot.Store{KV: store}, time.Now)
+	for n := range 100 {
+		b.want(appcontext.Owner(fmt.Sprintf("here%d", n)), here, map[string]int{fmt.Sprintf("c%d", n): 0})
+		b.want(appcontext.Owner(fmt.Sprintf("elsewhere%d", n)), elsewhere, map[string]int{fmt.Sprintf("c%d", n): 0})
+	}
+	requests := 0
+	store.Before = func(string, string) error { requests++; return nil }
+	require.NoError(t, b.desired.Load(t.Context(), nil))
+	require.Len(t, b.desired.Objects(), 100)
+	require.LessOrEqual(t, requests, 100/readAtOnce+1)
 }
 
 func configMap(name string) bundle.ID { return bundle.ID{Cluster: here, Kind: "ConfigMap", Name: name} }
