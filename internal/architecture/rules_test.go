@@ -54,7 +54,7 @@ func leaves() []leaf {
 		},
 		{"pkg/storage/kv", nil, "the narrow edge to etcd, without etcd"},
 		{"pkg/plan", []string{"pkg/domain/intent", "pkg/domain/bundle"}, "frozen shapes; the renderers below it bring Kubernetes in"},
-		{"pkg/storage/appcontext", []string{"pkg/domain/bundle", "pkg/dns/externaldns", "pkg/domain/intent", "pkg/storage/kv", "pkg/storage/recent", "pkg/domain/placement", "pkg/tracing", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time"},
+		{"pkg/storage/appcontext", []string{"pkg/domain/bundle", "pkg/dns/externaldns", "pkg/domain/intent", "pkg/storage/kv", "pkg/storage/recent", "pkg/storage/snapshot", "pkg/domain/placement", "pkg/tracing", "golang.org/x/sync/errgroup"}, "EMCO's layout over any KV, written a few chunks at a time and read together from one that has snapshots"},
 		{"pkg/publisher", []string{"pkg/dns/externaldns", "pkg/domain/fault"}, "how names are written to DNS, whoever decides which"},
 		{"pkg/publisher/guard", []string{"pkg/domain/fault", "pkg/publisher"}, "which servers may be dialled follows from rules and addresses alone"},
 		{"pkg/publisher/marks", []string{"pkg/dns/externaldns", "pkg/domain/fault", "pkg/publisher"}, "whose a record is follows from its mark alone"},

@@ -27,7 +27,7 @@ func (s *Store) ObjectsOn(ctx context.Context, p Pointer, cluster string) (bundl
 	return parts[0], revision, nil
 }
 
-// Together returns a context in which ObjectsOn of any of these pointers reads the store as it is at one time, in one
+// Together returns a context in which ObjectsOn of these pointers reads the store as it is at one time. That costs one
 // request for all of them. The caller calls end when it has read them. A store that cannot do so is read one by one.
 func (s *Store) Together(ctx context.Context, pointers []Pointer, cluster string) (_ context.Context, end func(), err error) {
 	store, can := s.kv.(*snapshot.Store)
