@@ -29,7 +29,7 @@ func TestAPreviewShowsWhatMoves(t *testing.T) {
 	f.on("POST failovers?dryRun=true", 200, "FailoverPreview", strings.Replace(fmt.Sprintf(previewBody, `[]`), `"unhealthy":0`, `"unhealthy":0,"kept":7`, 1))
 	got := signpost(t, f.url, "drain", "region=eu", "--preview")
 	require.Equal(t, result{exitDone, `drain: edge+berlin
-1 name moves: 1 are left with one address, 0 without any, 0 with unhealthy clusters; 0 cannot move
+1 name moves: 1 are left with one address, 0 with unhealthy clusters; 0 cannot move
 7 names lose a cluster and keep their answer
 NAME             TYPE  PROJECT  BEFORE               AFTER      LEFT  STAYS
 www.lab.example  A     shop     192.0.2.1,192.0.2.2  192.0.2.2  one   -
@@ -37,6 +37,23 @@ warning: mind the home
 caches may hold old targets for 1m0s after the servers answer
 token: 6f1c
 `, ""}, got)
+}
+
+// TestANameWithoutAnAddressIsNotCountedAsMovedOrAnswered, neither before a failover nor after it.
+func TestANameWithoutAnAddressIsNotCountedAsMovedOrAnswered(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	counts := strings.NewReplacer(`"names":1,"stay":0,"one":1,"none":0`, `"names":2,"stay":0,"one":1,"none":1`)
+	gone := `{` + strings.NewReplacer("www.", "api.", `"after":["192.0.2.2"]`, `"after":[]`).Replace(movedRow) + `,"left":"none"`
+	f.on("POST failovers?dryRun=true", 200, "FailoverPreview", strings.Replace(counts.Replace(fmt.Sprintf(previewBody, `[]`)), `"names":[`, `"names":[`+gone+`},`, 1))
+	require.Contains(t, signpost(t, f.url, "drain", "region=eu", "--preview").out, "1 name moves, 1 name loses its last address: 1 are left with one address, 0 with unhealthy clusters; 0 cannot move\n")
+	at := `"answered":"2026-11-02T09:32:00Z"`
+	done := strings.Replace(counts.Replace(doneRecord()), `"names":[`, `"names":[`+gone+`,`+at+`},`, 1)
+	first := strings.Replace(counts.Replace(movingRecord()), `"names":[`, `"names":[`+gone+`,`+at+`},`, 1)
+	f.on("GET failovers/f1", 200, "FailoverRecord", strings.Replace(first, `"answered":0`, `"answered":1`, 1))
+	f.on("GET failovers/f2", 200, "FailoverRecord", strings.Replace(done, `"answered":1`, `"answered":2`, 1))
+	require.Contains(t, signpost(t, f.url, "failovers", "f1").out, "Moving, 0 of 1 records answered, 1 without an address")
+	require.Contains(t, signpost(t, f.url, "failovers", "f2").out, "Done, 1 of 1 records answered, 1 without an address")
 }
 
 // TestAPreviewThatWouldBeRefusedIsAnError with all the reasons.
@@ -60,7 +77,7 @@ func TestAFailoverIsWaitedFor(t *testing.T) {
 	got := signpost(t, f.url, "failover", "region=eu", "edge/rome", "--to", "region=us", "--confirm", "6f1c", "--override", "window", "--reason", "flood", "--wait")
 	require.Equal(t, exitDone, got.code, got.err)
 	require.Equal(t, "www.lab.example A is answered with 192.0.2.2; caches may hold 192.0.2.1,192.0.2.2 until 2026-11-02T09:33:00Z\n", got.err)
-	require.Equal(t, "failover f1: edge+berlin drained; Done, 1 of 1 names answered; caches may hold old targets until 2026-11-02T09:33:00Z\n", got.out)
+	require.Equal(t, "failover f1: edge+berlin drained; Done, 1 of 1 records answered; caches may hold old targets until 2026-11-02T09:33:00Z\n", got.out)
 }
 
 func TestAFailoverThatWasUndoneLaterSaysByWhom(t *testing.T) {
@@ -68,7 +85,7 @@ func TestAFailoverThatWasUndoneLaterSaysByWhom(t *testing.T) {
 	f := newFake(t)
 	f.on("GET failovers/f1", 200, "FailoverRecord", strings.Replace(doneRecord(), `"answered":1`, `"answered":1,"undone":[{"cluster":"edge+berlin","since":"2026-11-02T10:00:00Z","actor":"ann","failover":"f2"}]`, 1))
 	got := signpost(t, f.url, "failovers", "f1")
-	require.Contains(t, got.out, "Done, 1 of 1 names answered; edge+berlin was undrained by ann at 2026-11-02T10:00:00Z (failover f2)")
+	require.Contains(t, got.out, "Done, 1 of 1 records answered; edge+berlin was undrained by ann at 2026-11-02T10:00:00Z (failover f2)")
 }
 
 func TestAFailoverThatEndsOtherwiseIsAnError(t *testing.T) {
@@ -87,9 +104,9 @@ func TestFailoversAreListedAndShown(t *testing.T) {
 	f.on("GET failovers", 200, "FailoverPage", `{"items":[`+movingRecord()+`],"continue":"next"}`)
 	f.on("GET failovers?continue=next", 200, "FailoverPage", `{"items":[`+doneRecord()+`]}`)
 	f.on("GET failovers/f1", 200, "FailoverRecord", movingRecord())
-	require.Equal(t, `FAILOVER  STATE   DRAINED      UNDRAINED  NAMES  ANSWERED  BY    REASON
-f1        Moving  edge+berlin  -          1      0         olga  -
-f1        Done    edge+berlin  -          1      1         olga  -
+	require.Equal(t, `FAILOVER  STATE   DRAINED      UNDRAINED  RECORDS  ANSWERED  NO ADDRESS  BY    REASON
+f1        Moving  edge+berlin  -          1        0         0           olga  -
+f1        Done    edge+berlin  -          1        1         0           olga  -
 `, signpost(t, f.url, "failovers").out)
 	require.Contains(t, signpost(t, f.url, "failovers", "f1").out, "not asked yet")
 }

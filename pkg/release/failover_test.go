@@ -137,7 +137,7 @@ func TestARegionFailsOver(t *testing.T) {
 	done, err := w.failOver(spec, intent.FailoverOptions{Confirm: preview.Token})
 	require.NoError(t, err)
 	require.Equal(t, intent.FailoverMoving, done.State)
-	require.Equal(t, "its DNSEndpoint still has the old targets", w.follow(done.ID).Names[0].Message)
+	require.Equal(t, "its old targets are still published", w.follow(done.ID).Names[0].Message)
 	w.settle(www, api)
 	require.Equal(t, []string{"edge+hub lab/public: www.lab.example A 203.0.113.30,203.0.113.40"}, w.published(www))
 	is := w.follow(done.ID)
@@ -346,10 +346,19 @@ func TestTheDrainOfAnUnhealthyClusterTakesItsAddressesAway(t *testing.T) {
 	require.Empty(t, preview.Names[0].Stays)
 	_, err := w.failOver(spec, intent.FailoverOptions{})
 	require.ErrorContains(t, err, "www.lab.example would be left without any address")
-	_, err = w.failOver(spec, intent.FailoverOptions{Force: true})
+	var ends []string
+	w.service.Recorder = func(_ context.Context, owner intent.Path, events ...intent.Event) {
+		if owner == clusterPath(t, berlin) && events[0].Outcome == "completed" {
+			ends = append(ends, events[0].Message)
+		}
+	}
+	done, err := w.failOver(spec, intent.FailoverOptions{Force: true})
 	require.NoError(t, err)
 	w.settle(www)
 	require.Empty(t, w.published(www))
+	w.answer(www)
+	require.Equal(t, intent.FailoverDone, w.follow(done.ID).State)
+	require.Contains(t, ends, "failover "+done.ID+": Done, 1 without an address")
 }
 
 // TestAPreviewTellsWhichClustersCannotBeReached, from the first moment on: a failover to them

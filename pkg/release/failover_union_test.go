@@ -67,7 +67,7 @@ func TestAFailoverCountsAllIntentsOfAName(t *testing.T) {
 
 			done, err := w.failOver(spec, intent.FailoverOptions{Confirm: preview.Token})
 			require.NoError(t, err)
-			require.Equal(t, "its DNSEndpoint still has the old targets", w.follow(done.ID).Names[0].Message)
+			require.Equal(t, "its old targets are still published", w.follow(done.ID).Names[0].Message)
 			w.settle(groups...)
 			is := w.follow(done.ID)
 			require.NotNil(t, is.Names[0].Published)

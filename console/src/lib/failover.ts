@@ -85,17 +85,35 @@ export const lostOf = (m: Pick<Moved, 'clustersAfter'>, unreachable: Preview['un
 /** namesOf counts the names of rows that move, each once whatever its types are. */
 export const namesOf = (rows: Moved[], left?: Moved['left']) => new Set(rows.filter((m) => !m.stays && (left === undefined || m.left === left)).map((m) => m.name)).size
 
-/** answered says how many names of a failover are answered; records, if a name has several types. */
-export function answered(r: Pick<Failover, 'answered' | 'counts' | 'names' | 'revertedBy'>): string {
-  const n = r.counts.names
-  const verb = r.revertedBy ? ['was', 'were'] : ['is', 'are']
-  return `${r.answered} of ${plural(n, namesOf(r.names) === n ? 'name' : 'record')} ${verb[n === 1 ? 0 : 1]} answered`
+type Counted = Pick<Failover, 'answered' | 'counts' | 'names' | 'namesLeftOut' | 'revertedBy' | 'state'>
+
+/** endedOf are the rows of a failover that leave names without an address, and how many of these are so by now. */
+function endedOf({ answered, counts, names }: Counted) {
+  const rows = names.filter((m) => !m.stays && m.left === 'none')
+  return { rows, done: answered >= counts.names ? counts.none : rows.filter((m) => m.answered).length }
 }
 
-/** leftWord says how many names a failover has left without an address, while it stands; empty for none. */
-export function leftWord(r: Pick<Failover, 'counts' | 'names' | 'namesLeftOut' | 'revertedBy'>): string {
-  if (r.counts.none === 0 || r.revertedBy) return ''
-  return ` ${r.namesLeftOut ? plural(r.counts.none, 'record') : plural(namesOf(r.names, 'none'), 'name')} ${r.counts.none === 1 ? 'has' : 'have'} no address since.`
+/** answered says how many of the names that have an address afterwards are answered; records, if a name has several types. It is empty if there are none. */
+export function answered(r: Counted): string {
+  const n = r.counts.names - r.counts.none
+  if (n === 0) return ''
+  const verb = r.revertedBy ? ['was', 'were'] : ['is', 'are']
+  const names = namesOf(r.names) - namesOf(r.names, 'none')
+  return `${Math.min(n, r.answered - endedOf(r).done)} of ${plural(n, names === n ? 'name' : 'record')} ${verb[n === 1 ? 0 : 1]} answered`
+}
+
+/** leftWord says how many names a failover has left without an address, and how many it is about to; empty for none. */
+export function leftWord(r: Counted): string {
+  const { rows, done } = endedOf(r)
+  const lists = !r.namesLeftOut && rows.length === r.counts.none
+  const waiting = lists && done < r.counts.none ? namesOf(rows.filter((m) => !m.answered)) : r.counts.none - done
+  const ended = lists ? namesOf(rows) - waiting : done
+  const say = (n: number, one: string, many: string) => `${plural(n, lists ? 'name' : 'record')} ${n === 1 ? one : many}`
+  const words = [
+    ended > 0 && (r.revertedBy ? `${say(ended, 'had', 'had')} no address.` : `${say(ended, 'has', 'have')} no address since.`),
+    waiting > 0 && r.state === 'Moving' && say(waiting, 'loses its last address.', 'lose their last address.'),
+  ]
+  return words.filter(Boolean).join(' ')
 }
 
 /** progress is how much of a failover is answered, from 0 to 1. */

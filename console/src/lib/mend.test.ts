@@ -91,8 +91,8 @@ describe('the failover desk', () => {
   test('counts names, not rows', () => expect(namesOf([moved({}), moved({ type: 'AAAA', left: 'one' }), moved({ name: 'b', stays: 'suspended' })])).toBe(1))
   test('says what is answered', () => {
     const counts = { names: 2, stay: 0, one: 0, none: 0, unhealthy: 0 }
-    expect(answered({ answered: 1, counts, names: [moved({}), moved({ type: 'AAAA' })] })).toBe('1 of 2 records are answered')
-    expect(answered({ answered: 1, counts: { ...counts, names: 1 }, names: [moved({})] })).toBe('1 of 1 name is answered')
+    expect(answered({ answered: 1, counts, names: [moved({}), moved({ type: 'AAAA' })], state: 'Moving' })).toBe('1 of 2 records are answered')
+    expect(answered({ answered: 1, counts: { ...counts, names: 1 }, names: [moved({})], state: 'Done' })).toBe('1 of 1 name is answered')
   })
   test('says what becomes of names', () => {
     const counts = { names: 3, stay: 0, one: 0, none: 2, unhealthy: 0 }

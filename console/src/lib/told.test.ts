@@ -107,10 +107,16 @@ test('the project of a link is strange if the user may not publish there, and no
 })
 
 test('a failover says what is so: of then, if it was undone, and who has no address', () => {
-  const moved = (name: string, left?: Moved['left']) => ({ name, type: 'A', ...(left ? { left } : {}) }) as Moved
-  const r = { answered: 2, counts: { names: 2, stay: 0, one: 0, none: 1, unhealthy: 0 }, names: [moved('a', 'none'), moved('b')] as never }
-  expect([answered(r), answered({ ...r, revertedBy: 'x' })]).toEqual(['2 of 2 names are answered', '2 of 2 names were answered'])
-  expect([leftWord(r), leftWord({ ...r, revertedBy: 'x' }), leftWord({ ...r, counts: { ...r.counts, none: 0 } })]).toEqual([' 1 name has no address since.', '', ''])
+  const moved = (name: string, left?: Moved['left'], at?: string) => ({ name, type: 'A', ...(left ? { left } : {}), ...(at ? { answered: at } : {}) }) as Moved
+  const counts = { names: 2, stay: 0, one: 0, none: 1, unhealthy: 0 }
+  const r = { answered: 2, counts, names: [moved('a', 'none', 'then'), moved('b', undefined, 'then')] as never, state: 'Done' as const }
+  expect([answered(r), answered({ ...r, revertedBy: 'x' })]).toEqual(['1 of 1 name is answered', '1 of 1 name was answered'])
+  expect([leftWord(r), leftWord({ ...r, revertedBy: 'x' }), leftWord({ ...r, counts: { ...counts, none: 0 }, names: [] })]).toEqual(['1 name has no address since.', '1 name had no address.', ''])
+  const moving = { ...r, state: 'Moving' as const, answered: 0, names: [moved('a', 'none'), moved('b')] as never }
+  expect([answered(moving), leftWord(moving), leftWord({ ...moving, state: 'Superseded' })]).toEqual(['0 of 1 name is answered', '1 name loses its last address.', ''])
+  const first = { ...moving, answered: 1, names: [moved('a', 'none', 'then'), moved('b')] as never }
+  expect([answered(first), leftWord(first)]).toEqual(['0 of 1 name is answered', '1 name has no address since.'])
+  expect(answered({ ...r, answered: 1, counts: { ...counts, names: 1 }, names: [moved('a', 'none', 'then')] as never })).toBe('')
 })
 
 test('the uses of a cluster are told as what may be, not as what is', () => {

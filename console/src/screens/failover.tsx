@@ -3,10 +3,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { caller, may } from '../api/session'
 import { curl } from '../lib/commands'
-import { commandOf, deskOf, emptyChoice, keepDesk, pathsOf, specOf, type Choice, type Failover, type Preview } from '../lib/failover'
+import { answered, commandOf, deskOf, emptyChoice, keepDesk, leftWord, pathsOf, specOf, type Choice, type Failover, type Preview } from '../lib/failover'
 import { granters } from '../lib/hints'
 import { go, link, route } from '../lib/route'
-import { plural } from '../lib/text'
 import { Badge, Copy, Empty, Fault, Section, Table, Text, Time } from '../ui/basics'
 import { Orders } from './failoverorders'
 import { PreviewView, type Confirmed } from './failoverpreview'
@@ -115,7 +114,7 @@ function Recent() {
                 <td>
                   <Text>{r.reason ?? ''}</Text>
                 </td>
-                <td>{r.counts.names > 0 ? `${r.answered} of ${plural(r.counts.names, 'record')}` : 'no name moves'}</td>
+                <td>{r.counts.names > 0 ? [answered(r), leftWord(r)].filter(Boolean).join('. ') : 'no name moves'}</td>
               </tr>
             ))}
           </Table>

@@ -53,7 +53,7 @@ export function RecordScreen({ id }: { id: string }) {
       </div>
       <p class={`verdict ${states[r.state]}`} role="status" aria-live="polite">
         {r.revertedBy && 'Undone by another failover since. This is how it went: '}
-        {r.counts.names > 0 ? `${answered(r)} as planned.` : 'No name had to change.'}{leftWord(r)}{r.message && <Told>{` ${r.message}`}</Told>}
+        {r.counts.names > 0 ? [answered(r) && `${answered(r)} as planned.`, leftWord(r)].filter(Boolean).join(' ') : 'No name had to change.'}{r.message && <Told>{` ${r.message}`}</Told>}
         {r.cachesUntil && (
           <>
             {' '}

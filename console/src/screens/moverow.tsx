@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { request } from '../api/client'
 import { caller, may } from '../api/session'
 import { kindOf } from '../lib/commands'
-import { answered, namesOf, titleOf, type Failover } from '../lib/failover'
+import { answered, leftWord, namesOf, titleOf, type Failover } from '../lib/failover'
 import { turnedOf, type Move, type Turned } from '../lib/moved'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
@@ -53,7 +53,7 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
           Undone by <a href={link(['failover', undoer])}>another failover</a> since.{' '}
         </>
       )}
-      {record ? <Turns names={turnedOf(record.names)} hosts={namesOf(record.names)} said={answered(record)} way={way} left={record.namesLeftOut ?? 0} /> : <Hosts move={move} />}
+      {record ? <Turns names={turnedOf(record.names)} hosts={namesOf(record.names)} said={saidOf(record)} way={way} left={record.namesLeftOut ?? 0} /> : <Hosts move={move} />}
       <Followers paths={followers} />
       {known && !first && !opened && (
         <button type="button" class="quiet" onClick={() => setOpened(true)}>
@@ -70,6 +70,13 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
   )
 }
 
+/** saidOf says how many names a failover has moved, how many of them are answered, and how many have no address. */
+function saidOf(r: Failover): string {
+  const moved = namesOf(r.names) - namesOf(r.names, 'none')
+  const words = answered(r)
+  return [words && `${plural(moved, 'name moved', 'names moved')}; ${words}.`, leftWord(r)].filter(Boolean).join(' ')
+}
+
 /** Turns are the names that a failover has moved, from and to which targets. */
 function Turns({ names, hosts, said, way, left }: { names: Turned[]; hosts: number; said: string; way: string; left: number }) {
   const [all, setAll] = useState(false)
@@ -77,7 +84,7 @@ function Turns({ names, hosts, said, way, left }: { names: Turned[]; hosts: numb
   return (
     <>
       <span class="small">
-        {plural(hosts, 'name moved', 'names moved')}; {said}.
+        {said}
       </span>
       <ul class="changes">
         {(all ? names : names.slice(0, mostNames)).map((n) => (

@@ -157,6 +157,10 @@ func tellAnswered(w io.Writer, record client.FailoverRecord, told map[string]boo
 			continue
 		}
 		told[key] = true
+		if len(name.After) == 0 {
+			terminal.Printf(w, "%s %s is not answered any more; caches may hold %s until %s\n", terminal.Plain(name.Name), name.Type, targets(name.Before), terminal.Moment(name.CachesUntil))
+			continue
+		}
 		terminal.Printf(w, "%s %s is answered with %s; caches may hold %s until %s\n", terminal.Plain(name.Name), name.Type, targets(name.After), targets(name.Before), terminal.Moment(name.CachesUntil))
 	}
 }
@@ -178,7 +182,14 @@ func sentence(record client.FailoverRecord) string {
 	if len(record.Undrained) > 0 {
 		parts = append(parts, strings.Join(record.Undrained, ", ")+" undrained")
 	}
-	text := fmt.Sprintf("failover %s: %s; %s, %d of %d names answered", record.ID, strings.Join(parts, ", "), record.State, record.Answered, record.Counts.Names)
+	answered, moved, none := outcome(record)
+	text := fmt.Sprintf("failover %s: %s; %s", record.ID, strings.Join(parts, ", "), record.State)
+	if moved > 0 || record.Counts.None == 0 {
+		text += fmt.Sprintf(", %d of %d records answered", answered, moved)
+	}
+	if none > 0 {
+		text += fmt.Sprintf(", %d without an address", none)
+	}
 	if record.Message != "" {
 		text += "; " + record.Message
 	}
@@ -230,11 +241,7 @@ func writePreview(w io.Writer, preview client.FailoverPreview) error {
 		}
 	}
 	c := preview.Counts
-	move := "names move"
-	if c.Names == 1 {
-		move = "name moves"
-	}
-	terminal.Printf(w, "%d %s: %d are left with one address, %d without any, %d with unhealthy clusters; %d cannot move\n", c.Names, move, c.One, c.None, c.Unhealthy, c.Stay)
+	terminal.Printf(w, "%s: %d are left with one address, %d with unhealthy clusters; %d cannot move\n", movesWord(preview), c.One, c.Unhealthy, c.Stay)
 	switch {
 	case c.Kept == 1:
 		terminal.Printf(w, "1 name loses a cluster and keeps its answer\n")
@@ -371,9 +378,10 @@ func listFailovers(ctx context.Context, p terminal.Program, api *client.Client, 
 		all.Items, all.Continue = append(all.Items, page.Items...), page.Continue
 	}
 	return output.PrintValue(p.Out, all, func(w io.Writer, _ bool) error {
-		table := terminal.NewTable("FAILOVER", "STATE", "DRAINED", "UNDRAINED", "NAMES", "ANSWERED", "BY", "REASON")
+		table := terminal.NewTable("FAILOVER", "STATE", "DRAINED", "UNDRAINED", "RECORDS", "ANSWERED", "NO ADDRESS", "BY", "REASON")
 		for _, r := range all.Items {
-			table.Add(r.ID, string(r.State), strings.Join(r.Drained, ","), strings.Join(r.Undrained, ","), fmt.Sprint(r.Counts.Names), fmt.Sprint(r.Answered), r.Actor, r.Reason)
+			answered, moved, none := outcome(r)
+			table.Add(r.ID, string(r.State), strings.Join(r.Drained, ","), strings.Join(r.Undrained, ","), fmt.Sprint(moved), fmt.Sprint(answered), fmt.Sprint(none), r.Actor, r.Reason)
 		}
 		return table.Write(w)
 	})

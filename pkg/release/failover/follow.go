@@ -313,7 +313,7 @@ func step(name *intent.FailoverName, is []string, objects bundle.Bundle, answers
 		}
 	}
 	if !moved(name.MovedName, is) {
-		name.Message = "its DNSEndpoint still has the old targets"
+		name.Message = "its old targets are still published"
 		return false
 	}
 	further := name.Published == nil
@@ -388,7 +388,7 @@ func (m *Mover) tellProgress(ctx context.Context, r intent.FailoverRecord, names
 	if r.State != intent.FailoverDone {
 		event.Outcome = "failed"
 	}
-	event.Message = fmt.Sprintf("failover %s: %s, %d of %d records are answered", r.ID, r.State, r.Answered, followed(r))
+	event.Message = fmt.Sprintf("failover %s: %s, %s", r.ID, r.State, outcome(r))
 	if r.Message != "" {
 		event.Message += "; " + r.Message
 	}
@@ -400,4 +400,25 @@ func (m *Mover) tellProgress(ctx context.Context, r intent.FailoverRecord, names
 		ref, _ := intent.ParseCluster(cluster)
 		m.Tell(ctx, ref.Path(), event)
 	}
+}
+
+// outcome counts the records of a failover that are answered, and those that have no address any more.
+func outcome(r intent.FailoverRecord) string {
+	answered, total, none := r.Answered, followed(r), 0
+	for _, name := range r.Names {
+		if name.Stays == "" && name.Left == intent.LeftNone {
+			total--
+			if name.Answered != nil {
+				answered, none = answered-1, none+1
+			}
+		}
+	}
+	var parts []string
+	if total > 0 || none == 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d records are answered", answered, total))
+	}
+	if none > 0 {
+		parts = append(parts, fmt.Sprintf("%d without an address", none))
+	}
+	return strings.Join(parts, ", ")
 }
