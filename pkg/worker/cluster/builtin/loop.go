@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -53,20 +51,6 @@ type loop struct {
 	course
 
 	said said
-}
-
-// course is how the work of a publisher goes as a whole.
-type course struct {
-	synced time.Time // when nothing was left to do last
-	worked bool      // the servers of these settings have answered once
-	failed time.Time // since when nothing can be read or written; zero: all is well
-}
-
-// failure is that a name, or the zone, could not be written or read.
-type failure struct {
-	message string
-	next    time.Time
-	wait    time.Duration
 }
 
 func newLoop(t *Target, notify cluster.Notify) *loop {
@@ -395,29 +379,6 @@ func (l *loop) note(name string, sets []publisher.Set, err error) {
 	l.done[name] = sets
 }
 
-// fail notes a failure of a name, or of the zone.
-func (l *loop) fail(name string, err error) {
-	f := l.failures[name]
-	if f == nil {
-		f = &failure{}
-		l.failures[name] = f
-	}
-	now := l.target.Now()
-	f.wait = min(max(2*f.wait, retryFirst), retryLongest)
-	f.message, f.next = err.Error(), now.Add(f.wait)
-	if name == "" && l.failed.IsZero() {
-		l.failed = now
-	}
-}
-
-// down is since when the publisher does not work; zero: it does, or its servers may only be starting again.
-func (l *loop) down() time.Time {
-	if l.failures[""] == nil || l.worked && l.target.Now().Sub(l.failed) < failingLong {
-		return time.Time{}
-	}
-	return l.failed
-}
-
 // due answers how long nothing is to be done unless something happens.
 func (l *loop) due() time.Duration {
 	now, wait := l.target.Now(), idle
@@ -431,75 +392,4 @@ func (l *loop) due() time.Duration {
 		wait = min(wait, f.next.Sub(now))
 	}
 	return max(wait, 0)
-}
-
-// tell says what was done: a DNSEndpoint is published once all of its names are.
-func (l *loop) tell(objects []held, waiting string) {
-	told := cluster.Publishing{Version: l.target.Options.Version, Synced: l.synced, Names: len(l.wishes.sets), Waiting: waiting, Failing: l.failing(), Zone: l.zone.message(), Strays: l.zone.strays, Published: map[bundle.ID]cluster.Published{}}
-	if waiting == "" {
-		told.Down = l.down()
-	} else {
-		l.failed = time.Time{}
-	}
-	if !l.synced.IsZero() { // with these settings
-		told.Adopted, told.AdoptedSince = l.spec.Adopts, l.spec.AdoptsSince
-	}
-	before := l.said.report()
-	for _, o := range objects {
-		if o.object.Published == nil || !l.has(o.object.Published.Names) {
-			continue
-		}
-		now := cluster.Published{UID: o.live.UID, Generation: o.live.Generation, At: l.target.Now()}
-		if was := before.Published[o.object.ID]; was.UID == now.UID && was.Generation == now.Generation {
-			now = was
-		}
-		told.Published[o.object.ID] = now
-	}
-	l.said.tell(told)
-	if !equal(before, told) {
-		l.notify.Pods()
-	}
-}
-
-func equal(a, b cluster.Publishing) bool {
-	return a.Failing == b.Failing && a.Down.Equal(b.Down) && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.AdoptedSince.Equal(b.AdoptedSince) && a.Zone == b.Zone && sameCount(a.Strays, b.Strays) && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
-}
-
-// sameCount compares counts; nil is one that is not known.
-func sameCount(a, b *int) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
-// has tells whether names are written.
-func (l *loop) has(names []bundle.PublishedName) bool {
-	for _, n := range names {
-		if _, written := l.done[n.Name]; !written || l.failures[n.Name] != nil || l.skipped[n.Name] != "" {
-			return false
-		}
-	}
-	return true
-}
-
-// failing says what is wrong, in words that do not change from one attempt to the next.
-func (l *loop) failing() string {
-	var texts []string
-	if f := l.failures[""]; f != nil {
-		texts = append(texts, f.message)
-	}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(l.failures)), func(name string) bool { return name == "" })
-	if len(names) > 0 {
-		texts = append(texts, more(names[0]+": "+l.failures[names[0]].message, len(names)-1, "fail"))
-	}
-	if left := slices.Sorted(maps.Keys(l.skipped)); len(left) > 0 {
-		texts = append(texts, more(left[0]+" is left alone: "+l.skipped[left[0]], len(left)-1, "are left alone"))
-	}
-	return strings.Join(texts, "; ")
-}
-
-// more says how many more names have the same fate.
-func more(text string, count int, fate string) string {
-	if count == 0 {
-		return text
-	}
-	return fmt.Sprintf("%s; %d more names %s", text, count, fate)
 }
