@@ -40,7 +40,6 @@ func TestANameWithoutAddressSaysWhatIsMissing(t *testing.T) {
 		w.run()
 		g := groupOf(nameOwner("shop", "www.example"), "lab", []string{berlin, oslo}, "www.example")
 		w.put(g, deployed())
-		general := "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet"
 		require.Equal(t, general, w.reasonOf(), "nobody has looked yet (I11)")
 		w.service(berlin, address.Observation{})
 		require.Equal(t, general, w.reasonOf(), "oslo may have an address")
@@ -96,15 +95,15 @@ func TestANameWithoutAddressSaysWhichClustersAreLostAndWhichAddressesArePrivate(
 		g := groupOf(nameOwner("shop", "www.example"), "lab", []string{berlin, oslo}, "www.example")
 		w.put(g, deployed())
 		w.service(oslo, offering(address.LoadBalancer, "10.0.0.1"))
-		require.Equal(t, general(), w.reasonOf(), "berlin may have an address")
+		require.Equal(t, general, w.reasonOf(), "berlin may have an address")
 		require.NoError(t, w.writer(berlin).SetReachability(t.Context(), observed.Reachability{Message: "connection refused"}))
 		private := "Service shop/web on edge/oslo has only private addresses, which a public name may have only if its provider has allowPrivate"
 		lost := "edge/berlin cannot be reached: connection refused; whether Service shop/web has an address there is not known"
 		require.Equal(t, private+"; "+lost, w.reasonOf())
 		w.service(oslo, offering(address.LoadBalancer, "203.0.113.10"))
-		require.Equal(t, general(), w.reasonOf(), "oslo has an address")
+		require.Equal(t, general, w.reasonOf(), "oslo has an address")
 		w.service(oslo, address.Observation{Found: true, Candidates: []address.Candidate{{Target: "10.0.0.1", Kind: address.LoadBalancer}, {Target: "lb.example", Kind: address.LoadBalancer}}})
-		require.Equal(t, general(), w.reasonOf(), "oslo has a host name")
+		require.Equal(t, general, w.reasonOf(), "oslo has a host name")
 		w.service(oslo, address.Observation{})
 		require.Contains(t, w.reasonOf(), "there is no Service shop/web on edge/oslo")
 		require.Contains(t, w.reasonOf(), lost)
@@ -112,7 +111,7 @@ func TestANameWithoutAddressSaysWhichClustersAreLostAndWhichAddressesArePrivate(
 		g.Bindings[0].Scope = intent.ClusterScope
 		w.put(g, deployed())
 		w.service(oslo, offering(address.LoadBalancer, "10.0.0.1"))
-		require.Equal(t, general(), w.reasonOf(), "it is a name inside clusters")
+		require.Equal(t, general, w.reasonOf(), "it is a name inside clusters")
 		require.NoError(t, w.writer(berlin).SetReachability(t.Context(), observed.Reachability{Reachable: true}))
 		g.Bindings[0].Scope, g.Bindings[0].Sources = intent.Public, []string{oslo}
 		w.put(g, deployed())
@@ -122,9 +121,7 @@ func TestANameWithoutAddressSaysWhichClustersAreLostAndWhichAddressesArePrivate(
 	})
 }
 
-func general() string {
-	return "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet"
-}
+const general = "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet"
 
 // TestOnlyItsOwnServiceExplainsAName: not one of another scope's rules, and none if a document gives the address.
 func TestOnlyItsOwnServiceExplainsAName(t *testing.T) {
@@ -133,7 +130,6 @@ func TestOnlyItsOwnServiceExplainsAName(t *testing.T) {
 		w := newWorld(t, true)
 		w.service(berlin, offering(address.ClusterIP, "10.0.0.1"))
 		w.run() // the index is filled with what was seen before
-		general := "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet"
 		drain := deployed()
 		drain.Drained = []string{berlin}
 		change := func(is state.Lifecycle, change func(*plan.Binding)) string {
