@@ -9,6 +9,7 @@ import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Text } from '../ui/basics'
 import { Subject, Told } from '../ui/subject'
+import { Marked } from '../ui/targets'
 import { states } from './failoverrecord'
 
 const mostNames = 5 // that a row shows before somebody asks for all
@@ -98,16 +99,8 @@ function Turns({ names, hosts, said, way, left }: { names: Turned[]; hosts: numb
               </span>
             )}
             <span class="muted">{n.type}</span>{' '}
-            {n.removed.map((t) => (
-              <del key={t}>
-                <Text>{t}</Text>
-              </del>
-            ))}
-            {n.added.map((t) => (
-              <ins key={t}>
-                <Text>{t}</Text>
-              </ins>
-            ))}
+            <Marked as="del" all={n.removed} />
+            <Marked as="ins" all={n.added} />
           </li>
         ))}
       </ul>

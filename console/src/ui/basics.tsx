@@ -1,8 +1,8 @@
-import type { ComponentChildren } from 'preact'
+import { toChildArray, type ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from '../api/client'
 import { hintOf } from '../lib/hints'
-import { clip, visible } from '../lib/text'
+import { clip, plural, visible } from '../lib/text'
 import { ago, clock, exact, isPast } from '../lib/time'
 import { inWords } from '../lib/words'
 
@@ -47,7 +47,7 @@ export const stateTone = (state: string): Tone => (state === 'Failed' ? 'bad' : 
 // yes, no, and what is unknown if neither is known
 const words: Record<string, [string, string, string]> = {
   published: ['published', 'not published', 'publication'],
-  verified: ['answered', 'not answered', 'answers'],
+  verified: ['answered', 'answered otherwise', 'answers'],
   healthy: ['reachable', 'unreachable', ''],
   available: ['available', 'not available', ''],
 }
@@ -185,9 +185,13 @@ function labelCells(box: HTMLElement, head: string[]) {
     })
 }
 
+const mostRows = 50 // that a table shows before somebody asks for all
+
 /** Table is a table that scrolls sideways by itself where there is no room, also by keyboard. On narrow screens, its rows are cards. */
 export function Table({ label, head, children }: { label: string; head: string[]; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null)
+  const rows = toChildArray(children)
+  const [all, setAll] = useState(false)
   const [scrolls, setScrolls] = useState(false)
   useEffect(() => {
     if (box.current) labelCells(box.current, head)
@@ -199,7 +203,7 @@ export function Table({ label, head, children }: { label: string; head: string[]
     look()
     return () => observer.disconnect()
   }, [])
-  return (
+  const table = (
     <div class="scroll cards" ref={box} {...(scrolls ? { tabIndex: 0, role: 'region', 'aria-label': label } : {})}>
       <table>
         <caption class="hidden">{label}</caption>
@@ -212,9 +216,19 @@ export function Table({ label, head, children }: { label: string; head: string[]
             ))}
           </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>{all ? rows : rows.slice(0, mostRows)}</tbody>
       </table>
     </div>
+  )
+  return (
+    <>
+      {table}
+      {!all && rows.length > mostRows && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          Show all {plural(rows.length, 'row')}
+        </button>
+      )}
+    </>
   )
 }
 

@@ -1,9 +1,9 @@
-import { useState } from 'preact/hooks'
 import { danger, lostOf, type Moved, type Preview } from '../lib/failover'
 import { plural } from '../lib/text'
 import { clusterPath } from '../lib/words'
-import { Badge, CachesUntil, Table, Text, Time } from './basics'
+import { Badge, CachesUntil, Table, Time } from './basics'
 import { NameLink, Told } from './subject'
+import { Targets } from './targets'
 
 /** gone tells whether a name has no target afterwards. */
 const gone = (m: Moved) => m.after.length === 0
@@ -11,25 +11,26 @@ const gone = (m: Moved) => m.after.length === 0
 /** NotYet is what a failover waits for, or what was not seen before it was over. */
 const NotYet = ({ over }: { over: boolean }) => <Badge tone={over ? 'unknown' : 'wait'}>{over ? 'not seen' : 'not yet'}</Badge>
 
+const ranks: Moved['left'][] = ['none', 'unhealthy', 'one', undefined] // the gravest first
+const byDanger = (a: Moved, b: Moved) => ranks.indexOf(a.left) - ranks.indexOf(b.left)
+
 /** Moves are the names of a failover: what they lead to before and afterwards, and in a record how far they are, or were when it was over. */
 export function Moves({ names, left, followed, over = false, unreachable }: { names: Moved[]; left: number | undefined; followed: boolean; over?: boolean; unreachable?: Preview['unreachable'] }) {
-  const [all, setAll] = useState(false)
   if (names.length === 0) return null
-  const rows = all ? names : names.slice(0, 100)
   return (
     <>
       <Table label="Names that move" head={followed ? ['Name', 'Type', 'From', 'To', 'Published', 'Answered', 'Old answers', 'Notes'] : ['Name', 'Type', 'From', 'To', 'Provider', 'Notes']}>
-        {rows.map((m, i) => (
+        {[...names].sort(byDanger).map((m, i) => (
           <tr key={i}>
             <td>
               <NameLink name={m.name} />
             </td>
             <td>{m.type}</td>
             <td class="mono">
-              <Text>{m.before.join(' ') || 'none'}</Text>
+              <Targets as="del" all={m.before} other={m.after} />
             </td>
             <td class="mono">
-              <Text>{m.after.join(' ') || 'none'}</Text>
+              <Targets as="ins" all={m.after} other={m.before} />
             </td>
             {followed ? (
               <>
@@ -54,11 +55,6 @@ export function Moves({ names, left, followed, over = false, unreachable }: { na
           </tr>
         ))}
       </Table>
-      {rows.length < names.length && (
-        <button type="button" class="quiet" onClick={() => setAll(true)}>
-          Show all {names.length}
-        </button>
-      )}
       {left ? <p class="muted">{plural(left, 'record')} more than the answer can hold.</p> : null}
     </>
   )

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
 import { request } from '../api/client'
 import type { FoundNamePage, NameChange, ObjectChange, Plan, Provider } from '../api/types'
 import { apiPath } from '../lib/commands'
@@ -10,6 +9,7 @@ import { duration } from '../lib/time'
 import { clusterPath } from '../lib/words'
 import { Badge, Section, Table, Text, type Tone } from './basics'
 import { named, Told } from './subject'
+import { Targets } from './targets'
 
 const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'stays' } as const
 const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'note', delete: 'bad', unchanged: 'plain' }
@@ -92,25 +92,18 @@ function Names({ plan }: { plan: Plan }) {
   const moves = movesOf(plan)
   const hosts = hostsOf(moves, plan.names)
   const refused = plan.errors.length > 0
-  const [all, setAll] = useState(false)
-  const shown = all ? moves : moves.slice(0, 200)
   return (
     <Section title={moves.length > 0 ? `Host names that ${refused ? 'were to change' : 'change'}: ${hosts} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
       {moves.length === 0 ? (
         <p class="muted">No name changes in DNS.</p>
       ) : (
         <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'How soon, at most']}>
-          {shown.map((change, i) => (
+          {moves.map((change, i) => (
             <Move key={i} change={change} refused={refused} />
           ))}
         </Table>
       )}
       {moves.length > hosts && <p class="muted small">A host name has a row for each type and provider: {plural(moves.length, 'row')}.</p>}
-      {shown.length < moves.length && (
-        <button type="button" class="quiet" onClick={() => setAll(true)}>
-          Show all {plural(moves.length, 'row')}
-        </button>
-      )}
     </Section>
   )
 }
@@ -125,10 +118,10 @@ function Move({ change, refused }: { change: NameChange; refused: boolean }) {
       </td>
       <td>{change.type}</td>
       <td class="mono">
-        {refused && change.action === 'create' ? <>–</> : <Targets all={change.before ?? []} />}
+        {refused && change.action === 'create' ? <>–</> : <Targets as="del" all={change.before ?? []} other={change.action === 'delete' ? [] : change.targets} />}
       </td>
       <td class="mono">
-        <Targets all={change.action === 'delete' ? [] : change.targets} />
+        <Targets as="ins" all={change.action === 'delete' ? [] : change.targets} other={change.before ?? []} />
         {ttlMove(change) && <div class="small">{ttlMove(change)}</div>}
       </td>
       <td>{change.record}</td>
@@ -176,10 +169,6 @@ function Soon({ change }: { change: NameChange }) {
       {absentFor && <div class="muted">Resolvers that asked before may say for {duration(absentFor)} that it does not exist.</div>}
     </>
   )
-}
-
-function Targets({ all }: { all: string[] }) {
-  return all.length > 0 ? <Text>{all.join(' ')}</Text> : <span class="muted">none</span>
 }
 
 /** Meter shows how much of a provider's maxRemoval a plan takes. */

@@ -1,6 +1,6 @@
 import type { NameTurn } from '../api/types'
 import { ttlTurn } from '../lib/plan'
-import { Text } from './basics'
+import { Marked } from './targets'
 
 /** TurnChanges shows which targets of a name came and went. */
 export function TurnChanges({ turn }: { turn: NameTurn }) {
@@ -9,16 +9,8 @@ export function TurnChanges({ turn }: { turn: NameTurn }) {
       {turn.changes.map((c, i) => (
         <li key={i} class="mono">
           <span class="muted">{c.name ?? ''} {c.type}</span>{' '}
-          {(c.removed ?? []).map((t) => (
-            <del key={t}>
-              <Text>{t}</Text>
-            </del>
-          ))}
-          {(c.added ?? []).map((t) => (
-            <ins key={t}>
-              <Text>{t}</Text>
-            </ins>
-          ))}
+          <Marked as="del" all={c.removed ?? []} />
+          <Marked as="ins" all={c.added ?? []} />
           {c.ttl && <span>{ttlTurn(c.ttl)}</span>}
           {c.leftOut ? <span class="muted"> and {c.leftOut} more</span> : null}
         </li>
