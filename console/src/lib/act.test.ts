@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DNSName, FleetItem, NameChange, Plan } from '../api/types'
-import { base64, clusterDraft, emptyCluster, emptyProvider, isClusterWhole, isProviderWhole, lines, ownErrors, parentOf, pathOf, providerDraft } from './draft'
+import { base64, clusterDraft, clusterLacks, emptyCluster, emptyProvider, lines, ownErrors, parentOf, pathOf, providerDraft, providerLacks } from './draft'
 import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, publishCommand } from './form'
@@ -101,9 +101,9 @@ describe('other forms', () => {
   })
   test('are judged once they are whole', () => {
     const provider = { ...emptyProvider, project: 'p', name: 'lab' }
-    expect([isProviderWhole(provider), isProviderWhole({ ...provider, project: '' }), isProviderWhole({ ...provider, name: ' ' }), isProviderWhole({ ...provider, provider: '' })]).toEqual([true, false, false, false])
+    expect([provider, { ...provider, project: '' }, { ...provider, name: ' ' }, { ...provider, provider: '' }].map(providerLacks)).toEqual([[], ['a project'], ['a name'], ['a DNS provider']])
     const cluster = { ...emptyCluster, provider: 'dc', name: 'one', kubeconfig: 'x' }
-    expect([isClusterWhole(cluster), isClusterWhole({ ...cluster, reach: 'directory' }), isClusterWhole({ ...cluster, reach: 'directory', directory: 'd' }), isClusterWhole({ ...cluster, name: ' ' })]).toEqual([true, false, true, false])
+    expect([cluster, { ...cluster, reach: 'directory' as const }, { ...cluster, reach: 'directory' as const, directory: 'd' }, { ...cluster, name: ' ' }].map(clusterLacks)).toEqual([[], ['a directory'], [], ['a name']])
   })
   test('know where a document and its parent will be', () => {
     const cluster = { ...emptyCluster, provider: ' dc ', name: 'one' }
@@ -117,14 +117,12 @@ describe('the fleet', () => {
   test('shows first what needs somebody', () => {
     const grid = gridOf([item({}), item({ cluster: 'dc/z', healthy: 'False' }), item({ cluster: 'dc/m', drained: true }), item({ kind: 'externalDNS', project: 'p', provider: 'lab', healthy: 'True' }), item({ kind: 'externalDNS', project: 'p', provider: 'lab', scope: 'cluster', healthy: 'False' })])
     expect(grid.rows.map((r) => r.cluster)).toEqual(['dc/z', 'dc/m', 'dc/a'])
-    expect(grid.columns).toEqual(['p/lab'])
-    expect(grid.rows[2]?.cells[0]?.healthy).toBe('False') // the worse scope counts
-    expect(grid.rows[0]?.cells).toEqual([undefined])
+    expect(grid.rows.map((r) => r.publishers.map((p) => p.healthy))).toEqual([[], [], ['False', 'True']])
     expect(grid.builtIn).toEqual([])
   })
   test('lists the built-in publisher beside the clusters, because it runs in none', () => {
     const within = item({ kind: 'externalDNS', cluster: 'built-in', project: 'p', provider: 'lab' })
-    expect(gridOf([item({}), within])).toMatchObject({ columns: [], rows: [{ cluster: 'dc/a', cells: [] }], builtIn: [within] })
+    expect(gridOf([item({}), within])).toMatchObject({ rows: [{ cluster: 'dc/a', publishers: [] }], builtIn: [within] })
   })
 })
 

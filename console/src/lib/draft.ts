@@ -31,6 +31,9 @@ export function lines(text: string): { values: Record<string, string>; faults: s
 /** base64 is UTF-8 text in base64. */
 export const base64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 
+/** lacking are those of some fields in which nothing is typed. */
+const lacking = (fields: [string, string][]) => fields.filter(([, typed]) => typed.trim() === '').map(([what]) => what)
+
 export interface ProviderInput {
   project: string
   name: string
@@ -46,8 +49,8 @@ export interface ProviderInput {
 
 export const emptyProvider: ProviderInput = { project: '', name: '', provider: 'coredns', domains: '', policy: 'sync', home: '', parameters: '', environment: '', secrets: '', servers: '' }
 
-/** isProviderWhole tells whether what is typed can be judged. */
-export const isProviderWhole = (input: ProviderInput) => Boolean(input.project && input.name.trim() && input.provider.trim())
+/** providerLacks is what is needed before a provider can be judged. */
+export const providerLacks = (input: ProviderInput) => lacking([['a project', input.project], ['a name', input.name], ['a DNS provider', input.provider]])
 
 const list = (text: string) => text.split(/[\s,]+/).filter(Boolean)
 
@@ -93,8 +96,8 @@ export interface ClusterInput {
 
 export const emptyCluster: ClusterInput = { provider: '', name: '', reach: 'kubeconfig', kubeconfig: '', directory: '', uses: ['addresses'], labels: '' }
 
-/** isClusterWhole tells whether what is typed can be judged. */
-export const isClusterWhole = (input: ClusterInput) => Boolean(input.provider.trim() && input.name.trim() && (input.reach === 'kubeconfig' ? input.kubeconfig.trim() : input.directory.trim()))
+/** clusterLacks is what is needed before a cluster can be judged. */
+export const clusterLacks = (input: ClusterInput) => lacking([['a cluster provider', input.provider], ['a name', input.name], [`a ${input.reach}`, input[input.reach]]])
 
 /** parentOf is the document of a cluster's provider, which may not exist yet. */
 export const parentOf = (input: ClusterInput): Draft => ({ resource: 'cluster-providers', metadata: { name: input.provider.trim() }, spec: {} })

@@ -1,14 +1,14 @@
 import type { Cluster } from '../api/types'
 import { cli } from '../lib/commands'
-import { clusterDraft, emptyCluster, isClusterWhole, parentOf, uses, type ClusterInput } from '../lib/draft'
+import { clusterDraft, clusterLacks, emptyCluster, parentOf, uses, type ClusterInput } from '../lib/draft'
 import type { Typing } from '../lib/form'
 import { link } from '../lib/route'
-import { Badge, Copy, Section } from '../ui/basics'
+import { Copy, Section } from '../ui/basics'
 import { AreaField, TextField } from '../ui/field'
 import { PreflightView } from '../ui/preflight'
-import { CopyDraft, Refused, useNewDocument } from './newdocument'
+import { CopyDraft, Refused, Standing, useNewDocument } from './newdocument'
 
-const kind = { empty: emptyCluster, draftOf: clusterDraft, isWhole: isClusterWhole, parentOf, fields: ['/metadata/name', '/spec/kubeconfig', '/spec/directory', '/spec/uses', '/spec/labels'] }
+const kind = { empty: emptyCluster, draftOf: clusterDraft, lacking: clusterLacks, parentOf, fields: ['/metadata/name', '/spec/kubeconfig', '/spec/directory', '/spec/uses', '/spec/labels'] }
 
 /** ClusterForm makes a cluster known, and checks it. */
 export function ClusterForm() {
@@ -39,8 +39,8 @@ export function ClusterForm() {
         <button type="submit" class="primary" disabled={!ready || save.isPending}>
           Add the cluster
         </button>
+        <Standing {...cluster} />
         {cluster.complete && form.reach === 'directory' && <CopyDraft draft={cluster.draft} />}
-        {ready && <Badge tone="good">the server would take it</Badge>}
         <Copy cli={cli('connect', 'CONTEXT', '--as', typed)} />
       </div>
     </form>

@@ -1,19 +1,19 @@
 import { useClusters, useOwnProjects } from '../api/lists'
 import type { Provider } from '../api/types'
 import { cli } from '../lib/commands'
-import { emptyProvider, isProviderWhole, lines, pathOf, providerDraft, type Draft, type ProviderInput } from '../lib/draft'
+import { emptyProvider, lines, pathOf, providerDraft, providerLacks, type Draft, type ProviderInput } from '../lib/draft'
 import type { Typing } from '../lib/form'
 import { link } from '../lib/route'
 import { Badge, Copy, Section } from '../ui/basics'
 import { AreaField, Field, TextField } from '../ui/field'
 import { Told } from '../ui/subject'
-import { CopyDraft, Refused, useNewDocument } from './newdocument'
+import { CopyDraft, Refused, Standing, useNewDocument } from './newdocument'
 
 const parameters = '/spec/external-dns-parameters'
 const domains = `${parameters}/domain-filter`
 const policy = `${parameters}/policy`
 const providers = ['coredns', 'rfc2136', 'aws', 'azure', 'azure-private-dns', 'cloudflare', 'google', 'pdns', 'webhook']
-const kind = { empty: emptyProvider, draftOf: providerDraft, isWhole: isProviderWhole, fields: ['/metadata/name', '/spec/provider', domains, policy, parameters, '/spec/environment', '/spec/credentials', '/spec/deployOn', '/spec/verify'] }
+const kind = { empty: emptyProvider, draftOf: providerDraft, lacking: providerLacks, fields: ['/metadata/name', '/spec/provider', domains, policy, parameters, '/spec/environment', '/spec/credentials', '/spec/deployOn', '/spec/verify'] }
 
 /** ProviderForm makes an account at a DNS provider known. */
 export function ProviderForm() {
@@ -28,7 +28,7 @@ export function ProviderForm() {
         if (ready) save.mutate()
       }}>
       <h1>Add a provider</h1>
-      <p class="muted">A provider is an account at a DNS provider: how external-dns reaches its zones, and with which credentials.</p>
+      <p class="muted">A provider is an account at a DNS provider: how external-dns reaches its zones, and with which credentials. Nothing runs before a name is published through it.</p>
       <div class="columns">
         <div class="stack">
           <Account {...provider} />
@@ -42,8 +42,8 @@ export function ProviderForm() {
         <button type="submit" class="primary" disabled={!ready || save.isPending || !isRead}>
           Add the provider
         </button>
+        <Standing {...provider} ready={ready} />
         {provider.complete && !form.secrets.trim() && <CopyDraft draft={draft} />}
-        <span class="muted small">Nothing runs before a name is published through it.</span>
       </div>
     </form>
   )

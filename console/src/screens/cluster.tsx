@@ -8,10 +8,10 @@ import { labelsOf } from '../lib/failover'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { clock } from '../lib/time'
-import { Badge, Copy, Fault, Loading, Section, Text, Time, TruthBadge } from '../ui/basics'
+import { Badge, Copy, Fault, Loading, Section, Table, Text, Time, TruthBadge } from '../ui/basics'
 import { External, Labels } from '../ui/machine'
 import { PreflightView } from '../ui/preflight'
-import { By, NameLink, Told } from '../ui/subject'
+import { By, NameLink, OwnerLink, Told } from '../ui/subject'
 
 /** ClusterScreen is all about one cluster. */
 export function ClusterScreen({ path }: { path: string }) {
@@ -108,11 +108,10 @@ function About({ path, document }: { path: string; document: Cluster }) {
     <div class="card">
       <Section title="About the cluster" id="about">
         <Labels of={labelsOf([document.spec])} />
-        <p>Signpost may use the cluster for this. The sections below say what is in use.</p>
-        <ul>
+        <ul class="plain">
           {uses.filter(([use]) => document.spec.uses?.includes(use) ?? true).map(([use, text]) => (
             <li key={use}>
-              <b>{use}</b>: {text}
+              For <b>{use}</b>: {text}
             </li>
           ))}
         </ul>
@@ -128,7 +127,13 @@ function About({ path, document }: { path: string; document: Cluster }) {
 function Publishers({ items }: { items: FleetItem[] }) {
   return (
     <Section title="External-dns there" id="dns">
-      {items.length === 0 ? <p class="muted">No external-dns here publishes a name that you may read.</p> : items.map((i) => <External key={`${i.project}/${i.provider}/${i.scope}`} item={i} />)}
+      {items.length === 0 ? <p class="muted">No external-dns here publishes a name that you may read.</p> : (
+        items.map((i) => (
+          <p key={`${i.project}/${i.provider}/${i.scope}`}>
+            <External item={i} />
+          </p>
+        ))
+      )}
     </Section>
   )
 }
@@ -140,7 +145,7 @@ function ItsNames({ path }: { path: string }) {
     refetchInterval: 10_000,
   })
   return (
-    <Section title="Names that may have its addresses, or whose external-dns is there: the worst first" id="its-names">
+    <Section title="Names of the cluster" aside={<span class="muted small">They may have its addresses, or its external-dns publishes them. The worst first.</span>} id="its-names">
       {!names.data ? (
         names.error ? (
           <Fault error={names.error} />
@@ -151,13 +156,24 @@ function ItsNames({ path }: { path: string }) {
         <p class="muted">None.</p>
       ) : (
         <>
-          <ul class="plain">
+          <Table label="Names of the cluster" head={['Name', 'Owner', 'Published', 'Answered']}>
             {names.data.items.map((n) => (
-              <li key={n.name + n.owner + n.provider + n.scope}>
-                <NameLink name={n.name} /> <TruthBadge of="published" is={n.published} /> <TruthBadge of="verified" is={n.verified} />
-              </li>
+              <tr key={n.name + n.owner + n.provider + n.scope}>
+                <td>
+                  <NameLink name={n.name} />
+                </td>
+                <td>
+                  <OwnerLink path={n.owner} />
+                </td>
+                <td>
+                  <TruthBadge of="published" is={n.published} />
+                </td>
+                <td>
+                  <TruthBadge of="verified" is={n.verified} />
+                </td>
+              </tr>
             ))}
-          </ul>
+          </Table>
           <a href={link(['names'], { cluster: path })}>All {names.data.total.toLocaleString('en')}</a>
         </>
       )}
@@ -170,7 +186,7 @@ function Drain({ path, drained }: { path: string; drained: boolean }) {
   const verb = drained ? 'undrain' : 'drain'
   return (
     <a class={drained ? 'button' : 'button risky'} href={link(['failover'], { [verb]: path })}>
-      {drained ? 'Undrain: preview' : 'Drain: preview'}
+      {drained ? 'Preview undrain' : 'Preview drain'}
     </a>
   )
 }

@@ -30,7 +30,7 @@ test('the fleet and the page of a cluster say since when it does not answer, and
   const pages = [shown(<FleetScreen />), shown(<ClusterScreen path="edge/oslo" />)]
   for (const { root, close } of pages) {
     await vi.waitFor(() => expect(root.querySelector('time[datetime="2026-01-01T10:00:00Z"]')).not.toBeNull())
-    expect(root.querySelector('tbody td:nth-child(5)')?.textContent ?? '–').toBe('–')
+    expect(root.querySelector('tbody td:nth-child(6)')?.textContent ?? '–').toBe('–')
     close()
   }
 })

@@ -2,15 +2,15 @@ import { useState } from 'preact/hooks'
 import { useFleet } from '../api/fleet'
 import { useClusters } from '../api/lists'
 import { caller, may } from '../api/session'
-import type { Fleet, FleetItem } from '../api/types'
+import type { Fleet } from '../api/types'
 import { cli, curl } from '../lib/commands'
 import { labelsOf } from '../lib/failover'
-import { gridOf, isLike, type Cell, type Grid, type Row } from '../lib/fleet'
+import { gridOf, isLike, type Grid, type Row } from '../lib/fleet'
 import { link, route } from '../lib/route'
 import { plural } from '../lib/text'
 import { duration } from '../lib/time'
 import { Badge, Copy, Empty, Fault, Loading, Section, Table, Time, TruthBadge, type Tone } from '../ui/basics'
-import { External, Labels } from '../ui/machine'
+import { External, Labels, Publishers } from '../ui/machine'
 import { ClusterLink } from '../ui/subject'
 import { ClusterScreen } from './cluster'
 
@@ -114,19 +114,20 @@ function Clusters({ grid, labels }: { grid: Grid; labels: Map<string, string[]> 
         </label>
       </form>
       <div class="card">
-        <Table label="Clusters and providers" head={['Cluster', 'Reachable', 'Names', 'Not confirmed', 'Lag', ...grid.columns]}>
+        <Table label="Clusters and providers" head={['Cluster', 'State', 'Names', 'Publication not confirmed', 'Answers not confirmed', 'Lag', 'External-dns']}>
           {rows.map((row) => (
-            <ClusterRow key={row.cluster} row={row} columns={grid.columns} labels={labels.get(row.cluster)} />
+            <ClusterRow key={row.cluster} row={row} labels={labels.get(row.cluster)} />
           ))}
         </Table>
         {rows.length === 0 && <p class="muted">No cluster fits “{only}”.</p>}
-        <p class="muted small">Not confirmed: names whose publication, or whose answers, Signpost has not seen. Lag: objects that Signpost wants in the cluster and that it does not have yet; a dash means that this is not known.</p>
-        {grid.columns.length > 0 && <p class="muted small">Each column after “Lag” is the external-dns of a provider, as project/provider. A dash means that none runs in this cluster.</p>}
+        <p class="muted small">Not confirmed: Signpost has not seen that these names are published, or answered. Lag: objects that a cluster does not have yet; a dash means that this is not known.</p>
         {grid.builtIn.length > 0 && (
           <div class="small">
             <span class="muted">Without external-dns, by the built-in publisher:</span>
             {grid.builtIn.map((item) => (
-              <External key={`${item.project}/${item.provider}`} item={item} />
+              <p key={`${item.project}/${item.provider}`}>
+                <External item={item} />
+              </p>
             ))}
           </div>
         )}
@@ -135,54 +136,44 @@ function Clusters({ grid, labels }: { grid: Grid; labels: Map<string, string[]> 
   )
 }
 
-function ClusterRow({ row, columns, labels }: { row: Row; columns: string[]; labels: string[] | undefined }) {
+function ClusterRow({ row: { cluster, item, publishers }, labels }: { row: Row; labels: string[] | undefined }) {
+  const { total, unpublished, unverified } = item.hosts
+  const count = (n: number, query: Record<string, string>) => (n > 0 ? <a href={link(['names'], { cluster, ...query })}>{n.toLocaleString('en')}</a> : '0')
   return (
     <tr>
       <th scope="row">
-        <ClusterLink cluster={row.cluster} />
+        <ClusterLink cluster={cluster} />
         <Labels of={labels} />
       </th>
       <td>
-        <TruthBadge of="healthy" is={row.item.healthy} /> {row.item.drained && <Badge tone="note">drained</Badge>}
-        {row.item.unreachableSince && (
+        <TruthBadge of="healthy" is={item.healthy} /> {item.drained && <Badge tone="note">drained</Badge>}
+        {item.unreachableSince && (
           <div class="muted small">
-            since <Time at={row.item.unreachableSince} />
+            since <Time at={item.unreachableSince} />
           </div>
         )}
       </td>
+      <td>{count(total, {})}</td>
+      <td>{count(unpublished, { published: 'NotTrue' })}</td>
+      <td>{count(unverified, { verified: 'NotTrue' })}</td>
       <td>
-        <a href={link(['names'], { cluster: row.cluster })}>{row.item.hosts.total}</a>
-      </td>
-      <td>{unconfirmed(row.item.hosts)}</td>
-      <td>
-        {row.item.pending > 0 ? (
+        {item.pending > 0 ? (
           <>
-            <Badge tone="wait">{plural(row.item.pending, 'object')}</Badge>{' '}
-            <span class="muted small">
-              the oldest since <Time at={row.item.pendingSince} />
-            </span>
+            <Badge tone="wait">{plural(item.pending, 'object')}</Badge>
+            <div class="muted small">
+              since <Time at={item.pendingSince} />
+            </div>
           </>
-        ) : row.item.healthy === 'True' ? (
+        ) : item.healthy === 'True' ? (
           'none'
         ) : (
           <span class="muted">–</span>
         )}
       </td>
-      {row.cells.map((cell, i) => (
-        <td key={columns[i]}>{cell ? <InCell cell={cell} /> : <span class="muted">–</span>}</td>
-      ))}
+      <td>
+        <Publishers all={publishers} />
+      </td>
     </tr>
-  )
-}
-
-/** unconfirmed says of how many names nobody has seen that they are published, or answered. */
-const unconfirmed = ({ unpublished, unverified }: FleetItem['hosts']) => [unpublished > 0 && `publication of ${plural(unpublished, 'name')}`, unverified > 0 && `answers of ${plural(unverified, 'name')}`].filter(Boolean).join(', ') || 'none'
-
-function InCell({ cell }: { cell: Cell }) {
-  return (
-    <>
-      <TruthBadge of="available" is={cell.healthy} /> <span class="muted small">{plural(cell.hosts.total, 'name')}{cell.scope === 'cluster' ? ', own' : ''}</span>
-    </>
   )
 }
 

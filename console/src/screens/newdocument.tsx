@@ -5,13 +5,13 @@ import type { DraftPlan } from '../api/types'
 import { apiPath, curl } from '../lib/commands'
 import { ownErrors, pathOf, type Draft } from '../lib/draft'
 import { faultsOf, type Faults } from '../lib/form'
-import { Copy, Fault, Text, useDelayed } from '../ui/basics'
+import { Badge, Copy, Fault, Text, useDelayed } from '../ui/basics'
 
 /** Kind is a kind of document, and how to make one of what is typed. */
 interface Kind<Input> {
   empty: Input
   draftOf: (input: Input) => Draft
-  isWhole: (input: Input) => boolean
+  lacking: (input: Input) => string[] // what is needed before a document can be judged
   parentOf?: (input: Input) => Draft
   fields: string[] // that show their faults
 }
@@ -33,11 +33,12 @@ const isNew = { 'If-None-Match': '*' }
 const bodyOf = ({ metadata, spec }: Draft) => ({ metadata, spec })
 
 /** useNewDocument judges a document while it is typed, and saves it, after its parent if that does not exist. late is what has been typed for a while. */
-export function useNewDocument<Input, Stored>({ empty, draftOf, isWhole, parentOf, fields }: Kind<Input>) {
+export function useNewDocument<Input, Stored>({ empty, draftOf, lacking, parentOf, fields }: Kind<Input>) {
   const [form, setForm] = useState(empty)
   const client = useQueryClient()
   const late = useDelayed(form, 350)
-  const [draft, parent, complete] = [draftOf(late), parentOf?.(late), isWhole(late)]
+  const [draft, parent, lacks] = [draftOf(late), parentOf?.(late), lacking(late)]
+  const complete = lacks.length === 0
   const judged = useDraft(draft, complete, parent)
   const [made, setMade] = useState(false)
   const orphan = !made && parent && judged.data?.documents.some((d) => d.path === pathOf(parent) && d.action === 'create')
@@ -58,7 +59,7 @@ export function useNewDocument<Input, Stored>({ empty, draftOf, isWhole, parentO
   const refusal = save.error ?? judged.error
   const errors = refusal instanceof Refusal ? ownErrors(refusal) : judged.data ? ownErrors(judged.data) : []
   const ready = Boolean(complete && form === late && !judged.isFetching && judged.data && errors.length === 0)
-  return { form, set, late, draft, complete, orphan, judged, save, errors, faults: faultsOf(errors, fields), ready }
+  return { form, set, late, draft, lacks, complete, orphan, judged, save, errors, faults: faultsOf(errors, fields), ready }
 }
 
 /** Refused says why a document cannot be saved, if no field does. */
@@ -74,6 +75,13 @@ export function Refused({ save, judged, errors, faults }: { save: { error: Error
       ))}
     </>
   )
+}
+
+/** Standing says in which way a form is ready: what it lacks, that fields need a change, or that the server would take it. */
+export function Standing({ lacks, errors, ready }: { lacks: string[]; errors: unknown[]; ready: boolean }) {
+  if (lacks.length > 0) return <span class="muted small">It still needs {lacks.join(', ')}.</span>
+  if (errors.length > 0) return <Badge tone="bad">some fields need a change</Badge>
+  return ready ? <Badge tone="good">the server would take it</Badge> : null
 }
 
 /** CopyDraft offers the request that saves a document. */
