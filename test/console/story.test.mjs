@@ -233,7 +233,7 @@ describe('the short story', () => {
     await server.ask('PUT', '/v2/projects/shop/names/gone.lab.example', { metadata: { name: 'gone.lab.example' }, spec: { addresses: ['203.0.113.5'] } })
     const page = await open(browser, server.url + hash(['plan'], { owner: 'projects/shop/names/gone.lab.example', for: 'delete' }))
     await page.getByText('Nothing has happened yet.').waitFor()
-    await page.getByRole('row', { name: /gone\.lab\.example A 203\.0\.113\.5 none/ }).waitFor()
+    await page.getByRole('row', { name: /gone\.lab\.example A −203\.0\.113\.5 none/ }).waitFor()
     // Meanwhile, somebody else changes the name.
     await server.ask('PUT', '/v2/projects/shop/names/gone.lab.example', { metadata: { name: 'gone.lab.example' }, spec: { addresses: ['203.0.113.6'] } })
     await page.getByRole('button', { name: 'Unpublish: 1 name goes' }).click()
@@ -472,7 +472,7 @@ describe('the failover desk', { skip: long ? false : 'ring 3 tells it' }, () => 
     await page.locator('.badge', { hasText: 'Done' }).waitFor() // watched to its end
     const drained = async () => Boolean((await server.ask('GET', '/v2/cluster-providers/edge/clusters/berlin')).body.status?.drained)
     assert.ok(await drained())
-    await page.getByRole('button', { name: 'Preview undoing it' }).click()
+    await page.getByRole('button', { name: 'Preview undo' }).click()
     await page.getByRole('button', { name: 'Undo: no name moves' }).click()
     await page.getByText('It undoes').waitFor()
     await until('the cluster is back', async () => !(await drained()))
@@ -517,7 +517,7 @@ describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, (
     const page = await open(browser, moving.url + screens.failover)
     await page.getByLabel('And all clusters with labels').fill('region=south')
     await page.getByRole('button', { name: 'Preview' }).click()
-    await page.getByRole('row', { name: /api\.lab\.example A 198\.51\.100\.1 198\.51\.100\.2 198\.51\.100\.2 lab .*one address is left/ }).waitFor()
+    await page.getByRole('row', { name: /api\.lab\.example A −198\.51\.100\.1 198\.51\.100\.2 198\.51\.100\.2 lab .*one address is left/ }).waitFor()
     await page.getByRole('button', { name: 'Fail over: 1 name moves' }).click()
     await page.getByRole('heading', { name: 'Failover of edge/munich' }).waitFor()
     await done(page)
@@ -533,7 +533,7 @@ describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, (
     await done(page, '1 name has no address since.')
     assert.deepEqual(await published(), [])
 
-    await page.getByRole('button', { name: 'Preview undoing it' }).click()
+    await page.getByRole('button', { name: 'Preview undo' }).click()
     await page.getByRole('button', { name: 'Undo: 1 name moves' }).click()
     await page.getByText('It undoes').waitFor()
     await done(page)
@@ -700,6 +700,7 @@ describe('bad answers', { skip: long ? false : 'ring 3 tells it' }, () => {
       { viewport: { width: 360, height: 740 } },
     )
     await page.getByText('all 10,000 characters').first().waitFor()
+    await page.getByRole('button', { name: 'Show all 500 rows' }).click()
     await page.getByRole('cell', { name: '203.0.1.243' }).waitFor()
     assert.equal(await page.locator('main img').count(), 0)
     await fits(page)

@@ -18,14 +18,14 @@ export const advice = {
 /** Finding is what is not in order with a name, why, and what to do. */
 export interface Finding {
   what: string
-  bad: boolean // else it is only not known
+  tone: 'bad' | 'note' | 'unknown'
   why: string
   advice: string // empty if why says it
 }
 
 const kinds = {
-  Published: { False: ['not published', advice.unpublished], Unknown: ['published: not known', advice.unseen] },
-  Verified: { False: ['answered otherwise', advice.foreign], Unknown: ['answers: not known', advice.unverified] },
+  Published: { False: ['not published', advice.unpublished], Unknown: ['publication unknown', advice.unseen] },
+  Verified: { False: ['answered otherwise', advice.foreign], Unknown: ['answers unknown', advice.unverified] },
 } as const
 
 // The reason of a condition tells more than its status.
@@ -40,14 +40,15 @@ const isSilent = (why: string, lost: string[]) => why.endsWith(' are not known y
 /** findingsOf are what is not in order with an owner's name, each once. */
 export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records' | 'unreachable'>): Finding[] {
   const lost = (owner.unreachable ?? []).map((o) => o.cluster)
-  const found: Finding[] = owner.state === 'Failed' ? [{ what: 'failed', bad: true, why: owner.message, advice: advice.failed }] : []
+  const found: Finding[] = owner.state === 'Failed' ? [{ what: 'failed', tone: 'bad', why: owner.message, advice: advice.failed }] : []
   const nothing = owner.records.every((r) => r.targets.length === 0)
   for (const c of owner.records.flatMap((r) => r.conditions)) {
+    if (c.reason === 'RemovalFrozen') found.push({ what: 'removal held', tone: 'note', why: c.message, advice: '' })
     const kind = c.type === 'Published' || c.type === 'Verified' ? kinds[c.type] : undefined
     if (!kind || (c.status !== 'False' && c.status !== 'Unknown')) continue
     const [what, todo] = kind[c.status]
     if (c.type === 'Verified' && nothing) continue // nobody could answer it
-    const one = { what, bad: c.status === 'False', why: c.message || c.reason, advice: c.reason === 'NoAddress' && hasRemedy(c.message) ? '' : isSilent(c.message, lost) ? advice.silent : (byReason[c.reason] ?? todo) }
+    const one: Finding = { what, tone: c.status === 'False' ? 'bad' : 'unknown', why: c.message || c.reason, advice: c.reason === 'NoAddress' && hasRemedy(c.message) ? '' : isSilent(c.message, lost) ? advice.silent : (byReason[c.reason] ?? todo) }
     if (!found.some((f) => f.what === one.what && f.why === one.why)) found.push(one)
   }
   return found

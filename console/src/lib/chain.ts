@@ -37,6 +37,9 @@ export function worst(records: NameStatus[], type: string): 'True' | 'False' | '
   return all.includes('False') ? 'False' : all.includes('Unknown') ? 'Unknown' : all.length > 0 ? 'True' : undefined
 }
 
+/** isHeld tells whether a name stays published only because too many names would go at once. */
+export const isHeld = (records: Pick<NameStatus, 'conditions'>[]) => records.some((r) => r.conditions.some((c) => c.reason === 'RemovalFrozen'))
+
 const toneOf = (status: string | undefined): Tone => (status === 'True' ? 'good' : status === 'False' ? 'bad' : 'unknown')
 
 /** chainOf draws an owner's way of a name, from its documents to its servers. */
@@ -90,7 +93,7 @@ function addEndpoints(owner: NameOwner, add: (node: Node, ...from: string[]) => 
     const endpoint = `endpoint-${key}`
     const targets = records.reduce((n, r) => n + r.targets.length, 0)
     const synced = targets === 0 ? 'False' : (worst(records, 'Synced') ?? worst(records, 'Committed'))
-    add({ id: endpoint, column: 2, title: [...new Set(records.map((r) => r.type))].join(', '), lines: [targets === 0 ? 'no address to publish' : plural(targets, 'target'), `${first.scope} scope`], tone: toneOf(synced) }, 'release')
+    add({ id: endpoint, column: 2, title: [...new Set(records.map((r) => r.type))].join(', '), lines: [targets === 0 ? 'no address to publish' : plural(targets, 'target'), isHeld(records) ? 'removal held' : `${first.scope} scope`], tone: isHeld(records) ? 'note' : toneOf(synced) }, 'release')
     const running = owner.externalDNS.filter((e) => e.record === first.record && e.scope === first.scope)
     const published = targets === 0 ? 'Unknown' : worst(records, 'Published')
     running.slice(0, most).forEach((e, i) =>

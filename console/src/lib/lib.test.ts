@@ -3,6 +3,7 @@ import { parse as parseEvents, pause } from '../api/events'
 import { choose } from '../api/oidc'
 import { may } from '../api/session'
 import type { NameOwner, NameStatus } from '../api/types'
+import { findingsOf } from './advice'
 import { chainOf, layout } from './chain'
 import { cli, curl, kindOf, ownerWord, quote } from './commands'
 import { link, parse } from './route'
@@ -72,6 +73,13 @@ describe('a verdict', () => {
     expect(verdict({ owners: [good] })).toEqual({ tone: 'good', word: 'answered as published' })
     expect(verdict({ owners: [good, owner({ state: 'Failed' })] }).tone).toBe('bad')
     expect(verdict({ owners: [] }).tone).toBe('unknown')
+  })
+  test('says of a name that nothing offers an address any more that its removal is held, and why', () => {
+    const held = { ...condition('Synced', 'False'), reason: 'RemovalFrozen', message: 'no address exists any more' }
+    const kept = owner({ records: [record({ conditions: [held, condition('Published', 'True'), condition('Verified', 'True')] })] })
+    expect(verdict({ owners: [kept] })).toEqual({ tone: 'note', word: 'removal held' })
+    expect(findingsOf(kept)).toMatchObject([{ what: 'removal held', tone: 'note', why: 'no address exists any more' }])
+    expect(chainOf(kept).nodes.find((n) => n.column === 2)).toMatchObject({ tone: 'note', lines: ['1 target', 'removal held'] })
   })
   test('is that of who gives the name, if another one has no target, as after a drain', () => {
     const idle = owner({ records: [record({ targets: [], conditions: [condition('Published', 'False')] })] })

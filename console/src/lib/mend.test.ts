@@ -63,7 +63,7 @@ describe('what is not in order', () => {
   const condition = (type: 'Published' | 'Verified', status: 'True' | 'False' | 'Unknown', message: string) => ({ type, status, reason: 'R', message, lastTransitionTime: '' })
   test('has a reason and a remedy, once', () => {
     const found = findingsOf({ state: 'Instantiated', message: '', records: [record({ conditions: [condition('Published', 'Unknown', 'cannot be observed'), condition('Verified', 'True', '')] }), record({ type: 'AAAA', conditions: [condition('Published', 'Unknown', 'cannot be observed')] })] })
-    expect(found).toMatchObject([{ what: 'published: not known', bad: false, why: 'cannot be observed' }])
+    expect(found).toMatchObject([{ what: 'publication unknown', tone: 'unknown', why: 'cannot be observed' }])
     expect(found[0]?.advice).toContain('preflight')
   })
   test('a name without an address has the remedy of its clusters, and a general one only if that is not known', () => {

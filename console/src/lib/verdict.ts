@@ -1,6 +1,6 @@
 import type { NameExplanation, NameOwner, NameStatus } from '../api/types'
 import type { Tone } from '../ui/basics'
-import { worst } from './chain'
+import { isHeld, worst } from './chain'
 import { kindOf, ownerWord } from './commands'
 
 export interface Verdict {
@@ -36,8 +36,9 @@ function judge(state: string, records: NameStatus[]): Verdict {
   if (records.length > 0 && records.every((r) => r.targets.length === 0)) return { tone: 'bad', word: 'no target' }
   if (published === 'False') return state === 'Instantiated' ? { tone: 'bad', word: 'not published' } : { tone: 'wait', word: 'under way' }
   if (verified === 'False') return { tone: 'bad', word: 'answered otherwise' }
+  if (isHeld(records)) return { tone: 'note', word: 'removal held' }
   if (state !== 'Instantiated') return { tone: 'wait', word: verified === 'True' ? 'answered, the rest is under way' : 'under way' }
   if (verified === 'True') return { tone: 'good', word: 'answered as published' }
   if (published === 'True') return { tone: 'good', word: 'published' }
-  return { tone: 'unknown', word: 'not known to be published' }
+  return { tone: 'unknown', word: 'publication unknown' }
 }

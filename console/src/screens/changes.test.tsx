@@ -50,6 +50,14 @@ test('a drain that a group follows names the cluster, and what is shown is count
   close()
 })
 
+test('a removal that is held is no publication', async () => {
+  const frozen = { time: at, actor: 'signpost', action: 'instantiate', revision: 1, outcome: 'frozen', message: 'it stays published', path: 'projects/shop/names/www.example' }
+  serve(({ pathname }) => json({ items: pathname.endsWith('/v2/events') ? [frozen] : [], total: 0, hosts: 0 }))
+  const { root, close } = shown(<ChangesScreen />)
+  await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toMatch(/www\.example !removal held\s+it stays published$/))
+  close()
+})
+
 test('a user with rights in one project reads why a failover has neither clusters nor a reason', () => {
   const said = (role: object) => {
     caller.value = { actor: 'olga', roles: [role] } as never

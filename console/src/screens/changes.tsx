@@ -24,6 +24,8 @@ const mostAll = 200 // names
 const mostMoves = 6 // failovers whose names are read at once
 const mostHosts = 6 // whose addresses are read at once
 
+const removals: Record<string, string> = { frozen: 'removal held', thawed: 'removal no longer held' } // nobody asked for these
+
 const tones: Record<string, Tone> = { completed: 'good', thawed: 'good', refused: 'bad', failed: 'bad', frozen: 'note' }
 
 /** useEvents reads the latest events, and all since a time. */
@@ -269,8 +271,13 @@ function Request({ change: e, turns, unread }: { change: Change; turns: { host: 
         {(isDrain || cluster) && 'Cluster '}
         {cluster ? <ClusterLink cluster={cluster} /> : <Subject path={e.path ?? ''} />}
       </span>{' '}
-      {done(e.action, isName, e.outcome)} by <Text>{e.actor}</Text> <Badge tone={tones[e.outcome] ?? 'plain'}>{e.outcome}</Badge>{' '}
-      {e.revision > 0 && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
+      {!removals[e.outcome] && (
+        <>
+          {done(e.action, isName, e.outcome)} by <Text>{e.actor}</Text>{' '}
+        </>
+      )}
+      <Badge tone={tones[e.outcome] ?? 'plain'}>{removals[e.outcome] ?? e.outcome}</Badge>{' '}
+      {e.revision > 0 && !removals[e.outcome] && e.outcome !== 'stored' && e.outcome !== 'deleted' && <span class="muted">release {e.revision}</span>}{' '}
       {cluster && (
         <span class="muted">
           of <Subject path={e.path ?? ''} />{' '}
@@ -286,7 +293,7 @@ function Request({ change: e, turns, unread }: { change: Change; turns: { host: 
           <TurnChanges turn={turn} />
         </div>
       ))}
-      {unread > 0 && <span class="muted small">The addresses of {plural(unread, 'more name')} are not shown here.</span>}
+      {unread > 0 && !isName && <div class="muted small">The addresses of {plural(unread, 'more name')} are not shown here.</div>}
     </div>
   )
 }

@@ -102,7 +102,7 @@ function Picks({ legend, verb, labelled, all, clusters, text, set }: PicksProps)
       <fieldset>
         <legend>{legend}</legend>
         {all.length === 0 && <span class="muted">None.</span>}
-        <div class="options">
+        <div class="options aligned">
           {all.slice(0, 300).map(({ path, drained, lost }) => (
             <label key={path}>
               <input type="checkbox" checked={clusters.includes(path)} onChange={(e) => set(e.currentTarget.checked ? [...clusters, path] : clusters.filter((c) => c !== path), text)} />

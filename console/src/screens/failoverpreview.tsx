@@ -35,7 +35,7 @@ export function PreviewView({ preview, busy, error, label, override, confirm, lo
   const dark = preview.counts.unhealthy > 0
   return (
     <div class="card" role="region" aria-label="Preview">
-      <h2>Preview</h2>
+      <h2>{label === 'Undo' ? 'Preview of the undo' : 'Preview'}</h2>
       <Summary preview={preview} />
       {preview.refusals.length > 0 && <Refusals preview={preview} sure={sure} setSure={setSure} look={look} />}
       <Cautions preview={preview} override={override} />

@@ -47,7 +47,7 @@ export function RecordScreen({ id }: { id: string }) {
         <Copy curl={curl('GET', path)} cli={cli('failovers', id)} />
         {may(caller.value, 'operator') && !r.revertedBy && (
           <button type="button" disabled={preview.isPending} onClick={() => preview.mutate('')}>
-            Preview undoing it
+            Preview undo
           </button>
         )}
       </div>

@@ -93,11 +93,11 @@ function Findings({ owner }: { owner: NameOwner }) {
   const found = findingsOf(owner)
   if (found.length === 0) return null
   return (
-    <Section title={found.some((f) => f.bad) ? 'Problems, and what to do' : 'Not known, and what to do'} id={`findings-${owner.owner}`}>
+    <Section title={found.some((f) => f.tone !== 'unknown') ? 'Problems, and what to do' : 'Not known, and what to do'} id={`findings-${owner.owner}`}>
       <ul class="plain">
         {found.map((f) => (
           <li key={f.what + f.why}>
-            <Badge tone={f.bad ? 'bad' : 'unknown'}>{f.what}</Badge> <Told>{f.why}</Told>. {f.advice && <span class="muted">{f.advice}</span>}
+            <Badge tone={f.tone}>{f.what}</Badge> <Told>{f.why}</Told>. {f.advice && <span class="muted">{f.advice}</span>}
           </li>
         ))}
       </ul>

@@ -23,9 +23,9 @@ export function Targets({ owner }: { owner: NameOwner }) {
               <td class="mono">
                 <Text>{target}</Text>
               </td>
-              <td>{source?.cluster && source.kind !== 'fixed' ? <ClusterLink cluster={source.cluster} /> : 'fixed'}</td>
+              <td>{source?.cluster && source.kind !== 'fixed' ? <ClusterLink cluster={source.cluster} /> : source ? 'fixed' : '–'}</td>
               <td>
-                <Text>{source?.object || owner.owner}</Text>
+                {source?.object === owner.owner ? 'the document of the name' : <Text>{source ? source.object || owner.owner : '–'}</Text>}
               </td>
               <td class="mono small">
                 <Text>{source ? source.field + (source.via ? ` (via ${source.via})` : '') : ''}</Text>

@@ -39,7 +39,7 @@ function Clusters({ form, set, faults, listed, picked, known, unable }: Typing<N
   return (
     <fieldset>
       <legend>Clusters in which the Service is</legend>
-      <div class="options">
+      <div class="options aligned">
         {listed.map((path) => (
           <label key={path}>
             <input type="checkbox" checked={picked.includes(path)} disabled={Boolean(form.selector.trim())} onChange={(e) => set({ clusters: e.currentTarget.checked ? [...form.clusters, path] : form.clusters.filter((c) => c !== path) })} />

@@ -75,25 +75,22 @@ function Turn({ turn, of, current }: { turn: NameTurn; of: string; current: Name
       <div class="bar">
         <Time at={turn.time} />
         <Badge tone={cause.tone}>{cause.word}</Badge>
-        {of && (
-          <b>
-            <Text>{of}</Text>
-          </b>
-        )}
-        {turn.cause.action && (
-          <span>
-            {drained && 'cluster '}
-            {drained && turn.cause.cluster && <ClusterLink cluster={turn.cause.cluster} />}{' '}
-            {done(turn.cause.action, kindOf(turn.owner ?? '') === 'name')}
-          </span>
-        )}
-        {turn.cause.release ? <span>release {turn.cause.release}</span> : null}
-        {turn.cause.actor && (
-          <span>
-            by <Text>{turn.cause.actor}</Text>
-          </span>
-        )}
-        {!drained && turn.cause.cluster && <ClusterLink cluster={turn.cause.cluster} />}
+        <span>
+          {of && (
+            <b>
+              <Text>{of}</Text>
+            </b>
+          )}{' '}
+          {drained && 'cluster '}
+          {turn.cause.cluster && <ClusterLink cluster={turn.cause.cluster} />} {turn.cause.action && done(turn.cause.action, kindOf(turn.owner ?? '') === 'name')}
+          {turn.cause.release ? ` as release ${turn.cause.release}` : ''}
+          {turn.cause.actor && (
+            <>
+              {' '}
+              by <Text>{turn.cause.actor}</Text>
+            </>
+          )}
+        </span>
         {turn.times && turn.times > 1 && (
           <span class="muted">
             flapping, {turn.times} times, last <Time at={turn.lastTime} />

@@ -37,8 +37,8 @@ export function Leaving() {
         {found.slice(0, most).map(({ group, host }) => (
           <li key={group + host}>
             <NameLink name={host} /> by the next deploy of <Text>{ownerWord(group)}</Text>{' '}
-            <a class="button" href={link(['plan'], { owner: group, for: 'update' })}>
-              Plan
+            <a class="button" href={link(['plan'], { owner: group, for: 'deploy' })}>
+              Plan deploy
             </a>
           </li>
         ))}

@@ -26,7 +26,7 @@ export const kinds: Kind[] = [
   { key: 'failed', title: 'Failed owners', tone: 'bad', means: 'names and groups whose release could not be stored', advice: advice.failed },
   { key: 'unpublished', title: 'Not published', tone: 'bad', means: 'names that are not at their DNS provider', advice: advice.unpublished },
   { key: 'foreign', title: 'Answered otherwise', tone: 'bad', means: 'names that servers answer with something else', advice: advice.foreign },
-  { key: 'unverified', title: 'Not verified', tone: 'unknown', means: 'published names whose answers are not known', advice: advice.unverified },
+  { key: 'unverified', title: 'Answers unknown', tone: 'unknown', means: 'published names, of which Signpost does not know what servers answer', advice: advice.unverified },
 ]
 
 /** Names lists names with a kind of trouble. A name that has several is listed once, under the gravest. */

@@ -54,6 +54,7 @@ export function Things() {
 }
 
 function Thing({ trouble: t }: { trouble: Trouble }) {
+  const isName = t.kind === 'held' && kindOf(t.owner ?? '') === 'name' // then it is the name
   return (
     <>
       {t.object && (
@@ -71,8 +72,8 @@ function Thing({ trouble: t }: { trouble: Trouble }) {
           <Text>{t.name}</Text> {t.type}
         </b>
       )}
-      {t.names !== undefined && <b>{plural(t.names, 'name')}</b>} {t.provider && `by ${t.provider}`}{' '}
-      {t.owner && (
+      {t.owner && isName && <Subject path={t.owner} />} {t.names !== undefined && !isName && <b>{plural(t.names, 'name')}</b>} {t.provider && `by ${t.provider}`}{' '}
+      {t.owner && !isName && (
         <>
           of <Subject path={t.owner} />
         </>
@@ -84,8 +85,8 @@ function Thing({ trouble: t }: { trouble: Trouble }) {
       )}{' '}
       <Told>{t.message ?? ''}</Told>{' '}
       {t.kind === 'held' && kindOf(t.owner ?? '') === 'group' && (
-        <a class="button" href={link(['plan'], { owner: t.owner, for: 'update' })}>
-          Plan
+        <a class="button" href={link(['plan'], { owner: t.owner, for: 'deploy' })}>
+          Plan deploy
         </a>
       )}
       {t.kind !== 'held' && t.cluster && <Copy cli={cli('preflight', t.cluster)} />}

@@ -4,7 +4,7 @@ import { chainOf, layout } from '../lib/chain'
 import { clip, visible } from '../lib/text'
 import { marks } from './basics'
 
-const words = { good: 'in order', bad: 'wrong', wait: 'under way', note: 'not deployed', unknown: 'not known', plain: '' }
+const words = { good: 'in order', bad: 'wrong', wait: 'under way', note: '', unknown: 'not known', plain: '' }
 
 /** ChainView is the way of a name as a picture. The tables below it have the same facts. */
 export function ChainView({ owner }: { owner: NameOwner }) {
@@ -37,7 +37,7 @@ export function ChainView({ owner }: { owner: NameOwner }) {
               <rect width={n.width} height={n.height} rx="2" />
               <rect class="side" width="4" height={n.height} rx="2" />
               <text class="title" x="14" y="21">
-                {visible(clip(n.title, Math.floor((n.width - 40) / 7.8)))}
+                {visible(clip(n.title, Math.floor((n.width - 42) / 8.8)))}
               </text>
               {n.lines.slice(0, 2).map((line, i) => (
                 <text key={i} class="line" x="14" y={38 + i * 15}>

@@ -34,7 +34,7 @@ export function Pending({ owner, host }: { owner: string; host: string }) {
   const plan = useQuery(deployOf(owner, isGroup ? n : 0))
   if (n === 0) return null
   const way = (
-    <a href={link(['plan'], { owner, for: 'update' })}>
+    <a href={link(['plan'], { owner, for: 'deploy' })}>
       Look at the plan
     </a>
   )
