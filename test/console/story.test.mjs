@@ -700,7 +700,7 @@ describe('bad answers', { skip: long ? false : 'ring 3 tells it' }, () => {
       { viewport: { width: 360, height: 740 } },
     )
     await page.getByText('all 10,000 characters').first().waitFor()
-    await page.getByRole('button', { name: 'Show all 500 rows' }).click()
+    await page.getByRole('button', { name: /^Show all 50\d rows$/ }).click()
     await page.getByRole('cell', { name: '203.0.1.243' }).waitFor()
     assert.equal(await page.locator('main img').count(), 0)
     await fits(page)
