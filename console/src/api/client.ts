@@ -11,7 +11,7 @@ export class Refusal extends Error {
   readonly retryAfter: number
 
   constructor(status: number, problem: Partial<Problem>, retryAfter = 0) {
-    super(problem.detail || problem.title || (status === 0 ? 'the server cannot be reached' : `the server answers ${status}`))
+    super(problem.detail || problem.title || (status === 0 ? 'The server cannot be reached.' : `the server answers ${status}`))
     this.status = status
     this.errors = problem.errors ?? []
     this.plan = problem.plan

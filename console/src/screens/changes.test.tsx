@@ -50,6 +50,16 @@ test('a drain that a group follows names the cluster, and what is shown is count
   close()
 })
 
+test('a failover whose request is on the next page is read whole', async () => {
+  caller.value = { actor: 'olga', roles: [{ role: 'viewer' }] } as never
+  const [, end, ...begin] = events
+  serve(({ pathname, searchParams }) => json(pathname.endsWith('/v2/events') ? (searchParams.get('continue') ? { items: begin } : { items: [end], continue: 'more' }) : pathname.includes('/failovers/') ? record : { items: [], total: 0, hosts: 0 }))
+  const { root, close } = shown(<ChangesScreen />)
+  await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toContain('Failover of edge/berlin to edge/boston'))
+  close()
+  caller.value = null
+})
+
 test('a removal that is held is no publication', async () => {
   const frozen = { time: at, actor: 'signpost', action: 'instantiate', revision: 1, outcome: 'frozen', message: 'it stays published', path: 'projects/shop/names/www.example' }
   serve(({ pathname }) => json({ items: pathname.endsWith('/v2/events') ? [frozen] : [], total: 0, hosts: 0 }))

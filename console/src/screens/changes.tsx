@@ -2,6 +2,7 @@ import { useInfiniteQuery, useQueries, type InfiniteData } from '@tanstack/react
 import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
+import { caller, may } from '../api/session'
 import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
 import { beginOf, byDay, drainedIn, drainsIn, fits, fitsMoveOf, folded, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
@@ -18,6 +19,7 @@ import { MoveRow } from './moverow'
 
 const limit = '100'
 const mostPages = 20 // that are read for a span; who wants more asks for them
+const mostForMove = 3 // that are read for the beginning of a failover
 const mostDrains = 2 // whose names are asked for
 const mostProjects = 2 // whose groups are asked for their names at once
 const mostAll = 200 // names
@@ -40,12 +42,14 @@ function useEvents(from: number | undefined) {
   const pages = events.data?.pages ?? []
   const oldest = pages.at(-1)?.items.at(-1)?.time
   const whole = isWhole(from, oldest, events.hasNextPage)
-  const more = from !== undefined && !whole && pages.length < mostPages
+  const items = pages.flatMap((p) => p.items)
+  const moves = movesIn(items)
+  const isCut = pages.length < mostForMove && events.hasNextPage && may(caller.value, 'viewer') && moves.some((m) => m.drained.length + m.undrained.length === 0)
+  const more = isCut || (from !== undefined && !whole && pages.length < mostPages)
   useEffect(() => {
     if (more && !events.isFetching) void events.fetchNextPage()
   }, [more, events.isFetching])
-  const items = pages.flatMap((p) => p.items)
-  return { events, more, whole, oldest, all: joined(items), moves: movesIn(items) }
+  return { events, more, whole, oldest, all: joined(items), moves }
 }
 
 /** useHistories reads how host names have changed in DNS. */

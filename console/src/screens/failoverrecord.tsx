@@ -64,7 +64,7 @@ export function RecordScreen({ id }: { id: string }) {
       {r.counts.names > 0 && (
         <svg class="meter whole" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part * 100)} percent of the names are answered`}>
           <rect class="track" width="100" height="10" />
-          <rect class="value" width={part * 100} height="10" />
+          <rect class="value good" width={part * 100} height="10" />
         </svg>
       )}
       <Asked record={r} />

@@ -79,19 +79,21 @@ function Counts({ fleet: { hosts, groups, names, answerTimes } }: { fleet: Fleet
         <Count n={hosts.unverified} what="answers not confirmed" to={link(['names'], { verified: 'NotTrue' })} tone="unknown" />
         <Count n={(groups['Failed'] ?? 0) + (names['Failed'] ?? 0)} what="owners that failed" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
-      <p class="muted small">A name counts once, also if it has several owners or providers.</p>
-      {answerTimes && (
-        <p class="muted">
-          In the last 24 hours, servers answered the latest change of a Service’s address, for {plural(answerTimes.names, 'name')}, after <b>{duration(answerTimes.median)}</b>
-          {answerTimes.names > 1 && (
-            <>
-              {' '}
-              at the median, after <b>{duration(answerTimes.p95)}</b> for 95 %, and after {duration(answerTimes.longest)} at the latest
-            </>
-          )}
-          .
-        </p>
-      )}
+      <p class="muted small">
+        A name counts once, also if it has several owners or providers.{' '}
+        {answerTimes && (
+          <>
+            Servers answered changed addresses of Services after <b>{duration(answerTimes.median)}</b>
+            {answerTimes.names > 1 && (
+              <>
+                {' '}
+                at the median, <b>{duration(answerTimes.p95)}</b> for 95 %, {duration(answerTimes.longest)} at the latest
+              </>
+            )}
+            : {plural(answerTimes.names, 'name')} in the last 24 hours.
+          </>
+        )}
+      </p>
     </>
   )
 }
