@@ -125,22 +125,22 @@ func New(options Options) *Service {
 	store.DocumentKey, store.Packer = options.DocumentKey, cmp.Or(options.Packer, new(packed.Packer))
 	reader := &inputs.Reader{Store: store, ControllerCluster: options.ControllerCluster, ExternallyManaged: options.ExternallyManaged, DelegatedContexts: options.DelegatedContexts}
 	resolver := &resolve.Resolver{Store: store, Inputs: reader, OrchestratedNamespaces: options.OrchestratedNamespaces, Live: options.Live}
-	owners := &ownership.Registry{Store: store, Resolver: resolver, RequireDomains: options.RequireDomains, LookupExisting: options.LookupExisting}
+	owners := &ownership.Registry{Store: store, RequireDomains: options.RequireDomains, LookupExisting: options.LookupExisting}
 	tenants := &tenancy.Keeper{
-		Store: store, Inputs: reader, Resolver: resolver, Ownership: owners,
+		Store: store, Resolver: resolver, Ownership: owners,
 		NamespaceHolder: options.NamespaceHolder, Live: options.Live, Quotas: options.Quotas,
 	}
-	judge := &sharing.Judge{Store: store, Resolver: resolver}
+	judge := &sharing.Judge{Store: store}
 	guard := &removal.Guard{Store: store}
 	renderer := &render.Renderer{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Live: options.Live}
 	keeper := &offers.Keeper{Store: store}
-	follower := &follow.Follower{Store: store, EMCO: contexts, Inputs: reader, Resolver: resolver}
+	follower := &follow.Follower{Store: store, EMCO: contexts, Inputs: reader}
 	renderer.Reports = follower.Reports
 	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer}
 	reconciler := &reconcile.Reconciler{
-		Store: store, Resolver: resolver, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater,
+		Store: store, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater,
 	}
-	operator := &clusters.Operator{Store: store, Resolver: resolver, Renderer: renderer}
+	operator := &clusters.Operator{Store: store, Renderer: renderer}
 	mover := &failover.Mover{Store: store, Renderer: renderer}
 	operator.Refuses = mover.RefuseDrain
 	planner := &accept.Planner{Store: store, Inputs: reader, Resolver: resolver, Ownership: owners, Tenancy: tenants, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower,

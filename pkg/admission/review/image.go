@@ -42,9 +42,8 @@ func StockCoreDNS(registry string) []string {
 
 // Image is a name of a container image in its parts.
 type Image struct {
-	name   string // whole, registry included: registry.k8s.io/external-dns/external-dns
-	Tag    string // may be empty
-	digest string // may be empty
+	name string // whole, registry included: registry.k8s.io/external-dns/external-dns
+	Tag  string // may be empty
 }
 
 // The grammar of image names.
@@ -53,7 +52,7 @@ var (
 		`((?:[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)*(?::[0-9]{1,5})?/)?` +
 		`([a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*)` +
 		`(?::([\w][\w.-]{0,127}))?` +
-		`(?:@(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}))?$`)
+		`(?:@(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}))?$`)
 )
 
 // ParseImage reads a name of an image. It is zero for what is none.
@@ -70,7 +69,7 @@ func ParseImage(text string) Image {
 	case !strings.ContainsAny(host, ".:") && host != "localhost" && host == strings.ToLower(host):
 		host, path = "docker.io", host+"/"+path // the first part is no host: docker.io/coredns/…
 	}
-	return Image{name: strings.ToLower(host) + "/" + path, Tag: parts[3], digest: parts[4]}
+	return Image{name: strings.ToLower(host) + "/" + path, Tag: parts[3]}
 }
 
 // Under tells whether an image lies under a prefix, in whole parts.

@@ -16,7 +16,6 @@ import (
 // Operator drains and abandons clusters.
 type Operator struct {
 	*state.Store
-	Resolver *resolve.Resolver
 	Renderer *render.Renderer
 
 	// Refuses judges a drain of one cluster by the safety rules.

@@ -12,7 +12,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/render"
-	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
@@ -47,9 +46,8 @@ func Orchestration(c *emco.Context, traffic []string) *inputs.Orchestration {
 // Follower reads the states of EMCO's app contexts and writes their metas.
 type Follower struct {
 	*state.Store
-	EMCO     *emco.Store
-	Inputs   *inputs.Reader
-	Resolver *resolve.Resolver
+	EMCO   *emco.Store
+	Inputs *inputs.Reader
 }
 
 // Current reads the app context that a group is for.

@@ -10,14 +10,12 @@ import (
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
-	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
 // Registry checks claims, and makes and frees them.
 type Registry struct {
 	*state.Store
-	Resolver *resolve.Resolver
 
 	RequireDomains bool // only names in domains that are granted to a project are published
 

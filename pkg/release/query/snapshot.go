@@ -77,7 +77,6 @@ type ProviderReport struct {
 	Owner    appcontext.Owner
 	Use      state.Use
 	Record   plan.Record
-	Seq      int64
 	OwnerID  string
 	Draining bool                 // nothing relies on it any more
 	Until    time.Time            // when it goes at the latest, while it is draining; zero: its DNSEndpoints are still there
@@ -284,7 +283,7 @@ func (s *Reader) reportProvider(ctx context.Context, use state.Use, objects []bu
 	if err != nil {
 		return r, err
 	}
-	r.Record, r.Seq, r.Waiting = l.Record, l.Seq, l.MovingIn(use.Scope)
+	r.Record, r.Waiting = l.Record, l.MovingIn(use.Scope)
 	if drain, draining := l.Draining[state.DrainKey(use.Scope, use.Cluster)]; draining && !drain.Since.IsZero() {
 		r.Until = drain.Since.Add(state.ReleaseTimeout(l.Record, drain.Targets))
 	}

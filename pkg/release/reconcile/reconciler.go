@@ -12,7 +12,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/providers"
 	"github.com/signpost-dns/signpost/pkg/release/removal"
 	"github.com/signpost-dns/signpost/pkg/release/render"
-	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/sharing"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
@@ -20,7 +19,6 @@ import (
 // Reconciler steps groups.
 type Reconciler struct {
 	*state.Store
-	Resolver  *resolve.Resolver
 	Ownership *ownership.Registry
 	Sharing   *sharing.Judge
 	Removal   *removal.Guard

@@ -58,11 +58,11 @@ func newWorld(t testing.TB) *world {
 	}
 	reader := &inputs.Reader{Store: store}
 	resolver := &resolve.Resolver{Store: store, Inputs: reader}
-	owners, guard := &ownership.Registry{Store: store, Resolver: resolver}, &removal.Guard{Store: store}
+	owners, guard := &ownership.Registry{Store: store}, &removal.Guard{Store: store}
 	renderer := &render.Renderer{Store: store, Resolver: resolver, Ownership: owners, Removal: guard}
 	return &world{TB: t, Reconciler: &Reconciler{
 		Store: store, Ownership: owners, Removal: guard, Renderer: renderer, Offers: &offers.Keeper{Store: store},
-		Follower:         &follow.Follower{Store: store, EMCO: emco.NewStore(fake, now), Inputs: reader, Resolver: resolver},
+		Follower:         &follow.Follower{Store: store, EMCO: emco.NewStore(fake, now), Inputs: reader},
 		Providers:        &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer},
 		SyncOrchestrated: func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil },
 	}}

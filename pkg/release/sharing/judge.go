@@ -2,13 +2,9 @@
 // hands names over from one group to another.
 package sharing
 
-import (
-	"github.com/signpost-dns/signpost/pkg/release/resolve"
-	"github.com/signpost-dns/signpost/pkg/release/state"
-)
+import "github.com/signpost-dns/signpost/pkg/release/state"
 
 // Judge judges shared names.
 type Judge struct {
 	*state.Store
-	Resolver *resolve.Resolver
 }

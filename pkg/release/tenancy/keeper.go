@@ -15,7 +15,6 @@ import (
 // Keeper checks and claims what projects have in clusters.
 type Keeper struct {
 	*state.Store
-	Inputs    *inputs.Reader
 	Resolver  *resolve.Resolver
 	Ownership *ownership.Registry
 
