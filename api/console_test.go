@@ -15,7 +15,7 @@ func TestBrowsersAreLedToTheConsole(t *testing.T) {
 	t.Parallel()
 	var options api.Options
 	newWorld(t, func(o *api.Options) { options = *o })
-	handler, err := api.NewWithConsole(options, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	handler, err := api.New(options, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "the console at "+r.URL.Path)
 	}))
 	require.NoError(t, err)

@@ -3,6 +3,6 @@
 // validated once. Then one implementation of the verbs for all resources
 // handles it, or the lifecycle does.
 //
-//	handler, err := api.New(api.Options{…})
+//	handler, err := api.New(api.Options{…}, console)
 //	server := api.NewServer(handler)
 package api

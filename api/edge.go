@@ -35,13 +35,10 @@ type edge struct {
 	lost          string // what is said of paths that there are not
 }
 
-// New builds the handler of the whole API. It fails when openapi.yaml and the
-// handlers do not fit each other, or when a required option is missing.
-func New(options Options) (http.Handler, error) { return NewWithConsole(options, nil) }
-
-// NewWithConsole is New with a console, which answers all paths below /ui/; / leads
-// browsers there. If the console is nil, there is none.
-func NewWithConsole(options Options, console http.Handler) (http.Handler, error) {
+// New builds the handler of the whole API. The console answers all paths below /ui/, and /
+// leads browsers there; nil: there is none. It fails when openapi.yaml and the handlers do
+// not fit each other, or when a required option is missing.
+func New(options Options, console http.Handler) (http.Handler, error) {
 	if err := options.check(); err != nil {
 		return nil, err
 	}

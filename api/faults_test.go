@@ -305,14 +305,14 @@ func TestTheAccessLogNamesRequestActorAndStatusButNoToken(t *testing.T) {
 
 func TestMissingOptionsAreRefused(t *testing.T) {
 	t.Parallel()
-	_, err := api.New(api.Options{})
+	_, err := api.New(api.Options{}, nil)
 	require.ErrorContains(t, err, "Store")
 	w := newWorld(t)
 	registry := prometheus.NewRegistry()
 	options := api.Options{Store: w.store, Admitter: admission.New(w.store, review.Rules{}), Sealer: &sealer{}, Lifecycle: w.lifecycle, Clusters: w.lifecycle, Corefiles: &w.corefiles, Metrics: registry}
-	_, err = api.New(options)
+	_, err = api.New(options, nil)
 	require.NoError(t, err)
-	_, err = api.New(options)
+	_, err = api.New(options, nil)
 	require.ErrorContains(t, err, "metrics")
 }
 

@@ -58,7 +58,7 @@ func TestWithoutAuthenticationOnlyThisMachineIsAnswered(t *testing.T) {
 	t.Parallel()
 	var options api.Options
 	newWorld(t, func(o *api.Options) { o.Local = true; options = *o })
-	handler, err := api.New(options)
+	handler, err := api.New(options, nil)
 	require.NoError(t, err)
 	for host, want := range map[string]int{
 		"localhost": 200, "LocalHost:9018": 200, "127.0.0.1:9018": 200, "127.1.2.3": 200, "[::1]:9018": 200, "[::1]": 200, "": 200,

@@ -24,7 +24,7 @@ func unwrapped(t *testing.T, change func(*api.Options)) http.Handler {
 	t.Helper()
 	var options api.Options
 	newWorld(t, change, func(o *api.Options) { options = *o })
-	handler, err := api.New(options)
+	handler, err := api.New(options, nil)
 	require.NoError(t, err)
 	return handler
 }

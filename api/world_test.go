@@ -71,7 +71,7 @@ func newWorld(t *testing.T, changes ...func(*api.Options)) *world {
 	for _, change := range changes {
 		change(&options)
 	}
-	handler, err := api.New(options)
+	handler, err := api.New(options, nil)
 	require.NoError(t, err)
 	w.handler = apitest.New(t, doc).Wrap(handler)
 	return w

@@ -126,7 +126,7 @@ func newEdge(c Config, options api.Options, grpcAuthenticator *access.Authentica
 	if err != nil {
 		return nil, err
 	}
-	handler, err := api.NewWithConsole(options, pages)
+	handler, err := api.New(options, pages)
 	if err != nil {
 		return nil, err
 	}

@@ -100,7 +100,7 @@ func (r *records) validating(b testing.TB) http.Handler {
 	handler, err := api.New(api.Options{
 		Store: r.documents, Admitter: r.admitter, Sealer: noSecrets{}, Lifecycle: r.lifecycle, Clusters: struct{ contracts.Clusters }{}, Corefiles: struct{ contracts.Corefiles }{},
 		Log: slog.New(slog.DiscardHandler),
-	})
+	}, nil)
 	require.NoError(b, err)
 	return handler
 }
