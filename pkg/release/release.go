@@ -84,7 +84,7 @@ type Options struct {
 	Tracer                 *tracing.Tracer       // nil: traces are passed on, and none are recorded
 	Metrics                prometheus.Registerer // of the controller; nil: nowhere
 
-	// Held tells what a name has at its authoritative servers; nil: they are not asked.
+	// LookupExisting tells what a name has at its authoritative servers; nil: they are not asked.
 	LookupExisting func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
 
 	// ListZone reads all sets that the zones of a provider of a project have, ordered by name and type. For a further page of a list, it

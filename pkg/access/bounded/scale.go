@@ -1,6 +1,6 @@
 package bounded
 
-// jsonGrowth bounds the memory that decoding makes of JSON, in bytes. A few characters of
+// These bound the memory that decoding makes of JSON, in bytes. A few characters of
 // a list may become a Kubernetes struct each, even if they are null or of the wrong type.
 const (
 	perByte    = 2    // the text, and the strings that are cut out of it

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// mostSearches limits the searches of an intent, and mostSearchCharacters their total
+	// mostSearches limits the searches of an intent, and longestSearches their total
 	// length. The cluster's own search paths and those of its nodes fit into the limits
 	// of Kubernetes beside them.
 	mostSearches    = 16

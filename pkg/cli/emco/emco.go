@@ -39,7 +39,7 @@ func (s *Service) Parse() error {
 }
 
 // Do sends a request about what is at a path below /v2 and answers the body of
-// the answer. A refusal is an *emcoError.
+// the answer. A refusal is an *Error.
 func (s *Service) Do(ctx context.Context, method string, path intent.Path, kind string, body []byte) ([]byte, error) {
 	const media = "application/json" // CLM answers 406 to a request that accepts nothing
 	return s.Exchange(ctx, method, path, media, kind, body)

@@ -19,7 +19,7 @@ type Registry struct {
 
 	RequireDomains bool // only names in domains that are granted to a project are published
 
-	// Held tells what a name has at its authoritative servers; nil: they are not asked.
+	// LookupExisting tells what a name has at its authoritative servers; nil: they are not asked.
 	LookupExisting func(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (verify.Holding, error)
 
 	sweepingClaims sync.Mutex

@@ -55,7 +55,7 @@ func (s *Renderer) reached(ctx context.Context) (*reach, error) {
 }
 
 // KeepHealth reads how all clusters can be reached. The caller sees to it that
-// followReached hears of each change since, or calls loseOutlook.
+// FollowReached hears of each change since, or calls LoseHealth.
 func (s *Renderer) KeepHealth(ctx context.Context) error {
 	all, err := s.Observed.Reachabilities(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 //     DNSEndpoints there stay,
 //  2. every group that uses it follows: its DNSEndpoints are in both homes,
 //  3. when the former external-dns is gone, and every DNSEndpoint is applied in
-//     the new home, the one there, which had no pod so far, starts (stepMoving),
+//     the new home, the one there, which had no pod so far, starts (move),
 //  4. and the groups take their DNSEndpoints out of the former home.
 //
 // Its owner id is the same, so it takes the names over as they are.

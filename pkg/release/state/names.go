@@ -72,7 +72,7 @@ func MaxRemoval(r plan.Record) int {
 	return guard.Default
 }
 
-// Raise is what does where nobody can confirm.
+// Raise is the advice for removals that an orchestrator asks for, because it cannot confirm them.
 const Raise = intent.OrchestratorName + " cannot confirm that; raise the record's maxRemoval and update the record, then try again"
 
 // NameSet is a set of host names.
