@@ -14,8 +14,7 @@ import (
 func (s *Planner) refollow(ctx context.Context, p *resolve.Proposal) (intent.Accepted, error) {
 	l := p.Lifecycle
 	l.Follow()
-	_, err := s.Swap(ctx, p.Draft.In.Owner.Path, l)
-	return intent.Accepted{ContextID: l.ContextID, Revision: l.Seq}, err
+	return intent.Accepted{ContextID: l.ContextID, Revision: l.Seq}, s.Swap(ctx, p.Draft.In.Owner.Path, l)
 }
 
 // ErrNotPrepared is the cause of an error about an app context that no release

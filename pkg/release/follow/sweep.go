@@ -42,7 +42,7 @@ func (s *Follower) dropGone(ctx context.Context, group intent.Path, l state.Life
 		return nil, nil
 	}
 	l.Prepared = kept
-	if _, err := s.Swap(ctx, group, l); err != nil {
+	if err := s.Swap(ctx, group, l); err != nil {
 		return nil, err
 	}
 	return dropped, nil

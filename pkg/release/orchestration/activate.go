@@ -88,8 +88,7 @@ func (s *Sync) tryTerminate(ctx context.Context, group intent.Path, id string) (
 		return intent.Accepted{}, nil
 	}
 	l.Retire(id)
-	_, err = s.Swap(ctx, group, l)
-	return intent.Accepted{}, err
+	return intent.Accepted{}, s.Swap(ctx, group, l)
 }
 
 // ends says whether the group ends with an app context: EMCO terminates the one that is

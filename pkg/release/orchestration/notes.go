@@ -59,7 +59,7 @@ func (s *Sync) noteRefused(ctx context.Context, id string, cause error) {
 	_, err = state.RetryOnConflict(group, func() (struct{}, error) {
 		l, err := s.Lifecycle(ctx, group, doc.UID)
 		if err == nil && follow.Note(s.Now(), &l, "refused", id, reason) {
-			_, err = s.Swap(ctx, group, l)
+			err = s.Swap(ctx, group, l)
 		}
 		return struct{}{}, err
 	})
@@ -73,7 +73,7 @@ func (s *Sync) noteIn(ctx context.Context, group intent.Path, note func(l *state
 	_, err := state.RetryOnConflict(group, func() (struct{}, error) {
 		l, err := s.StoredLifecycle(ctx, group)
 		if err == nil && note(&l) {
-			_, err = s.Swap(ctx, group, l)
+			err = s.Swap(ctx, group, l)
 		}
 		return struct{}{}, err
 	})

@@ -206,7 +206,7 @@ func (s *Sync) file(ctx context.Context, p *resolve.Proposal, next state.Prepare
 	for {
 		l.Keep(next)
 		s.notePrepared(ctx, &l, p)
-		_, lost := s.Swap(ctx, group, l)
+		lost := s.Swap(ctx, group, l)
 		if intent.CodeOf(lost) != intent.PreconditionFailed {
 			return lost
 		}

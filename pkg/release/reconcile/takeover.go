@@ -106,7 +106,7 @@ func (s *Reconciler) transfer(ctx context.Context, group, to intent.Path, names 
 		}
 		l.RelyOn(nil)
 	}
-	if _, err := s.Swap(ctx, group, l); err != nil {
+	if err := s.Swap(ctx, group, l); err != nil {
 		return err
 	}
 	s.Wake(group)

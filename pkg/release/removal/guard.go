@@ -151,7 +151,7 @@ func (s *Guard) ConfirmRemoval(ctx context.Context, p *resolve.Proposal, actor s
 		return intent.Accepted{}, err
 	}
 	l.Record(intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: "names without an address may be removed"})
-	_, err := s.Swap(ctx, p.Draft.Group.Path, l)
+	err := s.Swap(ctx, p.Draft.Group.Path, l)
 	s.Wake(p.Draft.Group.Path)
 	return intent.Accepted{ContextID: l.ContextID, Revision: l.Seq}, err
 }

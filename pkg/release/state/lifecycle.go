@@ -198,18 +198,16 @@ func (s *Store) EachRecord(ctx context.Context, visit func(record intent.Path, l
 
 // Swap stores the lifecycle if it is still at the revision that was read, and
 // has told what was recorded in it then.
-func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) (Lifecycle, error) {
+func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) error {
 	untold := l.Events[max(len(l.Events)-l.untold, 0):]
 	for n := range untold {
 		untold[n].RequestID = intent.By(ctx).RequestID
 	}
-	doc, err := SwapDocument(ctx, s.Documents, stored(owner, l), intent.Write{Path: LifecyclePath(owner), Refs: l.Refs, Schema: l.Schema}, l.Revision)
-	l.Revision = doc.Revision
+	_, err := SwapDocument(ctx, s.Documents, stored(owner, l), intent.Write{Path: LifecyclePath(owner), Refs: l.Refs, Schema: l.Schema}, l.Revision)
 	if err == nil {
 		s.Tell(ctx, owner, untold...)
-		l.untold = 0
 	}
-	return l, err
+	return err
 }
 
 // Differ tells whether Save would store a lifecycle.
@@ -223,7 +221,7 @@ func (s *Store) Save(ctx context.Context, owner intent.Path, was, is Lifecycle) 
 	if !Differ(was, is) {
 		return nil
 	}
-	if _, err := s.Swap(ctx, owner, is); err != nil {
+	if err := s.Swap(ctx, owner, is); err != nil {
 		return err
 	}
 	if err := dropForgotten(ctx, s, was, is); err != nil {
