@@ -466,7 +466,7 @@ func TestANewProviderPublishesBeforeTheOldOneLeaves(t *testing.T) {
 // putThrough notes that external-dns has put the DNSEndpoints of a cluster through.
 func (w *world) putThrough(cluster string) {
 	w.Helper()
-	entries, _, err := w.ledger.Cluster(context.Background(), cluster)
+	entries, err := w.ledger.Cluster(context.Background(), cluster)
 	require.NoError(w, err)
 	wanted, known := map[string]bool{}, map[string]observed.Published{}
 	for _, e := range entries {

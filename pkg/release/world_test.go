@@ -253,7 +253,7 @@ func (w *world) apply(cluster string, pointers []appcontext.Pointer) {
 			w.want(wanted, string(p.Owner), o)
 		}
 	}
-	entries, _, err := w.ledger.Cluster(ctx, cluster)
+	entries, err := w.ledger.Cluster(ctx, cluster)
 	require.NoError(w, err)
 	var puts []ledger.Entry
 	var removes []bundle.ID
@@ -515,7 +515,7 @@ func (w *world) inClusters() []string {
 	require.NoError(w, err)
 	out := []string{}
 	for _, cluster := range clusters {
-		entries, _, err := w.ledger.Cluster(context.Background(), cluster)
+		entries, err := w.ledger.Cluster(context.Background(), cluster)
 		require.NoError(w, err)
 		for _, e := range entries {
 			if e.ID.Kind != "Namespace" && e.ID.Kind != "CustomResourceDefinition" {

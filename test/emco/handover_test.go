@@ -107,7 +107,7 @@ func (h *handing) commit(t *testing.T, owner appcontext.Owner, level, namespace 
 func (h *handing) applied(t *testing.T, objects ...bundle.Object) {
 	t.Helper()
 	wait.For(t, patience, "the ledger", func() error {
-		entries, _, err := ledger.New(h.kv).Cluster(t.Context(), onParis)
+		entries, err := ledger.New(h.kv).Cluster(t.Context(), onParis)
 		if err != nil || len(entries) != len(objects) {
 			return errors.Join(err, fmt.Errorf("%d entries: %+v", len(entries), entries))
 		}

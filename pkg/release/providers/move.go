@@ -192,7 +192,7 @@ func (s *Updater) followedTo(ctx context.Context, use state.Use) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	entries, _, err := s.Ledger.Cluster(ctx, use.Cluster)
+	entries, err := s.Ledger.Cluster(ctx, use.Cluster)
 	if err != nil {
 		return false, err
 	}

@@ -60,7 +60,7 @@ func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use sta
 func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outcome, error) {
 	var held []string
 	for _, cluster := range on.lifecycle.RemovedClusters {
-		entries, _, err := s.Ledger.Cluster(ctx, cluster)
+		entries, err := s.Ledger.Cluster(ctx, cluster)
 		if err != nil {
 			return state.Onward, err
 		}

@@ -101,7 +101,7 @@ func (l *Ledger) Abandonments(ctx context.Context) ([]Abandonment, error) {
 // LeftBehind answers the objects of Signpost that were last known to be in an abandoned
 // cluster, in order.
 func (l *Ledger) LeftBehind(ctx context.Context, cluster string) ([]bundle.ID, error) {
-	entries, _, err := l.entries(ctx, cluster)
+	entries, err := l.entries(ctx, cluster)
 	var left []bundle.ID
 	for _, e := range entries {
 		if e.CreatedByUs {

@@ -40,7 +40,7 @@ func (s *site) leftBehind() []bundle.ID {
 
 func (s *site) entriesOf(cluster string) []ledger.Entry {
 	s.t.Helper()
-	entries, _, err := s.Cluster(s.t.Context(), cluster)
+	entries, err := s.Cluster(s.t.Context(), cluster)
 	require.NoError(s.t, err)
 	return entries
 }

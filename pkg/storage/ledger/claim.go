@@ -118,7 +118,7 @@ func (l *Ledger) weigh(ctx context.Context, asked Claim) (when []kv.Compare, the
 
 // lived tells whether objects that we have made may be left in the cluster.
 func (l *Ledger) lived(ctx context.Context, cluster string) (bool, error) {
-	entries, _, err := l.Cluster(ctx, cluster)
+	entries, err := l.Cluster(ctx, cluster)
 	return slices.ContainsFunc(entries, Entry.Held), err
 }
 

@@ -31,7 +31,7 @@ func FuzzStored(f *testing.F) {
 		_, _, err := fake.Txn(t.Context(), nil, kv.Put(key, value))
 		require.NoError(t, err)
 		l := ledger.New(fake)
-		entries, _, err := l.Cluster(t.Context(), cluster)
+		entries, err := l.Cluster(t.Context(), cluster)
 		if err != nil {
 			require.ErrorContains(t, err, key)
 			return

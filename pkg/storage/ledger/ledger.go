@@ -28,30 +28,29 @@ type Ledger struct {
 // New makes a Ledger over a key-value store.
 func New(store kv.KV) *Ledger { return &Ledger{kv: store} }
 
-// Cluster answers the cluster's entries, ordered by key, and the store's
-// revision they were read at. An abandoned cluster has none.
-func (l *Ledger) Cluster(ctx context.Context, cluster string) ([]Entry, int64, error) {
-	abandoned, revision, err := l.kv.Get(ctx, AbandonedPrefix+cluster)
+// Cluster answers the cluster's entries, ordered by key. An abandoned cluster has none.
+func (l *Ledger) Cluster(ctx context.Context, cluster string) ([]Entry, error) {
+	abandoned, _, err := l.kv.Get(ctx, AbandonedPrefix+cluster)
 	if abandoned != nil || err != nil {
-		return nil, revision, err
+		return nil, err
 	}
 	return l.entries(ctx, cluster)
 }
 
-func (l *Ledger) entries(ctx context.Context, cluster string) ([]Entry, int64, error) {
-	items, revision, err := l.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
+func (l *Ledger) entries(ctx context.Context, cluster string) ([]Entry, error) {
+	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	entries := make([]Entry, 0, len(items))
 	for _, item := range items {
 		e, err := decode(item)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		entries = append(entries, l.share(e))
 	}
-	return entries, revision, nil
+	return entries, nil
 }
 
 // share makes an entry share its texts with others, and leave the key that it was read from.

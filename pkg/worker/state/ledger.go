@@ -36,7 +36,7 @@ func NewLedger(of *Cluster, store *ledger.Ledger) *Ledger {
 
 // Load reads the entries.
 func (l *Ledger) Load(ctx context.Context) error {
-	entries, _, err := l.store.Cluster(ctx, l.cluster.Name)
+	entries, err := l.store.Cluster(ctx, l.cluster.Name)
 	if err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func (s *scene) commitWith(owner string, c appcontext.Context, objects ...bundle
 
 func (s *scene) entries(name string) map[bundle.ID]ledger.Entry {
 	s.t.Helper()
-	entries, _, err := s.ledger.Cluster(s.t.Context(), name)
+	entries, err := s.ledger.Cluster(s.t.Context(), name)
 	require.NoError(s.t, err)
 	out := map[bundle.ID]ledger.Entry{}
 	for _, e := range entries {
