@@ -44,6 +44,7 @@ func CannotAdopt(record plan.Record) string {
 // Publishing is what a record's external-dns makes of names.
 type Publishing struct {
 	record    plan.Record
+	version   externaldns.Version // of external-dns
 	Coverage  externaldns.Coverage
 	Abilities externaldns.Abilities
 }
@@ -55,7 +56,7 @@ func PublishingOf(r plan.Record) Publishing {
 		version = externaldns.DefaultVersion
 	}
 	p := Publishing{
-		record: r, Coverage: externaldns.NewCoverage(r.Spec.Provider, r.Spec.Parameters),
+		record: r, version: version, Coverage: externaldns.NewCoverage(r.Spec.Provider, r.Spec.Parameters),
 		Abilities: externaldns.AbilitiesOf(r.Spec.Provider, version),
 	}
 	if r.Spec.DeployOn.BuiltIn() {

@@ -45,19 +45,15 @@ func (p Publishing) writtenValue(kind, value string) string {
 func (p Publishing) lackingTypes(host plan.Host, managed []string) []lack {
 	var out []lack
 	provider := p.record.Spec.Provider
-	version, err := externaldns.ParseVersion(p.record.Version)
-	if err != nil {
-		version = externaldns.DefaultVersion
-	}
 	for _, set := range host.Records {
 		switch {
 		case p.record.Spec.DeployOn.BuiltIn():
 			if !externaldns.Writes(provider, set.Type) {
 				out = append(out, lack{"/spec/records", "/spec/deployOn", fmt.Sprintf("the built-in publisher of provider %q (%s) writes no %s records; %s", p.record.Name, provider, set.Type, externaldns.TypeAdvice(set.Type))})
 			}
-		case !externaldns.Publishes(provider, set.Type, version):
+		case !externaldns.Publishes(provider, set.Type, p.version):
 			out = append(out, lack{"/spec/records", "/spec/provider", fmt.Sprintf("external-dns %s does not keep %s records for %s of provider %q; %s",
-				version, set.Type, provider, p.record.Name, externaldns.TypeAdvice(set.Type))})
+				p.version, set.Type, provider, p.record.Name, externaldns.TypeAdvice(set.Type))})
 		case !slices.Contains(managed, set.Type):
 			out = append(out, lack{"", "/spec/external-dns-parameters/managed-record-types", fmt.Sprintf("external-dns of provider %q ignores %s records; set managed-record-types to [%s, %[2]s], and update the provider if it is in use",
 				p.record.Name, set.Type, strings.Join(managed, ", "))})
