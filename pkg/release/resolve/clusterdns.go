@@ -21,12 +21,8 @@ import (
 
 // DraftCloud resolves which DNS CR intent configures which cluster.
 func (s *Resolver) DraftCloud(ctx context.Context, in *inputs.Inputs, before state.Lifecycle) (*Draft, error) {
-	d := &Draft{In: in, Records: map[string]RecordDraft{}}
-	d.Group = plan.Group{
-		Installation: s.Installation, Path: in.Owner.Path, UID: in.Owner.UID,
-		Project:      plan.Project{Name: in.Project.Metadata.Name, Namespace: in.Project.Spec.Namespace},
-		LogicalCloud: in.Owner.Path.Name(), LogicalCloudNamespace: in.Cloud.Spec.Namespace,
-	}
+	d := s.newDraft(in)
+	d.Group.LogicalCloud, d.Group.LogicalCloudNamespace = in.Owner.Path.Name(), in.Cloud.Spec.Namespace
 	pinned, err := s.pinnedDNS(ctx, before)
 	if err != nil {
 		return nil, err

@@ -120,8 +120,13 @@ func (s *Resolver) Draft(ctx context.Context, in *inputs.Inputs) (*Draft, error)
 	return d, nil
 }
 
+// newDraft begins a draft with what all owners have.
 func (s *Resolver) newDraft(in *inputs.Inputs) *Draft {
 	d := &Draft{In: in, Records: map[string]RecordDraft{}, Places: map[PlaceKey]Place{}, orchestratedNamespaces: s.OrchestratedNamespaces}
+	d.Group = plan.Group{
+		Installation: s.Installation, Path: in.Owner.Path, UID: in.Owner.UID,
+		Project: plan.Project{Name: in.Project.Metadata.Name, Namespace: in.Project.Spec.Namespace},
+	}
 	if len(d.orchestratedNamespaces) == 0 {
 		d.orchestratedNamespaces = inputs.DefaultOrchestratedNamespaces()
 	}
@@ -131,21 +136,13 @@ func (s *Resolver) newDraft(in *inputs.Inputs) *Draft {
 // DraftApps begins a draft: with which apps of which group run where.
 func (s *Resolver) DraftApps(in *inputs.Inputs) *Draft {
 	d := s.newDraft(in)
-	spec := in.Group.Spec
-	namespace := in.Cloud.Spec.Namespace
-	version := in.Owner.Path.Parent().Name()
-	app, version, _ := strings.Cut(version, "/")
-	d.Group = plan.Group{
-		Installation: s.Installation, Path: in.Owner.Path, UID: in.Owner.UID,
-		Project:      plan.Project{Name: in.Project.Metadata.Name, Namespace: in.Project.Spec.Namespace},
-		CompositeApp: app, Version: version, Name: in.Group.Metadata.Name,
-		LogicalCloud: spec.LogicalCloud, LogicalCloudNamespace: namespace,
-	}
+	d.Group.CompositeApp, d.Group.Version, _ = strings.Cut(in.Owner.Path.Parent().Name(), "/")
+	d.Group.Name, d.Group.LogicalCloud, d.Group.LogicalCloudNamespace = in.Group.Metadata.Name, in.Group.Spec.LogicalCloud, in.Cloud.Spec.Namespace
 	if in.Orchestration != nil {
 		d.Group.Orchestrated = in.Orchestration.Frozen()
 		d.Group.LogicalCloudNamespace = d.Group.Orchestrated.Namespace
 	}
-	for _, app := range spec.Apps {
+	for _, app := range in.Group.Spec.Apps {
 		d.Group.Apps = append(d.Group.Apps, d.app(app))
 	}
 	slices.SortFunc(d.Group.Apps, func(a, b plan.App) int { return strings.Compare(a.Name, b.Name) })
@@ -197,18 +194,14 @@ func (s *Resolver) DraftRecords(ctx context.Context, d *Draft) error {
 				return err
 			}
 		}
-		draft := RecordDraft{Lifecycle: lifecycle, Frozen: lifecycle.Record}
-		if !lifecycle.Deployed || lifecycle.Record.UID != doc.UID {
-			var err error
-			if draft.Frozen, err = s.Freeze(doc, d.Group.Project, nil, lifecycle); err != nil {
-				return err
-			}
+		draft, err := s.draftRecord(d, doc, lifecycle)
+		if err != nil {
+			return err
 		}
-		d.Records[name] = draft
 		if slices.Contains(d.In.CloudRecords, name) {
 			draft.Frozen.Home = s.home(d, name, draft)
-			d.Records[name] = draft
 		}
+		d.Records[name] = draft
 	}
 	for _, name := range d.In.CloudRecords {
 		if _, known := d.Records[name]; !known {
@@ -216,6 +209,17 @@ func (s *Resolver) DraftRecords(ctx context.Context, d *Draft) error {
 		}
 	}
 	return nil
+}
+
+// draftRecord is a record as it is deployed, or as it would be pinned now, without a home.
+func (s *Resolver) draftRecord(d *Draft, doc intent.Document, l state.RecordLifecycle) (RecordDraft, error) {
+	r := RecordDraft{Lifecycle: l, Frozen: l.Record}
+	if l.Deployed && l.Record.UID == doc.UID {
+		return r, nil
+	}
+	var err error
+	r.Frozen, err = s.Freeze(doc, d.Group.Project, nil, l)
+	return r, err
 }
 
 // home is where a record's public external-dns lives: where it is pinned, else as the

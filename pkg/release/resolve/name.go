@@ -20,10 +20,7 @@ const nameApp = "name"
 // lives, and which clusters its addresses come from.
 func (s *Resolver) DraftName(ctx context.Context, in *inputs.Inputs) (*Draft, error) {
 	d := s.newDraft(in)
-	d.Group = plan.Group{
-		Installation: s.Installation, Path: in.Owner.Path, UID: in.Owner.UID, Name: in.Owner.Path.Name(),
-		Project: plan.Project{Name: in.Project.Metadata.Name, Namespace: in.Project.Spec.Namespace},
-	}
+	d.Group.Name = in.Owner.Path.Name()
 	if err := s.DraftRecords(ctx, d); err != nil {
 		return nil, err
 	}

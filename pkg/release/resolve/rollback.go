@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -155,17 +156,13 @@ func (s *Resolver) recallRecord(ctx context.Context, d *Draft, b plan.Binding) (
 	if err != nil {
 		return RecordDraft{}, err
 	}
-	r := RecordDraft{Lifecycle: lifecycle, Frozen: lifecycle.Record}
-	if !lifecycle.Deployed || lifecycle.Record.UID != doc.UID {
-		if r.Frozen, err = s.Freeze(doc, d.Group.Project, nil, lifecycle); err != nil {
-			return r, err
-		}
+	r, err := s.draftRecord(d, doc, lifecycle)
+	if err != nil {
+		return r, err
 	}
 	if r.Frozen.Home == nil && b.Scope == intent.Public {
 		then, _ := intent.ParseCluster(b.Cluster)
-		if r.Frozen.Home = r.Frozen.Spec.DeployOn.Ref(r.Frozen.Path); r.Frozen.Home == nil {
-			r.Frozen.Home = &then
-		}
+		r.Frozen.Home = cmp.Or(r.Frozen.Spec.DeployOn.Ref(r.Frozen.Path), &then)
 	}
 	return r, nil
 }
