@@ -177,6 +177,12 @@ func ClusterOf(path Path) ClusterRef {
 	return ClusterRef{ClusterProvider: path.Segment("cluster-providers"), Cluster: path.Segment("clusters")}
 }
 
+// ClusterPath is the document of a cluster by its name, "provider+cluster".
+func ClusterPath(name string) Path {
+	ref, _ := ParseCluster(name)
+	return ref.Path()
+}
+
 // Path is the cluster's document. Of a built-in publisher it is its provider's.
 func (r ClusterRef) Path() Path {
 	if r.IsPublisher() {

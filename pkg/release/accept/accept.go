@@ -239,8 +239,7 @@ func (s *Planner) next(ctx context.Context, p *resolve.Proposal, actor string) (
 		l.Refs = append(slices.Clone(l.Refs), p.Draft.In.ProjectPath()) // its provider may go before it is gone
 	}
 	for _, cluster := range l.RemovedClusters {
-		ref, _ := intent.ParseCluster(cluster)
-		l.Refs = append(l.Refs, ref.Path())
+		l.Refs = append(l.Refs, intent.ClusterPath(cluster))
 	}
 	l.Track(p.Request)
 	l.Name = nameOf(p)
@@ -326,10 +325,9 @@ func refs(d *resolve.Draft) []intent.Path {
 	}
 	follows := d.In.FollowsClusters()
 	for _, c := range d.Group.Clusters {
-		ref, _ := intent.ParseCluster(c.Name)
 		home := func(b plan.Binding) bool { return b.Cluster == c.Name }
 		if !follows || slices.ContainsFunc(d.Group.Bindings, home) { // clusters that a selector chose may go
-			out = append(out, ref.Path())
+			out = append(out, intent.ClusterPath(c.Name))
 		}
 	}
 	for _, u := range d.Uses {

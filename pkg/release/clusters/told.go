@@ -44,13 +44,12 @@ func (s *Operator) TellDrains(ctx context.Context, age time.Duration) error {
 
 // tellDrain tells of a drain or an undrain, once. An event that the history keeps no longer does not come again.
 func (s *Operator) tellDrain(ctx context.Context, name string, by intent.Drained, action intent.Action, age time.Duration) error {
-	ref, _ := intent.ParseCluster(name)
 	since := s.Now().Sub(by.Since)
 	if _, known := s.told.Get(toldDrain{name, by.Since}); known || since < age || since > toldWithin {
 		return nil
 	}
 	e := by.Event(ctx, action)
-	told, err := s.Recorded(ctx, ref.Path(), e)
+	told, err := s.Recorded(ctx, intent.ClusterPath(name), e)
 	if intent.CodeOf(err) == intent.NotFound {
 		return nil // the history went with the cluster provider
 	}
@@ -60,7 +59,7 @@ func (s *Operator) tellDrain(ctx context.Context, name string, by intent.Drained
 	if told {
 		s.told.Keep(toldDrain{name, by.Since}, true, mostTold)
 	} else {
-		s.Tell(ctx, ref.Path(), e) // if that fails, the next time
+		s.Tell(ctx, intent.ClusterPath(name), e) // if that fails, the next time
 	}
 	return nil
 }

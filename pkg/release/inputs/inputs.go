@@ -138,10 +138,10 @@ func (s *Reader) ReadMembers(ctx context.Context, in *Inputs) error {
 // absent is the error of a cluster that was not found, in the words of who
 // keeps it.
 func (s *Reader) absent(ctx context.Context, name string) error {
-	ref, _ := intent.ParseCluster(name)
-	_, err := s.Documents.Get(ctx, ref.Path())
+	path := intent.ClusterPath(name)
+	_, err := s.Documents.Get(ctx, path)
 	if err == nil {
-		err = &intent.Error{Code: intent.PreconditionFailed, Detail: string(ref.Path()) + " has just been created"}
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: string(path) + " has just been created"}
 	}
 	return err
 }
@@ -151,8 +151,7 @@ func (s *Reader) ReadClusters(ctx context.Context, in *Inputs, names []string) e
 	var paths []intent.Path
 	for _, name := range names {
 		if _, known := in.Clusters[name]; !known && !intent.IsPublisher(name) {
-			ref, _ := intent.ParseCluster(name)
-			paths = append(paths, ref.Path())
+			paths = append(paths, intent.ClusterPath(name))
 		}
 	}
 	if len(paths) == 0 {
@@ -181,8 +180,7 @@ func (s *Reader) ReadAssociations(ctx context.Context, in *Inputs) error {
 		owners = append(owners, in.CloudPath)
 	}
 	for _, member := range in.Members {
-		ref, _ := intent.ParseCluster(member)
-		owners = append(owners, ref.Path())
+		owners = append(owners, intent.ClusterPath(member))
 	}
 	for n, owner := range owners {
 		owners[n] = owner.Child("kv-pairs", intent.AssociationName)

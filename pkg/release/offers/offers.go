@@ -59,8 +59,7 @@ func withdrawal(g plan.Group, o state.Offer) (path intent.Path, pointer, why str
 	case o.LocalIP == "" && dns.Spec.Namespace != o.DNSNamespace:
 		return path, "/spec/namespace", "the nameserver would change"
 	case given.Domain != o.Domain:
-		ref, _ := intent.ParseCluster(o.Cluster)
-		return ref.Path(), "/spec/dns/domain", "the cluster's domain would change"
+		return intent.ClusterPath(o.Cluster), "/spec/dns/domain", "the cluster's domain would change"
 	case given.Static && o.Namespace != g.LogicalCloudNamespace && !slices.Contains(given.Namespaces, o.Namespace):
 		return path, "/spec/autopath/namespaces", fmt.Sprintf("it would no longer serve namespace %q", o.Namespace)
 	}

@@ -264,8 +264,7 @@ func (s *Reader) reportCluster(ctx context.Context, cluster string, objects []bu
 	if r.Reachability, err = s.Observed.Reachability(ctx, cluster); err != nil {
 		return r, err
 	}
-	ref, _ := intent.ParseCluster(cluster)
-	if r.Abandoned, err = s.Abandoned(ctx, ref.Path()); err != nil {
+	if r.Abandoned, err = s.Abandoned(ctx, intent.ClusterPath(cluster)); err != nil {
 		return r, err
 	}
 	entries, err := s.Ledger.Entries(ctx, cluster, objects)

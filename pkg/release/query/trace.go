@@ -76,8 +76,7 @@ func (s *Reader) domainIn(ctx context.Context, path intent.Path, spec intent.DNS
 		}
 		return member.Spec.Domain(), nil
 	}
-	ref, _ := intent.ParseCluster(name)
-	_, err := s.Documents.Get(ctx, ref.Path())
+	_, err := s.Documents.Get(ctx, intent.ClusterPath(name))
 	switch {
 	case intent.CodeOf(err) == intent.NotFound:
 		return "", &intent.Error{Code: intent.Invalid, Detail: "the body has an error", Fields: []intent.Field{{Pointer: "/cluster", Detail: name + " is not registered"}}}

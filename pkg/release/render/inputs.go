@@ -92,11 +92,9 @@ func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) ([]in
 	}
 	var clusters []intent.Path
 	for _, name := range slices.Sorted(maps.Keys(listed)) {
-		if listed[name].Undrained != nil {
-			continue
+		if listed[name].Undrained == nil {
+			clusters = append(clusters, intent.ClusterPath(name))
 		}
-		ref, _ := intent.ParseCluster(name)
-		clusters = append(clusters, ref.Path())
 	}
 	if len(clusters) > 0 {
 		more, err := s.Documents.GetAll(ctx, clusters)

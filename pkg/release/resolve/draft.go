@@ -254,11 +254,10 @@ func (s *Resolver) collectClusters(d *Draft) {
 	pushed := state.Reached(d.Group)
 	for _, name := range slices.Sorted(maps.Keys(pushed)) {
 		cluster, known := d.In.Clusters[name]
-		ref, _ := intent.ParseCluster(name)
 		pointer, why := s.Unfit(name, known, cluster.Spec, d.Group.Project.Name)
-		inventory := known && InventoryOnly(cluster.Spec) && !ref.IsPublisher()
+		inventory := known && InventoryOnly(cluster.Spec) && !intent.IsPublisher(name)
 		if why != "" && (pushed[name] || !inventory) {
-			d.Fail(ref.Path(), pointer, "%s", why)
+			d.Fail(intent.ClusterPath(name), pointer, "%s", why)
 		}
 		d.Group.Clusters = append(d.Group.Clusters, plan.Cluster{Name: name, Directory: cluster.Spec.Directory, Inventory: inventory})
 	}

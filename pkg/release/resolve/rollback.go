@@ -87,8 +87,7 @@ func (s *Resolver) findAgain(ctx context.Context, d *Draft, what string, past st
 		paths = append(paths, d.In.RecordPath(b.Record))
 	}
 	for _, name := range state.Placed(past.Group) {
-		ref, _ := intent.ParseCluster(name)
-		paths = append(paths, ref.Path())
+		paths = append(paths, intent.ClusterPath(name))
 	}
 	slices.Sort(paths)
 	paths = slices.Compact(paths)

@@ -26,8 +26,7 @@ func (d *Draft) checkUses() {
 			continue
 		}
 		told[once] = true
-		ref, _ := intent.ParseCluster(u.cluster)
-		d.Fail(ref.Path(), "/spec/uses", "%s", u.use.Lacks(u.cluster, u.need))
+		d.Fail(intent.ClusterPath(u.cluster), "/spec/uses", "%s", u.use.Lacks(u.cluster, u.need))
 	}
 }
 

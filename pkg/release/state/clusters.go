@@ -55,8 +55,7 @@ func (s *Store) DrainedClusters(ctx context.Context) (DrainedList, error) {
 	list.Clusters, list.Undrained = list.Clusters.parted()
 	for _, name := range slices.Sorted(maps.Keys(list.Clusters)) {
 		cluster := list.Clusters[name]
-		ref, _ := intent.ParseCluster(name)
-		doc, err := s.Documents.Get(ctx, ref.Path())
+		doc, err := s.Documents.Get(ctx, intent.ClusterPath(name))
 		switch intent.CodeOf(err) {
 		case intent.Unavailable: // an orchestrator keeps the document, and does not answer
 			continue
@@ -180,8 +179,7 @@ func (s *Store) Abandoned(ctx context.Context, cluster intent.Path) (*intent.Aba
 
 // IsAbandoned says whether a cluster ("provider+cluster") is.
 func (s *Store) IsAbandoned(ctx context.Context, cluster string) (bool, error) {
-	ref, _ := intent.ParseCluster(cluster)
-	a, err := s.Abandoned(ctx, ref.Path())
+	a, err := s.Abandoned(ctx, intent.ClusterPath(cluster))
 	return a != nil, err
 }
 

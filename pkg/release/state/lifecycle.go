@@ -272,8 +272,8 @@ func SwapDocument(ctx context.Context, store intent.Store, body any, write inten
 // KeepRemovedClusters drops the clusters that hold nothing of the group any more.
 func (l *Lifecycle) KeepRemovedClusters(clusters []string) {
 	for _, cluster := range l.RemovedClusters {
-		if ref, _ := intent.ParseCluster(cluster); !slices.Contains(clusters, cluster) {
-			l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), func(p intent.Path) bool { return p == ref.Path() && !l.reliesOn(p) })
+		if !slices.Contains(clusters, cluster) {
+			l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), func(p intent.Path) bool { return p == intent.ClusterPath(cluster) && !l.reliesOn(p) })
 		}
 	}
 	l.RemovedClusters = clusters

@@ -112,8 +112,7 @@ func (s *Store) Deployed(ctx context.Context, to intent.Path) (map[intent.Path]L
 func DeployedOn(ctx context.Context, s *Store, clusters ...string) (map[intent.Path]Lifecycle, error) {
 	owners := map[intent.Path]Lifecycle{}
 	for _, cluster := range clusters {
-		ref, _ := intent.ParseCluster(cluster)
-		refer, err := s.Deployed(ctx, ref.Path())
+		refer, err := s.Deployed(ctx, intent.ClusterPath(cluster))
 		if err != nil {
 			return nil, err
 		}

@@ -29,8 +29,8 @@ func (s *Keeper) checkAbandoned(ctx context.Context, d *resolve.Draft) error {
 		if err != nil {
 			return err
 		}
-		if ref, _ := intent.ParseCluster(a.Cluster); abandoned {
-			d.Fail(ref.Path(), "", "cluster %s %s", a.Cluster, abandonedRemedy)
+		if abandoned {
+			d.Fail(intent.ClusterPath(a.Cluster), "", "cluster %s %s", a.Cluster, abandonedRemedy)
 		}
 	}
 	return nil

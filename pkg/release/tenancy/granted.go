@@ -65,8 +65,7 @@ func (t tenant) lacks(namespace string) []string {
 
 // tenantOn is the project of a draft on one of its clusters.
 func tenantOn(d *resolve.Draft, cluster string) tenant {
-	ref, _ := intent.ParseCluster(cluster)
-	return tenant{project: d.In.ProjectPath(), granted: d.In.Project.Spec, cluster: ref.Path(), on: d.In.Clusters[cluster].Spec}
+	return tenant{project: d.In.ProjectPath(), granted: d.In.Project.Spec, cluster: intent.ClusterPath(cluster), on: d.In.Clusters[cluster].Spec}
 }
 
 // placements are the namespaces of clusters into which a release puts objects, ordered,
@@ -189,8 +188,7 @@ func (s *Keeper) maker(ctx context.Context, cluster, namespace string) (grant.Ma
 // cluster that Signpost did not make. It is empty if all of them may, by the present
 // grants.
 func (s *Keeper) NamespaceRefused(ctx context.Context, cluster, namespace string, owners []string) (why string, err error) {
-	ref, _ := intent.ParseCluster(cluster)
-	t := tenant{cluster: ref.Path()}
+	t := tenant{cluster: intent.ClusterPath(cluster)}
 	if t.on, err = granter[intent.Cluster](ctx, s.Documents, t.cluster); err != nil {
 		return "", err
 	}

@@ -112,8 +112,7 @@ func checkManifests(d *resolve.Draft) {
 func fewPaths(clusters []string) string {
 	var paths []string
 	for _, cluster := range clusters {
-		ref, _ := intent.ParseCluster(cluster)
-		paths = append(paths, string(ref.Path()))
+		paths = append(paths, string(intent.ClusterPath(cluster)))
 	}
 	return state.Few(paths)
 }
