@@ -168,11 +168,7 @@ func (s *Planner) gatherTo(ctx context.Context, owner intent.Path, p *resolve.Pr
 // changes compares the present state, of the group and of the providers that it uses or
 // would use, with the result of the action.
 func (s *Planner) changes(ctx context.Context, p *resolve.Proposal) ([]bundle.Change, error) {
-	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(p.Draft.Group.Path))
-	if err != nil {
-		return nil, err
-	}
-	before, err := s.Contexts.Objects(ctx, pointer)
+	before, err := s.Contexts.CurrentObjects(ctx, state.GroupOwner(p.Draft.Group.Path))
 	if err != nil {
 		return nil, err
 	}

@@ -43,11 +43,7 @@ func (s *Updater) followed(ctx context.Context, group intent.Path, l state.Lifec
 	if err != nil || rests {
 		return nil, err
 	}
-	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(group))
-	if err != nil {
-		return nil, err
-	}
-	published, err := s.Contexts.Objects(ctx, pointer)
+	published, err := s.Contexts.CurrentObjects(ctx, state.GroupOwner(group))
 	if err != nil {
 		return nil, err
 	}

@@ -159,11 +159,7 @@ func (s *Guard) ConfirmRemoval(ctx context.Context, p *resolve.Proposal, actor s
 // CheckRemovals refuses a release for an app context that would take away too many
 // of the names that the group has now.
 func (s *Guard) CheckRemovals(ctx context.Context, p *resolve.Proposal) error {
-	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(p.Draft.Group.Path))
-	if err != nil {
-		return err
-	}
-	now, err := s.Contexts.Objects(ctx, pointer)
+	now, err := s.Contexts.CurrentObjects(ctx, state.GroupOwner(p.Draft.Group.Path))
 	if err != nil {
 		return err
 	}

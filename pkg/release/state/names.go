@@ -80,11 +80,7 @@ type NameSet map[string]bool
 
 // CurrentEndpoints are Signpost's DNSEndpoints in a group's current context.
 func (s *Store) CurrentEndpoints(ctx context.Context, group intent.Path) (bundle.Bundle, error) {
-	pointer, err := s.Contexts.Current(ctx, GroupOwner(group))
-	if err != nil {
-		return nil, err
-	}
-	objects, err := s.Contexts.Objects(ctx, pointer)
+	objects, err := s.Contexts.CurrentObjects(ctx, GroupOwner(group))
 	return slices.DeleteFunc(objects, func(o bundle.Object) bool { return o.Published == nil }), err
 }
 

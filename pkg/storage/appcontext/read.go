@@ -53,6 +53,15 @@ func (s *Store) WithdrawnFrom(ctx context.Context, p Pointer, cluster string) (b
 	return objects, err
 }
 
+// CurrentObjects answers all objects of the owner's current context, as Objects does.
+func (s *Store) CurrentObjects(ctx context.Context, owner Owner) (bundle.Bundle, error) {
+	pointer, err := s.Current(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	return s.Objects(ctx, pointer)
+}
+
 // Objects answers all objects of the pointer's context, ordered by ID, as
 // ObjectsOn does.
 func (s *Store) Objects(ctx context.Context, p Pointer) (bundle.Bundle, error) {
