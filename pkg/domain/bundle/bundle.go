@@ -199,6 +199,15 @@ func (b Bundle) IDs() []ID {
 	return ids
 }
 
+// Find answers the object with an ID.
+func (b Bundle) Find(id ID) (o Object, found bool) {
+	at, found := slices.BinarySearchFunc(b, id, func(o Object, id ID) int { return Compare(o.ID, id) })
+	if found {
+		o = b[at]
+	}
+	return o, found
+}
+
 // Collect orders objects into a bundle. Two objects of one ID must be equal;
 // the error names both apps otherwise.
 func Collect(objects []Object) (Bundle, error) {

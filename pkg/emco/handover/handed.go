@@ -25,7 +25,7 @@ func (h *handed) Empty() bool { return h.record.empty() }
 
 // asGiven is an object by the app that it was handed over with.
 func (h *handed) asGiven(o bundle.Object) bundle.Object {
-	if given, found := find(h.given, o.ID); found {
+	if given, found := h.given.Find(o.ID); found {
 		return given
 	}
 	return o

@@ -277,16 +277,8 @@ func outcome(err error) string {
 }
 
 func holds(b bundle.Bundle, id bundle.ID) bool {
-	_, found := find(b, id)
+	_, found := b.Find(id)
 	return found
-}
-
-func find(b bundle.Bundle, id bundle.ID) (bundle.Object, bool) {
-	at, found := slices.BinarySearchFunc(b, id, func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) })
-	if !found {
-		return bundle.Object{}, false
-	}
-	return b[at], true
 }
 
 func placeOf(o bundle.Object) emco.Place {
@@ -294,6 +286,6 @@ func placeOf(o bundle.Object) emco.Place {
 }
 
 func same(b bundle.Bundle, o bundle.Object) bool {
-	other, found := find(b, o.ID)
+	other, found := b.Find(o.ID)
 	return found && bytes.Equal(other.JSON, o.JSON)
 }

@@ -118,8 +118,8 @@ func (s *Reconciler) rewrite(ctx context.Context, pointer appcontext.Pointer, cu
 
 func appOf(c bundle.Change, bundles ...bundle.Bundle) string {
 	for _, b := range bundles {
-		if at, found := slices.BinarySearchFunc(b, c.ID, func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) }); found {
-			return b[at].App
+		if o, found := b.Find(c.ID); found {
+			return o.App
 		}
 	}
 	return ""

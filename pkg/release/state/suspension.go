@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -38,11 +37,11 @@ func (l *Lifecycle) SuspendedBy(doc intent.Document) (bool, error) {
 // Previous are the sets that the DNSEndpoint of a binding, which is among the
 // objects, publishes, by host name.
 func Previous(objects bundle.Bundle, g plan.Group, b plan.Binding) map[string][]address.Set {
-	at, found := slices.BinarySearchFunc(objects, endpoints.ID(g, b), func(o bundle.Object, id bundle.ID) int { return bundle.Compare(o.ID, id) })
-	if !found || objects[at].Published == nil {
+	o, _ := objects.Find(endpoints.ID(g, b))
+	if o.Published == nil {
 		return map[string][]address.Set{}
 	}
-	return PublishedSets(objects[at].Published)
+	return PublishedSets(o.Published)
 }
 
 // PublishedSets are the sets that a DNSEndpoint publishes, by host name.
