@@ -26,7 +26,7 @@ func (s *Planner) warnOfGap(ctx context.Context, p *resolve.Proposal, before bun
 		}
 	}
 	for _, old := range slices.Sorted(maps.Keys(left)) {
-		doc, err := s.Documents.Get(ctx, intent.Join("projects", state.ProjectName(g.Path), "dns-update-records", old))
+		doc, err := s.Documents.Get(ctx, intent.Join("projects", g.Path.Segment("projects"), "dns-update-records", old))
 		if intent.CodeOf(err) == intent.NotFound {
 			continue
 		}

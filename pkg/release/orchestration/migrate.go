@@ -47,7 +47,7 @@ func (s *Sync) migrates(ctx context.Context, group intent.Path, from string) (st
 		return "", nil
 	}
 	source, ok := follow.GroupOf(meta)
-	if !ok || source == group || state.ProjectName(source) != state.ProjectName(group) {
+	if !ok || source == group || source.Segment("projects") != group.Segment("projects") {
 		return "", err
 	}
 	return from, err
@@ -57,7 +57,7 @@ func (s *Sync) migrates(ctx context.Context, group intent.Path, from string) (st
 // and its names are there. EMCO does not tell that to the group that it migrated from.
 func (s *Sync) migrated(ctx context.Context, group intent.Path, appContext string) (bool, error) {
 	found := false
-	err := s.EachLifecycle(ctx, "projects/"+state.ProjectName(group)+"/", func(other intent.Path, l state.Lifecycle) error {
+	err := s.EachLifecycle(ctx, "projects/"+group.Segment("projects")+"/", func(other intent.Path, l state.Lifecycle) error {
 		if found || other == group || !cameFrom(&l, appContext) {
 			return nil
 		}

@@ -58,7 +58,7 @@ func (d Desired) FailSafe(owner intent.Path, now time.Time) []intent.NameChanges
 		}
 		same := published[host].digest()
 		out = append(out, intent.NameChanges{Host: host, Before: same, After: same, Turns: []intent.NameTurn{{
-			Time: now, Project: state.ProjectName(owner), Owner: owner, Changes: []intent.TargetChange{},
+			Time: now, Project: owner.Segment("projects"), Owner: owner, Changes: []intent.TargetChange{},
 			Cause: intent.Cause{Reason: intent.CauseFailSafe, Message: d.contents.frozen},
 		}}})
 	}
@@ -93,7 +93,7 @@ func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
 		case changes.Before != changes.After:
 			changes.Turns = addTTLs(t.turns(host, was[host], is[host]), ttls[host])
 		case changes.After != "" && len(ttls[host]) > 0:
-			changes.Turns = []intent.NameTurn{{Time: t.now, Project: state.ProjectName(t.owner), Owner: t.owner, Cause: *t.release, Changes: ttls[host]}}
+			changes.Turns = []intent.NameTurn{{Time: t.now, Project: t.owner.Segment("projects"), Owner: t.owner, Cause: *t.release, Changes: ttls[host]}}
 		case changes.After == "":
 			changes.Turns = []intent.NameTurn{t.unanswered()}
 		default:
@@ -162,7 +162,7 @@ func addTTLs(turns []intent.NameTurn, ttls []intent.TargetChange) []intent.NameT
 func (t turning) unanswered() intent.NameTurn {
 	cause := *t.release
 	cause.Message = cmp.Or(cause.Message, "no address is known yet")
-	return intent.NameTurn{Time: t.now, Project: state.ProjectName(t.owner), Owner: t.owner, Cause: cause, Changes: []intent.TargetChange{}}
+	return intent.NameTurn{Time: t.now, Project: t.owner.Segment("projects"), Owner: t.owner, Cause: cause, Changes: []intent.TargetChange{}}
 }
 
 // targetsOf is what objects publish, by host name.
@@ -223,7 +223,7 @@ func (t turning) turns(host string, was, is targets) []intent.NameTurn {
 	}
 	out := make([]intent.NameTurn, 0, len(by.order))
 	for _, turn := range by.order {
-		turn.Time, turn.Project, turn.Owner = t.now, state.ProjectName(t.owner), t.owner
+		turn.Time, turn.Project, turn.Owner = t.now, t.owner.Segment("projects"), t.owner
 		out = append(out, *turn)
 	}
 	return out

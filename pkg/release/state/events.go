@@ -21,6 +21,3 @@ const (
 	OutcomePrepared = "prepared" // a release was frozen for an app context
 	OutcomeDropped  = "dropped"  // it went with the context
 )
-
-// ProjectName is the project of a path.
-func ProjectName(group intent.Path) string { return group.Segment("projects") }

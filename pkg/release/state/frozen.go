@@ -48,12 +48,12 @@ func NewRelease(group plan.Group, inputs []Input) (Release, error) {
 // ReleasePrefix is where releases are stored, by the id of their app context.
 const ReleasePrefix = "/signpost/release/"
 
-func releaseKey(contextID string) string { return ReleasePrefix + contextID + "/" }
-
 // ReleaseKeys is what the keys of a release begin with.
-func ReleaseKeys(contextID string) string { return releaseKey(contextID) }
+func ReleaseKeys(contextID string) string { return ReleasePrefix + contextID + "/" }
 
-func chunkKey(contextID string, n int) string { return fmt.Sprintf("%s%06d", releaseKey(contextID), n) }
+func chunkKey(contextID string, n int) string {
+	return fmt.Sprintf("%s%06d", ReleaseKeys(contextID), n)
+}
 
 // chunkSize is how many bytes of a compressed release go into one key.
 const chunkSize = 512 << 10
@@ -178,7 +178,7 @@ func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, erro
 }
 
 func storedText(ctx context.Context, s *Store, contextID string) ([]byte, error) {
-	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: releaseKey(contextID)})
+	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: ReleaseKeys(contextID)})
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func unzipped(by *packed.Packer, contextID string, raw io.Reader) ([]byte, error
 // DropRelease removes a release. It is no error if there is none.
 func (s *Store) DropRelease(ctx context.Context, contextID string) error {
 	s.releases.Forget(contextID)
-	_, _, err := s.KV.Txn(ctx, nil, kv.DeletePrefix(releaseKey(contextID)))
+	_, _, err := s.KV.Txn(ctx, nil, kv.DeletePrefix(ReleaseKeys(contextID)))
 	return err
 }
 

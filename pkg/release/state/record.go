@@ -1,10 +1,8 @@
 package state
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -172,7 +170,5 @@ func (l *RecordLifecycle) Deploys(doc intent.Document) (bool, error) {
 // SameRecord says whether two frozen records deploy the same.
 func SameRecord(a, b plan.Record) bool {
 	a.Revision, b.Revision = 0, 0
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
+	return same(a, b)
 }
