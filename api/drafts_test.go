@@ -155,7 +155,7 @@ func TestADraftIsBounded(t *testing.T) {
 type bigPlanner struct{ service.Planner }
 
 // PlanRecord implements service.Planner.
-func (bigPlanner) PlanRecord(context.Context, intent.Path) (plan intent.Plan, err error) {
+func (bigPlanner) PlanRecord(context.Context, intent.Path, string) (plan intent.Plan, err error) {
 	for range 100 {
 		plan.Objects = append(plan.Objects, intent.ObjectChange{Action: "create", Cluster: "edge+hub", Kind: "ConfigMap", Diff: strings.Repeat("x", 20<<10)}, intent.ObjectChange{Action: "unchanged", Cluster: "edge+hub"})
 	}

@@ -121,9 +121,9 @@ func TestDeployIsPlannedOrAccepted(t *testing.T) {
 		{group + "/plan?for=deploy", "plan  0 ", http.StatusOK},
 		{cloud + "/deploy", "deploy   anonymous ", http.StatusAccepted},
 		{record + "/deploy?adopt=old&confirm=abc", "deploy record old abc anonymous ", http.StatusAccepted},
-		{record + "/deploy?dryRun=true", "plan record ", http.StatusOK},
-		{record + "/deploy?dryRun=true&adopt=old", "plan adoption old ", http.StatusOK},
-		{record + "/plan?for=deploy", "plan record ", http.StatusOK},
+		{record + "/deploy?dryRun=true", "plan record  ", http.StatusOK},
+		{record + "/deploy?dryRun=true&adopt=old", "plan record old ", http.StatusOK},
+		{record + "/plan?for=deploy", "plan record  ", http.StatusOK},
 	} {
 		w.send("POST", c.asked, nil).want(c.status)
 		asked, _, _ := strings.Cut(c.asked, "?")
@@ -140,7 +140,7 @@ func TestAdoptionNamesAnOwnerID(t *testing.T) {
 	w.send("POST", record+"/plan?adopt=legacy", nil).want(http.StatusOK)
 	w.send("POST", record+"/update?adopt=legacy&confirm=abc", nil).want(http.StatusAccepted)
 	at := " " + record[len("/v2/"):]
-	require.Equal(t, []string{"plan adoption legacy" + at, "adopt legacy abc anonymous" + at}, w.lifecycle.asked[len(w.lifecycle.asked)-2:])
+	require.Equal(t, []string{"plan record legacy" + at, "update record legacy abc anonymous" + at}, w.lifecycle.asked[len(w.lifecycle.asked)-2:])
 	for _, owner := range []string{"", "a,b", "a%22b"} {
 		require.Contains(t, w.send("POST", record+"/update?adopt="+owner, nil).want(http.StatusBadRequest).Body.String(),
 			"query parameter adopt must be the txt-owner-id of an external-dns")

@@ -386,20 +386,12 @@ func (l *lifecycle) Events(ctx context.Context, owner intent.Path) ([]intent.Eve
 	return list.Items, err
 }
 
-func (l *lifecycle) PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error) {
-	return reply[intent.Plan](ctx, l, record, "", "plan record")
+func (l *lifecycle) PlanRecord(ctx context.Context, record intent.Path, adopt string) (intent.Plan, error) {
+	return reply[intent.Plan](ctx, l, record, "", "plan record", adopt)
 }
 
-func (l *lifecycle) PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error) {
-	return reply[intent.Plan](ctx, l, record, "plan", "plan adoption", from)
-}
-
-func (l *lifecycle) Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error) {
-	return reply[intent.Accepted](ctx, l, record, "accepted", "adopt", from, confirm, actor)
-}
-
-func (l *lifecycle) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
-	return reply[intent.Accepted](ctx, l, record, "accepted", "update record", confirm, actor)
+func (l *lifecycle) UpdateRecord(ctx context.Context, record intent.Path, adopt, confirm, actor string) (intent.Accepted, error) {
+	return reply[intent.Accepted](ctx, l, record, "accepted", "update record", adopt, confirm, actor)
 }
 
 func (l *lifecycle) RecordStatus(ctx context.Context, record intent.Path) (intent.RecordStatus, error) {

@@ -20,19 +20,13 @@ type Providers struct {
 
 // Plan answers what rolling out a provider would do.
 func (p Providers) Plan(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	if c.Query.Has("adopt") {
-		return Planned(p.Lifecycle.PlanAdoption(ctx, c.Owner(), c.Query.Get("adopt")))
-	}
-	return Planned(p.Lifecycle.PlanRecord(ctx, c.Owner()))
+	return Planned(p.Lifecycle.PlanRecord(ctx, c.Owner(), c.Query.Get("adopt")))
 }
 
 // Update begins to roll out a provider, which may take over names of another
 // external-dns.
 func (p Providers) Update(ctx context.Context, c *operation.Call) (response.Answer, error) {
-	if !c.Query.Has("adopt") {
-		return response.Accepted(p.Lifecycle.UpdateRecord(ctx, c.Owner(), c.Query.Get("confirm"), c.Actor.Subject))
-	}
-	return response.Accepted(p.Lifecycle.Adopt(ctx, c.Owner(), c.Query.Get("adopt"), c.Query.Get("confirm"), c.Actor.Subject))
+	return response.Accepted(p.Lifecycle.UpdateRecord(ctx, c.Owner(), c.Query.Get("adopt"), c.Query.Get("confirm"), c.Actor.Subject))
 }
 
 // Deploy rolls out a provider that is in use, or answers what that would do.

@@ -57,7 +57,7 @@ func (j *judge) plan(ctx context.Context, owner intent.Path) (intent.Plan, error
 		next := intent.NameDocument{UID: doc.UID, Revision: doc.Revision, CreatedAt: doc.CreatedAt, UpdatedAt: doc.UpdatedAt, Body: doc.Body}
 		return j.Planner.PlanName(ctx, owner, intent.NameRequest{Next: next, Was: j.was[owner], Actor: j.actor.Subject})
 	case isKind(owner, provider):
-		return j.Planner.PlanRecord(ctx, owner)
+		return j.Planner.PlanRecord(ctx, owner, "")
 	}
 	return j.Planner.Plan(ctx, owner, "", 0)
 }

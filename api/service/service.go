@@ -31,7 +31,7 @@ type Draft struct {
 // Planner tells what would be done. Its methods are those of Lifecycle.
 type Planner interface {
 	Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error)
-	PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error)
+	PlanRecord(ctx context.Context, record intent.Path, adopt string) (intent.Plan, error)
 	PlanName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Plan, error)
 }
 
@@ -82,14 +82,11 @@ type Lifecycle interface {
 	Events(ctx context.Context, owner intent.Path) ([]intent.Event, error)
 
 	// PlanRecord tells what UpdateRecord would do.
-	PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error)
-	// UpdateRecord rolls a record's document out to its deployments.
-	UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error)
-	// PlanAdoption and Adopt are PlanRecord and UpdateRecord of a record that also
-	// takes over names of another external-dns, with the owner id from.
-	PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error)
-	Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error)
-	// DeployRecord is UpdateRecord or Adopt for a record that is in use, and does
+	PlanRecord(ctx context.Context, record intent.Path, adopt string) (intent.Plan, error)
+	// UpdateRecord rolls a record's document out to its deployments. adopt is the owner id of
+	// another external-dns whose names it takes over, empty for none.
+	UpdateRecord(ctx context.Context, record intent.Path, adopt, confirm, actor string) (intent.Accepted, error)
+	// DeployRecord is UpdateRecord for a record that is in use, and does
 	// nothing for another one.
 	DeployRecord(ctx context.Context, record intent.Path, r intent.DeployRequest) (intent.Deployed, error)
 	// RecordStatus answers what is known of a record's deployments. The

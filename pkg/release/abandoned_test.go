@@ -281,7 +281,7 @@ func TestARecordMovesAwayFromAnAbandonedHome(t *testing.T) {
 	w := running(t)
 	w.dies(hub)
 	w.put(lab, record("lab.example", `,"txtPrefix":"x"`))
-	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 	require.ErrorContains(t, err, "cluster edge+hub is abandoned")
 	require.NoError(t, w.moveTo("paris"))
 	w.settle(prod)

@@ -37,7 +37,7 @@ func (w *world) own() string {
 
 func (w *world) planAdoption(from string) intent.Plan {
 	w.Helper()
-	p, err := w.service.PlanAdoption(ann(lab), lab, from)
+	p, err := w.service.PlanRecord(ann(lab), lab, from)
 	require.NoError(w, err)
 	return p
 }
@@ -65,11 +65,11 @@ func TestNamesAreAdoptedOnceAndNothingIsDeletedMeanwhile(t *testing.T) {
 	w.settle(prod)
 	require.Equal(t, before, w.deployment(labOnHub), "a plan changes nothing")
 
-	without, err := w.service.PlanRecord(t.Context(), lab)
+	without, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
-	_, err = w.service.Adopt(t.Context(), lab, "legacy", without.Token, "ann")
+	_, err = w.service.UpdateRecord(t.Context(), lab, "legacy", without.Token, "ann")
 	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err), "the token is of an update alone")
-	accepted, err := w.service.Adopt(t.Context(), lab, "legacy", p.Token, "ann")
+	accepted, err := w.service.UpdateRecord(t.Context(), lab, "legacy", p.Token, "ann")
 	require.NoError(t, err)
 	w.settle(prod)
 	adopting := w.deployment(labOnHub)
@@ -79,7 +79,7 @@ func TestNamesAreAdoptedOnceAndNothingIsDeletedMeanwhile(t *testing.T) {
 	require.NotContains(t, adopting, "--policy=sync")
 	require.Equal(t, &intent.Adoption{From: "legacy", Names: []string{"www.lab.example"}, Since: w.clock.Now()}, w.adopting())
 
-	again, err := w.service.Adopt(t.Context(), lab, "legacy", "", "ann")
+	again, err := w.service.UpdateRecord(t.Context(), lab, "legacy", "", "ann")
 	require.NoError(t, err)
 	require.Equal(t, accepted, again, "it is under way")
 	require.Equal(t, accepted, w.updateRecord(lab), "an update without a change does not end it")
@@ -117,7 +117,7 @@ func TestTheBuiltInPublisherAdopts(t *testing.T) {
 		w.settle(prod)
 		settings := func() string { return string(w.bundle(providerOwner(labBuiltIn))[0].JSON) }
 		before := settings()
-		_, err := w.service.Adopt(t.Context(), lab, from, "", "ann")
+		_, err := w.service.UpdateRecord(t.Context(), lab, from, "", "ann")
 		require.NoError(t, err)
 		w.settle(prod)
 		require.Contains(t, settings(), `"adopts":"`+from+`"`)
@@ -136,7 +136,7 @@ func TestTheBuiltInPublisherAdopts(t *testing.T) {
 
 		w.answers("www.lab.example", held)
 		w.clock.pass(time.Second)
-		_, err = w.service.Adopt(t.Context(), lab, from, "", "ann")
+		_, err = w.service.UpdateRecord(t.Context(), lab, from, "", "ann")
 		require.NoError(t, err, "a second time, at once")
 		w.settle(prod)
 		require.NotNil(t, w.adopting(), "the publisher has told of the first adoption only")
@@ -159,7 +159,7 @@ func TestTheBuiltInPublisherAdopts(t *testing.T) {
 func TestAnAdoptionEndsWithItsNames(t *testing.T) {
 	t.Parallel()
 	w := legacyShop(t)
-	_, err := w.service.Adopt(t.Context(), lab, "legacy", "", "ann")
+	_, err := w.service.UpdateRecord(t.Context(), lab, "legacy", "", "ann")
 	require.NoError(t, err)
 	w.settle(prod)
 	w.do(intent.Terminate, prod)
@@ -235,7 +235,7 @@ func TestAnAdoptionThatCannotWorkIsRefused(t *testing.T) {
 			require.Equal(t, string(lab)+"#", p.Errors[0].Pointer)
 			require.Contains(t, p.Errors[0].Detail, "query parameter adopt: ")
 			require.Contains(t, p.Errors[0].Detail, c.says)
-			_, err := w.service.Adopt(t.Context(), lab, c.from, p.Token, "ann")
+			_, err := w.service.UpdateRecord(t.Context(), lab, c.from, p.Token, "ann")
 			require.Equal(t, intent.Conflict, intent.CodeOf(err))
 			require.Nil(t, w.adopting())
 		})
@@ -269,11 +269,11 @@ func TestAdoptionTellsOfTypesThatStay(t *testing.T) {
 func TestOneAdoptionAtATime(t *testing.T) {
 	t.Parallel()
 	w := legacyShop(t)
-	_, err := w.service.Adopt(t.Context(), lab, "legacy", "", "ann")
+	_, err := w.service.UpdateRecord(t.Context(), lab, "legacy", "", "ann")
 	require.NoError(t, err)
 	require.Contains(t, w.planAdoption("other").Errors[0].Detail, `names with owner id "legacy" are being adopted; adopt others when that is done`)
 	w.put(lab, `{"provider":"aws","external-dns-parameters":{"domain-filter":["lab.example"],"policy":"create-only"}}`)
-	p, err := w.service.PlanRecord(t.Context(), lab)
+	p, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
 	require.Contains(t, p.Errors[0].Detail, `names with owner id "legacy" are still being adopted, and the provider has policy create-only`)
 }

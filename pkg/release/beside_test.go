@@ -68,7 +68,7 @@ func TestAnUpdateOfARecordMarksNothingInDomainsOfOthers(t *testing.T) {
 				require.NoError(t, w.rest())
 			}
 			w.put(bankLab, spec(c.parameters))
-			_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "ann")
+			_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "", "ann")
 			if c.refused == "" {
 				require.NoError(t, err)
 				return

@@ -116,7 +116,7 @@ func tellGroup(l *life, rest func()) {
 	l.askRollback(prod)
 	rest()
 	l.put(lab, strings.Replace(record("lab.example", ``), `"sync"`, `"upsert-only"`, 1))
-	l.part(func() error { _, err := l.service.UpdateRecord(context.Background(), lab, "", "ann"); return err })
+	l.part(func() error { _, err := l.service.UpdateRecord(context.Background(), lab, "", "", "ann"); return err })
 	rest()
 	l.ask("terminate", intent.Terminate, prod)
 	rest()
@@ -456,7 +456,7 @@ func (w *world) releaseAgain(name string) {
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["`+name+`.lab.example"]}`)
 	w.do(intent.Update, prod)
 	w.put(lab, record("lab.example", `,"podLabels":{"turn":"`+name+`"}`))
-	_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(context.Background(), lab, "", "", "ann")
 	require.NoError(w, err)
 	w.settle(prod)
 }

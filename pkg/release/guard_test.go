@@ -165,7 +165,7 @@ func (w *world) planGuarded(action intent.Action) intent.Plan {
 	if action != "" {
 		return w.plan(prod, action)
 	}
-	plan, err := w.service.PlanRecord(context.Background(), lab)
+	plan, err := w.service.PlanRecord(context.Background(), lab, "")
 	require.NoError(w, err)
 	return plan
 }
@@ -173,7 +173,7 @@ func (w *world) planGuarded(action intent.Action) intent.Plan {
 func (w *world) tryGuarded(action intent.Action, confirm string) (intent.Accepted, error) {
 	switch action {
 	case "":
-		return w.service.UpdateRecord(context.Background(), lab, confirm, "ann")
+		return w.service.UpdateRecord(context.Background(), lab, "", confirm, "ann")
 	case intent.Rollback:
 		return w.service.Rollback(context.Background(), prod, 0, confirm, "ann")
 	}
@@ -337,9 +337,9 @@ func TestAConfirmationIsUsedOnce(t *testing.T) {
 	names := numbered(20, "lab.example")
 	w := newMall(t)
 	w.put(lab, record("lab.example", `,"targetFilter":{"deny":["203.0.113.100/30","203.0.113.104/31"]}`))
-	plan, err := w.service.PlanRecord(context.Background(), lab)
+	plan, err := w.service.PlanRecord(context.Background(), lab, "")
 	require.NoError(t, err)
-	_, err = w.service.UpdateRecord(context.Background(), lab, plan.Token, "ann")
+	_, err = w.service.UpdateRecord(context.Background(), lab, "", plan.Token, "ann")
 	require.NoError(t, err)
 	w.outlive()
 	require.Len(t, w.published(prod), 14)

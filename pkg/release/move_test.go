@@ -26,7 +26,7 @@ func (w *world) settleOn(cluster string) {
 func (w *world) moveTo(cluster string) error {
 	w.Helper()
 	w.settleOn(cluster)
-	_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(context.Background(), lab, "", "", "ann")
 	return err
 }
 
@@ -182,10 +182,10 @@ func TestASuspendedGroupHoldsAMoveUp(t *testing.T) {
 	w.suspend(prod, true)
 	w.settleOn("paris")
 	before := w.keys()
-	plan, err := w.service.PlanRecord(t.Context(), lab)
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
 	require.Contains(t, fmt.Sprint(plan.Errors), string(prod)+" uses the provider and is suspended")
-	require.Error(t, func() error { _, err := w.service.UpdateRecord(t.Context(), lab, "", "ann"); return err }())
+	require.Error(t, func() error { _, err := w.service.UpdateRecord(t.Context(), lab, "", "", "ann"); return err }())
 	require.Equal(t, before, w.keys())
 }
 
@@ -193,7 +193,7 @@ func TestThePlanOfAMove(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.settleOn("paris")
-	plan, err := w.service.PlanRecord(t.Context(), lab)
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
 	require.Empty(t, plan.Errors)
 	require.Equal(t, []intent.NameChange{{Name: "www.lab.example", Type: "A", Record: "lab", Action: "unchanged", Targets: []string{"203.0.113.10", "203.0.113.20"}, Before: []string{"203.0.113.10", "203.0.113.20"}}}, plan.Names)

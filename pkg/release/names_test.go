@@ -499,7 +499,7 @@ func TestARecordInUseKeepsItsView(t *testing.T) {
 	w.settle(prod)
 	for _, other := range []string{aws("public", `["/hostedzone/Z1"]`), aws("private", `["/hostedzone/Z1","/hostedzone/Z2"]`), aws("private", `[]`)} {
 		w.put(lab, other)
-		_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+		_, err := w.service.UpdateRecord(context.Background(), lab, "", "", "ann")
 		require.Equal(t, intent.Conflict, intent.CodeOf(err))
 		require.ErrorContains(t, err, "the names of the provider would move to other zones")
 	}
@@ -776,13 +776,13 @@ func TestZonesOfARecordInUseMayBecomeFewer(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	aws(`,"zone-id-filter":["Z0123456789AA"]`)
-	_, err := w.service.UpdateRecord(t.Context(), lab, "", "tester")
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "", "tester")
 	require.NoError(t, err)
 	aws(`,"zone-id-filter":["Z0123456789AA"],"aws-zone-type":"public"`)
-	_, err = w.service.UpdateRecord(t.Context(), lab, "", "tester")
+	_, err = w.service.UpdateRecord(t.Context(), lab, "", "", "tester")
 	require.NoError(t, err)
 	aws(`,"zone-id-filter":["Z0123456789CC"]`)
-	_, err = w.service.UpdateRecord(t.Context(), lab, "", "tester")
+	_, err = w.service.UpdateRecord(t.Context(), lab, "", "", "tester")
 	require.ErrorContains(t, err, "would move to other zones")
 }
 

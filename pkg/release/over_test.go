@@ -40,13 +40,13 @@ func TestAPlanOverDocumentsIsThatOfTheStoredOnes(t *testing.T) {
 		draft := w.service.Over(over)
 		planned, err := draft.Plan(ann(prod), prod, "", 0)
 		require.NoError(t, err, reason)
-		record, err := draft.PlanRecord(ann(lab), lab)
+		record, err := draft.PlanRecord(ann(lab), lab, "")
 		require.NoError(t, err, reason)
 		require.Equal(t, before, w.keys(), reason)
 
 		w.put(c.path, c.body, c.references...)
 		want := w.plan(prod, "")
-		wantRecord, err := w.service.PlanRecord(ann(lab), lab)
+		wantRecord, err := w.service.PlanRecord(ann(lab), lab, "")
 		require.NoError(t, err)
 		planned.Token, want.Token, record.Token, wantRecord.Token = "", "", "", ""
 		require.Equal(t, want, planned, reason)

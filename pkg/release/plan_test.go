@@ -220,8 +220,8 @@ func TestWhatIsMissingIsNotFound(t *testing.T) {
 		func() error { _, err := w.try(intent.Instantiate, test, ""); return err },
 		func() error { _, err := w.service.Snapshot(t.Context(), test); return err },
 		func() error { _, err := w.service.Events(t.Context(), test); return err },
-		func() error { _, err := w.service.PlanRecord(t.Context(), lab+"x"); return err },
-		func() error { _, err := w.service.UpdateRecord(t.Context(), lab+"x", "", "ann"); return err },
+		func() error { _, err := w.service.PlanRecord(t.Context(), lab+"x", ""); return err },
+		func() error { _, err := w.service.UpdateRecord(t.Context(), lab+"x", "", "", "ann"); return err },
 		func() error { _, err := w.service.RecordSnapshot(t.Context(), lab+"x"); return err },
 	} {
 		require.Equal(t, intent.NotFound, intent.CodeOf(ask()))

@@ -26,7 +26,7 @@ const wwwBuiltIn = publisher + " lab/public: www.lab.example A 203.0.113.10,203.
 func (w *world) moveIn() error {
 	w.Helper()
 	w.put(lab, record("lab.example", builtIn))
-	_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(context.Background(), lab, "", "", "ann")
 	return err
 }
 

@@ -30,7 +30,7 @@ func TestTheRecordsPlanTellsNameByName(t *testing.T) {
 			t.Parallel()
 			w := running(t)
 			w.put(lab, record("lab.example", `,"targetFilter":`+c.filter))
-			plan, err := w.service.PlanRecord(t.Context(), lab)
+			plan, err := w.service.PlanRecord(t.Context(), lab, "")
 			require.NoError(t, err)
 			require.Equal(t, c.want, plan.Names)
 			require.Contains(t, strings.Join(plan.Warnings, "\n"), c.warns)
@@ -55,7 +55,7 @@ func TestTheRecordsPlanLeavesSuspendedGroupsOut(t *testing.T) {
 	w := running(t)
 	w.suspend(prod, true)
 	w.put(lab, record("lab.example", `,"targetFilter":{"deny":["0.0.0.0/0"]}`))
-	plan, err := w.service.PlanRecord(t.Context(), lab)
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
 	require.Empty(t, plan.Names)
 }

@@ -48,7 +48,7 @@ func TestEventsAreTheDefaultWhereAReadIsCheap(t *testing.T) {
 	w.settle(prod)
 	require.NotContains(t, w.deployment(labOnHub), `"--events"`)
 
-	plan, err := w.service.PlanRecord(t.Context(), lab)
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
 	require.Contains(t, actions(plan), "update edge+hub Deployment external-dns-lab")
 	w.updateRecord(lab)

@@ -16,7 +16,7 @@ import (
 
 func (w *world) updateRecord(record intent.Path) intent.Accepted {
 	w.Helper()
-	accepted, err := w.service.UpdateRecord(context.Background(), record, "", "ann")
+	accepted, err := w.service.UpdateRecord(context.Background(), record, "", "", "ann")
 	require.NoError(w, err)
 	return accepted
 }
@@ -47,7 +47,7 @@ func TestNothingDeployedChangesBeforeTheRecordsUpdate(t *testing.T) {
 			require.Equal(t, before, w.deployment(labOnHub))
 			require.NotContains(t, before, c.says)
 
-			plan, err := w.service.PlanRecord(t.Context(), lab)
+			plan, err := w.service.PlanRecord(t.Context(), lab, "")
 			require.NoError(t, err)
 			require.Contains(t, actions(plan), "update edge+hub Deployment external-dns-lab")
 			require.Equal(t, before, w.deployment(labOnHub), "a plan changes nothing")
@@ -89,7 +89,7 @@ func TestThePlanOfAnotherVersionTellsWhatItAlters(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	w.put(lab, record("lab.example", `,"version":"v0.22.0"`))
-	plan, err := w.service.PlanRecord(t.Context(), lab)
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
 	require.Contains(t, strings.Join(plan.Warnings, "\n"), "from external-dns v0.22.0 on, annotations begin with external-dns.kubernetes.io/")
 }
@@ -151,10 +151,10 @@ func TestRefusedRecordUpdatesLeaveNoTrace(t *testing.T) {
 		w := running(t)
 		w.put(lab, c.spec)
 		before := w.keys()
-		plan, err := w.service.PlanRecord(t.Context(), lab)
+		plan, err := w.service.PlanRecord(t.Context(), lab, "")
 		require.NoError(t, err)
 		require.NotEmpty(t, plan.Errors, c.reason)
-		_, err = w.service.UpdateRecord(t.Context(), lab, "", "ann")
+		_, err = w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 		require.Equal(t, intent.Conflict, intent.CodeOf(err), c.reason)
 		require.Contains(t, fmt.Sprint(err, plan.Errors), c.says)
 		require.Equal(t, before, w.keys(), c.reason)
@@ -165,16 +165,16 @@ func TestARecordsTokenIsBoundToItsRevision(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"b"}`))
-	plan, err := w.service.PlanRecord(t.Context(), lab)
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"c"}`))
 	before := w.keys()
-	_, err = w.service.UpdateRecord(t.Context(), lab, plan.Token, "ann")
+	_, err = w.service.UpdateRecord(t.Context(), lab, "", plan.Token, "ann")
 	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err))
 	require.Equal(t, before, w.keys())
-	plan, err = w.service.PlanRecord(t.Context(), lab)
+	plan, err = w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
-	_, err = w.service.UpdateRecord(t.Context(), lab, plan.Token, "ann")
+	_, err = w.service.UpdateRecord(t.Context(), lab, "", plan.Token, "ann")
 	require.NoError(t, err)
 }
 
@@ -194,7 +194,7 @@ func TestARecordsUpdateSurvivesALostRace(t *testing.T) {
 func TestARecordThatNobodyUsesWarnsInItsPlan(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	plan, err := w.service.PlanRecord(t.Context(), lab)
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
 	require.Equal(t, []string{"nothing of the provider is deployed: the update takes effect at its first use"}, plan.Warnings)
 	snap, err := w.service.RecordSnapshot(t.Context(), lab)
@@ -227,7 +227,7 @@ func TestThePlanOfAnUpgradeTellsWhichArgumentsNobodyChecked(t *testing.T) {
 	w.settle(prod)
 	for version, says := range map[string]bool{"v0.21.0": false, "v0.22.0": true} {
 		w.put(lab, record("lab.example", extra+fmt.Sprintf(`,"version":%q`, version)))
-		plan, err := w.service.PlanRecord(t.Context(), lab)
+		plan, err := w.service.PlanRecord(t.Context(), lab, "")
 		require.NoError(t, err)
 		require.Equal(t, says, slices.Contains(plan.Warnings, "external-dns v0.22.0 may not know --ovh-endpoint of extraArgs; they are passed on as they are"), "%s: %q", version, plan.Warnings)
 	}

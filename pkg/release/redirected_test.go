@@ -33,7 +33,7 @@ func TestAPlanTellsThatAKeptCredentialGoesElsewhere(t *testing.T) {
 			w.do("instantiate", prod)
 			w.settle(prod)
 			w.put(lab, c.spec)
-			plan, err := w.service.PlanRecord(ann(prod), lab)
+			plan, err := w.service.PlanRecord(ann(prod), lab, "")
 			require.NoError(t, err)
 			warnings := strings.Join(plan.Warnings, "\n")
 			require.Equal(t, c.warns != "", strings.Contains(warnings, "stays as it was"), warnings)

@@ -281,9 +281,9 @@ func TestACredentialByValueIsRefusedWhereItWouldBePlain(t *testing.T) {
 	w.settle(prod)
 
 	w.put(lab, record("lab.example", inline))
-	plan, err := w.service.PlanRecord(t.Context(), lab)
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
 	require.NoError(t, err)
-	_, refused := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	_, refused := w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 	require.Equal(t, intent.Conflict, intent.CodeOf(refused))
 	for _, text := range says {
 		require.Contains(t, fmt.Sprint(plan.Errors), text)
@@ -300,6 +300,6 @@ func TestARecordWithACredentialByValueDoesNotMoveToADirectory(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	w.put(lab, record("lab.example", `,"credentials":[{"environment":"ETCD_PASSWORD","valueRef":"sealed"}],"deployOn":{"clusterProvider":"edge","cluster":"paris"}`))
-	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 	require.ErrorContains(t, err, "would be readable in the files of edge+paris")
 }

@@ -228,7 +228,7 @@ func TestRollbackLeavesRecordsAsTheyAreDeployed(t *testing.T) {
 	w := running(t)
 	w.rename("shop.lab.example")
 	w.put(lab, record("lab.example", `,"podLabels":{"tier":"two"}`))
-	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 	require.NoError(t, err)
 	w.settle(prod)
 	w.rollback(1)
@@ -236,7 +236,7 @@ func TestRollbackLeavesRecordsAsTheyAreDeployed(t *testing.T) {
 	require.Contains(t, w.deployment(labOnHub), `"tier":"two"`)
 
 	w.put(lab, record("other.example", ``))
-	_, err = w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	_, err = w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 	require.NoError(t, err)
 	w.settle(prod)
 	w.refusesRollback(2, "lab#/spec/external-dns-parameters/domain-filter", `the provider, as it is now, no longer covers "shop.lab.example"`)

@@ -239,14 +239,14 @@ func TestARecordThatIsUsedKeepsItsAbilities(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			put(w, c.provider, c.more, c.version)
-			_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+			_, err := w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 			require.Equal(t, intent.Conflict, intent.CodeOf(err))
 			require.ErrorContains(t, err, string(lab)+"#/spec/"+c.at)
 			require.ErrorContains(t, err, c.says)
 		})
 	}
 	put(w, "aws", managed, `,"version":"v0.22.0"`)
-	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 	require.NoError(t, err)
 }
 
@@ -262,7 +262,7 @@ func TestARollbackAsksForNothingThatTheRecordLacksNow(t *testing.T) {
 	w.do(intent.Update, prod)
 	w.settle(prod)
 	w.put(lab, onBIND)
-	_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 	require.NoError(t, err)
 	w.settle(prod)
 	w.refusesRollback(1, string(lab)+"#/spec/provider", "weighted needs a DNS provider with set identifiers")

@@ -85,10 +85,10 @@ func TestARecordInUseKeepsItsPrefix(t *testing.T) {
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	w.put(lab, recordWith("lab.example", `"coredns-prefix":"skydns"`)) // is the default
-	_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(context.Background(), lab, "", "", "ann")
 	require.NoError(t, err)
 	w.put(lab, recordWith("lab.example", `"coredns-prefix":"/skydns/example/"`))
-	_, err = w.service.UpdateRecord(context.Background(), lab, "", "ann")
+	_, err = w.service.UpdateRecord(context.Background(), lab, "", "", "ann")
 	require.Equal(t, intent.Conflict, intent.CodeOf(err))
 	require.ErrorContains(t, err, "resolvers would see the names of the provider as other names")
 }

@@ -50,7 +50,7 @@ func TestAnOwnerIDInUseStaysHoweverItIsWritten(t *testing.T) {
 	w := running(t)
 	for _, written := range spellings("other") {
 		w.put(lab, with("txt-owner-id", written))
-		_, err := w.service.UpdateRecord(t.Context(), lab, "", "ann")
+		_, err := w.service.UpdateRecord(t.Context(), lab, "", "", "ann")
 		require.ErrorContains(t, err, `with "other" nobody would own them`, written)
 	}
 	w = newShop(t)

@@ -172,7 +172,7 @@ func TestANameThatIsPublishedElsewhereComesIntoNoSubtree(t *testing.T) {
 	w.running(bankProd)
 
 	w.put(bankLab, record("lab.example", ``))
-	_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "ann")
+	_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "", "ann")
 	require.ErrorContains(t, err, "only one of the two answers a name with all names below it")
 	w.put(bankLab, onAWS)
 	for _, name := range []string{"etcd", "zone"} { // in whatever order they come
@@ -253,7 +253,7 @@ func TestARecordThatMovedWhileItsReleaseWasAcceptedPublishesNothing(t *testing.T
 	w.bankAsks("x.www.lab.example")
 	w.undeployed(bankLab, func() {
 		w.put(bankLab, record("lab.example", ``))
-		_, err := w.service.UpdateRecord(context.Background(), bankLab, "", "bob")
+		_, err := w.service.UpdateRecord(context.Background(), bankLab, "", "", "bob")
 		require.NoError(t, err)
 	})
 	_, err := w.service.StepGroup(t.Context(), bankProd)
@@ -289,7 +289,7 @@ func TestARecordThatIsAboutToBeDeployedStaysInItsPlace(t *testing.T) {
 	w.bankAsks("x.www.lab.example")
 	w.undeployed(bankLab, func() {})
 	w.put(bankLab, record("lab.example", ``))
-	_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "bob")
+	_, err := w.service.UpdateRecord(t.Context(), bankLab, "", "", "bob")
 	require.ErrorContains(t, err, "only one of the two answers a name with all names below it")
 	other := intent.Path(strings.Replace(string(bankProd), "/prod", "/other", 1))
 	w.put(other, `{"logicalCloud":"eu","apps":[{"name":"web"}]}`, bankCloud)

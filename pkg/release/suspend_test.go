@@ -146,7 +146,7 @@ func TestSuspensionSurvivesCrashes(t *testing.T) {
 func (w *world) suspendLab(suspended bool) {
 	w.Helper()
 	w.put(lab, record("lab.example", fmt.Sprintf(`,"suspend":%t`, suspended)))
-	_, err := w.service.UpdateRecord(context.Background(), lab, "", "ann")
+	_, err := w.service.UpdateRecord(context.Background(), lab, "", "", "ann")
 	require.NoError(w, err)
 }
 

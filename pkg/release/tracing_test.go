@@ -107,7 +107,7 @@ func TestARecordsUpdateIsOfItsTrace(t *testing.T) {
 	w := running(t)
 	w.traced()
 	w.put(lab, record("lab.example", `,"podLabels":{"a":"b"}`))
-	_, err := w.service.UpdateRecord(tracing.Follow(ann(prod), asked), lab, "", "ann")
+	_, err := w.service.UpdateRecord(tracing.Follow(ann(prod), asked), lab, "", "", "ann")
 	require.NoError(t, err)
 	require.NoError(t, w.step(lab))
 	found := false

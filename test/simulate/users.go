@@ -192,7 +192,7 @@ func (u *users) planTwice(group intent.Path, action intent.Action) {
 
 func (u *users) updateRecord(record intent.Path) {
 	u.ask("update "+string(record), func(ctx context.Context, p *process) error {
-		_, err := p.service.UpdateRecord(ctx, record, "", "ann")
+		_, err := p.service.UpdateRecord(ctx, record, "", "", "ann")
 		return err
 	}, func(error) {})
 }

@@ -24,21 +24,6 @@ import (
 // other's names that nobody asks it for. When the marks are its own, it is started again
 // with the provider's settings.
 
-// PlanAdoption is PlanRecord of an update that also takes over names of the
-// external-dns with the owner id from.
-func (s *Updater) PlanAdoption(ctx context.Context, record intent.Path, from string) (intent.Plan, error) {
-	return state.RetryOnConflict(record, func() (intent.Plan, error) {
-		p, err := s.proposeRecord(ctx, record, from)
-		return p.View, err
-	})
-}
-
-// Adopt is UpdateRecord, and also takes over names of the external-dns with the
-// owner id from. While that is under way, asking again changes nothing.
-func (s *Updater) Adopt(ctx context.Context, record intent.Path, from, confirm, actor string) (intent.Accepted, error) {
-	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, from, confirm, actor) })
-}
-
 // adoption says whose names an update takes over: from's, where it is asked to,
 // or those that are being taken over. It answers what stands in the way, and what
 // is to be known of it.

@@ -41,21 +41,23 @@ type Updater struct {
 
 // PlanRecord tells what an update of a record would do to what is deployed of
 // it, and changes nothing.
-func (s *Updater) PlanRecord(ctx context.Context, record intent.Path) (intent.Plan, error) {
+func (s *Updater) PlanRecord(ctx context.Context, record intent.Path, adopt string) (intent.Plan, error) {
 	return state.RetryOnConflict(record, func() (intent.Plan, error) {
-		p, err := s.proposeRecord(ctx, record, "")
+		p, err := s.proposeRecord(ctx, record, adopt)
 		return p.View, err
 	})
 }
 
 // UpdateRecord brings a provider as it is now to each of its deployed external-dns:
 // parameters, credentials and, if the provider names one, another version. Parameter
-// confirm, unless empty, is the token of the accepted plan.
-func (s *Updater) UpdateRecord(ctx context.Context, record intent.Path, confirm, actor string) (intent.Accepted, error) {
-	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, "", confirm, actor) })
+// adopt, unless empty, is the owner id of an external-dns whose names it takes over. While
+// that is under way, asking again changes nothing. Parameter confirm, unless empty, is the
+// token of the accepted plan.
+func (s *Updater) UpdateRecord(ctx context.Context, record intent.Path, adopt, confirm, actor string) (intent.Accepted, error) {
+	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, adopt, confirm, actor) })
 }
 
-// DeployRecord is UpdateRecord, or Adopt, of a provider that is in use. A provider that is
+// DeployRecord is UpdateRecord of a provider that is in use. A provider that is
 // not in use is deployed by the first release that publishes through it.
 func (s *Updater) DeployRecord(ctx context.Context, record intent.Path, r intent.DeployRequest) (intent.Deployed, error) {
 	return state.RetryOnConflict(record, func() (intent.Deployed, error) {
