@@ -1,7 +1,10 @@
 // Package pace says when the parts of a worker try again.
 package pace
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Clock is the time.
 type Clock interface {
@@ -17,6 +20,27 @@ func (Wall) Now() time.Time { return time.Now() }
 
 // After delivers the time once d has passed.
 func (Wall) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
+// Gap is at least between two steps of a Loop.
+const Gap = 500 * time.Millisecond
+
+// Loop makes a step whenever a signal is given, or the wait that the step before has answered is over, until ctx ends.
+func Loop(ctx context.Context, clock Clock, signal <-chan struct{}, step func(context.Context) (wait time.Duration)) {
+	for {
+		wait := step(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-clock.After(Gap):
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-signal:
+		case <-clock.After(wait - Gap):
+		}
+	}
+}
 
 // Waits between two attempts at something that fails: from the first to the longest.
 const (

@@ -6,9 +6,9 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
@@ -40,28 +40,13 @@ type probe interface {
 	ask(ctx context.Context, target cluster.Target, clusterName string, clock pace.Clock)
 }
 
-const (
-	proberGap = 500 * time.Millisecond // at least between two looks
-	atOnce    = 8                      // external-dns and nameservers that are asked at a time
-)
+// atOnce is how many external-dns and nameservers are asked at a time.
+const atOnce = 8
 
 // Run looks whenever something has changed or a question is due, until ctx
 // ends.
 func (e *Prober) Run(ctx context.Context) {
-	for {
-		wait := e.step(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-e.cluster.Clock.After(proberGap):
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-e.cluster.Signals.Probe:
-		case <-e.cluster.Clock.After(wait - proberGap):
-		}
-	}
+	pace.Loop(ctx, e.cluster.Clock, e.cluster.Signals.Probe, e.step)
 }
 
 // step looks at the pods of all, asks those whose turn it is, and answers when
@@ -160,16 +145,17 @@ func (e *Prober) follow(ours *state.Subjects) {
 // ask asks several at a time. A pod that does not answer costs its goroutine the
 // request's deadline.
 func (e *Prober) ask(ctx context.Context, target cluster.Target, due []probe) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(atOnce, len(due)) {
-		group.Go(func() {
-			for i := next.Add(1); i <= int64(len(due)) && ctx.Err() == nil; i = next.Add(1) {
-				due[i-1].ask(ctx, target, e.cluster.Name, e.cluster.Clock)
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for _, one := range due {
+		group.Go(func() error {
+			if ctx.Err() == nil {
+				one.ask(ctx, target, e.cluster.Name, e.cluster.Clock)
 			}
+			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait() // none fails
 }
 
 // hand gives the findings to the observer, and tells the log what has changed.

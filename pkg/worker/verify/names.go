@@ -6,9 +6,9 @@ import (
 	"context"
 	"net/netip"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -53,10 +53,9 @@ func New(of *state.Cluster, verifier Verifier, store *observed.Store) *Names {
 const (
 	verifySoonest   = time.Second
 	verifyRarely    = 5 * time.Minute
-	verifyGap       = 500 * time.Millisecond // at least between two looks
-	patienceShare   = 4                      // a question waits for this part of the time since the change
-	questionsAtOnce = 100                    // that are asked before the findings are told
-	endpointsAtOnce = 8                      // DNSEndpoints that are asked for at a time
+	patienceShare   = 4   // a question waits for this part of the time since the change
+	questionsAtOnce = 100 // that are asked before the findings are told
+	endpointsAtOnce = 8   // DNSEndpoints that are asked for at a time
 )
 
 // Run asks whenever something has changed or a question is due, until ctx ends.
@@ -65,20 +64,7 @@ func (p *Names) Run(ctx context.Context) {
 		p.ignore(ctx)
 		return
 	}
-	for {
-		wait := p.step(ctx)
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.cluster.Clock.After(verifyGap):
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.cluster.Signals.Verify:
-		case <-p.cluster.Clock.After(wait - verifyGap):
-		}
-	}
+	pace.Loop(ctx, p.cluster.Clock, p.cluster.Signals.Verify, p.step)
 }
 
 // ignore asks nothing, until ctx ends.
@@ -181,18 +167,17 @@ func (p *Names) confirm(now time.Time) {
 
 // ask verifies several DNSEndpoints at a time.
 func (p *Names) ask(ctx context.Context, due []*proof) {
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(endpointsAtOnce, len(due)) {
-		group.Go(func() {
-			for i := next.Add(1); i <= int64(len(due)) && ctx.Err() == nil; i = next.Add(1) {
-				one := due[i-1]
-				names := one.names()
+	var group errgroup.Group
+	group.SetLimit(endpointsAtOnce)
+	for _, one := range due {
+		group.Go(func() error {
+			if names := one.names(); ctx.Err() == nil {
 				one.ask(ctx, names, one.questions(names, p.published(one, names)), p.verifier, p.cluster.Clock)
 			}
+			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait() // none fails
 	for _, one := range due {
 		one.log(ctx, p.cluster.Logger)
 		if one.matches() {
