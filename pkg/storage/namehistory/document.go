@@ -183,16 +183,17 @@ func without(list, other []string) []string {
 }
 
 // hear notes what authoritative servers answer. It reports whether that is news. A right answer is one to the last change
-// of each owner: servers answer what all of them give.
+// of each owner, with all of its causes: servers answer what all of them give.
 func (d *document) hear(heard intent.NameHeard) bool {
-	news, owners := false, map[intent.Path]bool{}
+	news, owners := false, map[intent.Path]time.Time{}
 	for n, turn := range slices.Backward(d.Turns) {
 		m := slices.IndexFunc(turn.Changes, func(c intent.TargetChange) bool { return answers(c, heard.Type) })
-		if m < 0 || owners[turn.Owner] {
+		at, known := owners[turn.Owner]
+		if m < 0 || known && !latest(turn).Equal(at) {
 			continue
 		}
 		last := len(owners) == 0
-		owners[turn.Owner] = true
+		owners[turn.Owner] = latest(turn)
 		switch before := heard.Since.Before(latest(turn)); {
 		case last && before:
 			return false // it is about what was published before

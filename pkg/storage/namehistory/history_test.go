@@ -231,8 +231,6 @@ func TestQuickChangesTellWhenEachWasAnswered(t *testing.T) {
 	require.Equal(t, []string{"Release -[] +[a] answered 12:00:01", "Release -[] +[b] answered 12:00:02", "Release -[] +[c] answered 12:00:03"}, w.told(www))
 }
 
-// TestAChangeTellsWhenItWasAnswered, by all servers for the first time, and when they
-// answer otherwise though nothing else was published.
 // TestAnAnswerIsToTheChangesOfAllOwners that give the name: servers answer what they give together.
 func TestAnAnswerIsToTheChangesOfAllOwners(t *testing.T) {
 	t.Parallel()
@@ -255,6 +253,25 @@ func TestAnAnswerIsToTheChangesOfAllOwners(t *testing.T) {
 	}, w.told(www), "an earlier change of an owner may never have been seen")
 }
 
+// TestAnAnswerIsToAllCausesOfAChange: a failover drains one cluster and undrains another in one write.
+func TestAnAnswerIsToAllCausesOfAChange(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.turn(www, intent.CauseRelease, "a", time.Second)
+	w.now = w.now.Add(time.Second)
+	turn := func(reason string, change intent.TargetChange) intent.NameTurn {
+		change.Type = "A"
+		return intent.NameTurn{Time: w.now, Project: "shop", Owner: owner, Cause: intent.Cause{Reason: reason}, Changes: []intent.TargetChange{change}}
+	}
+	w.Changed(intent.NameChanges{Host: www, Before: w.published[www], After: "b", Turns: []intent.NameTurn{
+		turn(intent.CauseDrain, intent.TargetChange{Removed: []string{"a"}}), turn(intent.CauseUndrain, intent.TargetChange{Added: []string{"b"}}),
+	}})
+	w.Heard(intent.NameHeard{Project: "shop", Host: www, Type: "A", Right: true, Since: w.now.Add(time.Second)})
+	require.Equal(t, []string{"Release -[] +[a]", "Drain -[a] +[] answered 12:00:03", "Undrain -[] +[b] answered 12:00:03"}, w.told(www), "an earlier change is another one")
+}
+
+// TestAChangeTellsWhenItWasAnswered, by all servers for the first time, and when they
+// answer otherwise though nothing else was published.
 func TestAChangeTellsWhenItWasAnswered(t *testing.T) {
 	w := newWorld(t)
 	hear := func(right bool, later time.Duration) {

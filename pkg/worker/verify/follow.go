@@ -84,10 +84,14 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 	p.sharers.each(one, names, func(other *proof) { concerned[other] = true })
 	if want := asked.Want; want != nil {
 		p.sharers.remove(one, names)
-		if one.want != nil && one.want.Digest != want.Digest {
+		changed, back := one.want == nil || one.want.Digest != want.Digest, one.cameBack(want)
+		if one.want != nil && changed || back {
 			one.began = time.Time{} // it is asked anew, also for what it gave before
 		}
-		if one.want == nil || one.want.Digest != want.Digest {
+		if back {
+			one.renew(names)
+		}
+		if changed || back {
 			names, one.cause = namesOf(want.Object.Publishes()), want.Stages.Times().Observed
 		}
 		one.want, one.recalled = want, nil

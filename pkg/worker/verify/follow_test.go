@@ -13,7 +13,9 @@ import (
 	"github.com/signpost-dns/signpost/internal/memory"
 	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
@@ -115,6 +117,49 @@ func TestADNSEndpointThatChangesIsAskedForAnew(t *testing.T) {
 	changed(state.Asked{There: true, Want: &other}, later)
 	require.Equal(t, later, one.began)
 	require.False(t, one.done)
+}
+
+// TestAnAnswerOfBeforeIsTakenBack if the targets went and came back before anybody asked, whether both changes were taken up
+// one by one or together. What has not changed, and what is asked for other targets, keeps its answer.
+func TestAnAnswerOfBeforeIsTakenBack(t *testing.T) {
+	t.Parallel()
+	how, servers := ways("lab")
+	decided := func(of state.Asked, at int64) state.Asked {
+		want := *of.Want
+		want.Stages = ledger.DecisionOf(intent.Stages{Decided: time.Unix(at, 0)})
+		return state.Asked{There: true, Want: &want}
+	}
+	one, two := endpointOf("lab", "e", "192.0.2.1", "www.lab.example"), endpointOf("lab", "e", "192.0.2.2", "www.lab.example")
+	for reason, changes := range map[string][]state.Asked{
+		"one by one": {decided(two, 2000), decided(one, 3000)},
+		"together":   {decided(one, 3000)},
+		"it left":    {{}, decided(one, 3000)},
+	} {
+		p := following(&state.Cluster{})
+		take := func(to state.Asked, at time.Time) *proof {
+			p.follow(&state.Questions{Changed: map[string]state.Asked{"shop/e": to}, How: how, Servers: servers}, at)
+			return p.proofs["shop/e"]
+		}
+		ask := func(of *proof, at time.Time) observed.NameAnswer {
+			of.ask(t.Context(), of.names(), p.questions(of), zone{"www.lab.example A": {"192.0.2.1"}}, stopped{at})
+			return of.answers.Names[0]
+		}
+		of := take(decided(one, 1000), time.Unix(1000, 0))
+		require.Equal(t, "Matches", ask(of, time.Unix(1001, 0)).Verdict)
+		before := of.answers
+		take(decided(one, 1000), time.Unix(1500, 0))
+		require.Same(t, before, of.answers, "nothing has changed")
+		for _, change := range changes {
+			require.Same(t, before, of.answers, "%s: the answer is about what is not published now", reason)
+			take(change, time.Unix(3000, 0))
+		}
+		answer := of.answers.Names[0]
+		require.Equal(t, []any{"NotAsked", dnsverify.AskedAgain, true}, []any{answer.Verdict, answer.Message, answer.Seen}, reason)
+		require.Empty(t, answer.Answers, reason)
+		require.LessOrEqual(t, of.due(time.Unix(3000, 0)), verifySoonest, reason)
+		require.Equal(t, time.Unix(3001, 0).UTC(), ask(of, time.Unix(3001, 0)).Since, reason)
+		require.Equal(t, "Matches", before.Names[0].Verdict, "what was handed over stays as it is")
+	}
 }
 
 // TestOneChangedDNSEndpointCostsTheSameAmongMany: a change is followed, and looked for what is due, at the same cost beside 10

@@ -13,6 +13,7 @@ import (
 
 	dnsverify "github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
@@ -124,7 +125,8 @@ func (p *proof) updateQuestions(leaving bool, names, published given, now time.T
 	if left == leaving && !p.began.IsZero() && slices.Equal(p.asks, asks) {
 		return
 	}
-	p.renew(questions, asks)
+	p.renewChanged(questions, asks)
+	p.doubt(names, now)
 	p.asks, p.began, p.asked, p.done, p.gone = asks, now, time.Time{}, false, time.Time{}
 	p.removed = false
 	if p.answers != nil && !p.answers.Gone.IsZero() {
@@ -134,20 +136,53 @@ func (p *proof) updateQuestions(leaving bool, names, published given, now time.T
 	}
 }
 
-// renew notes which questions change, given their hashes. An answer that was right before is a new one then, also
+// cameBack tells whether a DNSEndpoint has changed more than once since it was taken up, and is as it was then.
+func (p *proof) cameBack(want *state.Wanted) bool {
+	return p.want != nil && p.want.Digest == want.Digest && want.Stages != ledger.Decision{} && p.want.Stages != want.Stages
+}
+
+// renewChanged notes which questions change, given their hashes. An answer that was right before is a new one then, also
 // if the question comes back before it was asked.
-func (p *proof) renew(next []dnsverify.Question, asks []uint64) {
-	if p.began.IsZero() {
+func (p *proof) renewChanged(next []dnsverify.Question, asks []uint64) {
+	if p.asks == nil {
 		return // the answers that were recalled are about these questions
 	}
 	for n, q := range next {
 		if !slices.Contains(p.asks, asks[n]) {
-			if p.renewed == nil {
-				p.renewed = map[nameKey]bool{}
-			}
-			p.renewed[nameKey{q.Name, q.Type}] = true
+			p.renew(given{}.with(nameKey{q.Name, q.Type}, ""))
 		}
 	}
+}
+
+// renew notes that answers to some names are of before.
+func (p *proof) renew(names given) {
+	if p.renewed == nil {
+		p.renewed = map[nameKey]bool{}
+	}
+	for _, name := range names {
+		p.renewed[name.nameKey] = true
+	}
+}
+
+// doubt takes back answers of before that are about the targets of now, if the DNSEndpoint itself has changed: the targets
+// went and came back before anybody asked.
+func (p *proof) doubt(names given, now time.Time) {
+	ofBefore := func(n observed.NameAnswer) bool {
+		key := nameKey{n.Name, n.Type}
+		return p.renewed[key] && n.Verdict != string(dnsverify.NotAsked) && slices.Equal(n.Targets, names.get(key).all())
+	}
+	if p.leaving || !p.began.IsZero() || p.answers == nil || !slices.ContainsFunc(p.answers.Names, ofBefore) {
+		return
+	}
+	again := *p.answers
+	again.Names = slices.Clone(again.Names)
+	for n, one := range again.Names {
+		if ofBefore(one) {
+			one.Verdict, one.Message, one.Since, one.Answers = string(dnsverify.NotAsked), dnsverify.AskedAgain, now.UTC(), nil
+			again.Names[n] = one
+		}
+	}
+	p.answers = &again
 }
 
 // restart begins anew with other servers: what those answered that the record no
