@@ -11,8 +11,9 @@ import (
 const (
 	movedRow    = `"name":"www.lab.example","type":"A","project":"shop","owner":"projects/shop/names/www.lab.example","provider":"lab","before":["192.0.2.1","192.0.2.2"],"after":["192.0.2.2"],"clustersBefore":["edge+berlin","edge+boston"],"clustersAfter":["edge+boston"],"homes":["edge+hub"]`
 	noCounts    = `"counts":{"names":1,"stay":0,"one":1,"none":0,"unhealthy":0}`
-	previewBody = `{"token":"6f1c","drain":["edge+berlin"],"undrain":[],"unchanged":[],` + noCounts + `,"names":[{` + movedRow + `,"left":"one"}],"refusals":%s,"warnings":["mind the home"],"cachesFor":"1m0s"}`
-	recordBody  = `{"id":"f1","time":"2026-11-02T09:31:07Z","actor":"olga","drain":{"labels":{"region":"eu"}},"drained":["edge+berlin"],"undrained":[],%s,` + noCounts + `,"names":[{` + movedRow + `%s}]}`
+	noHosts     = `"hosts":{"moved":1,"answered":0,"none":0,"gone":0,"one":1,"unhealthy":0,"stay":0}`
+	previewBody = `{"token":"6f1c","drain":["edge+berlin"],"undrain":[],"unchanged":[],` + noCounts + `,` + noHosts + `,"names":[{` + movedRow + `,"left":"one"}],"refusals":%s,"warnings":["mind the home"],"cachesFor":"1m0s"}`
+	recordBody  = `{"id":"f1","time":"2026-11-02T09:31:07Z","actor":"olga","drain":{"labels":{"region":"eu"}},"drained":["edge+berlin"],"undrained":[],%s,` + noCounts + `,` + noHosts + `,"names":[{` + movedRow + `%s}]}`
 )
 
 func movingRecord() string {
@@ -20,7 +21,7 @@ func movingRecord() string {
 }
 
 func doneRecord() string {
-	return fmt.Sprintf(recordBody, `"state":"Done","answered":1,"ended":"2026-11-02T09:32:00Z","cachesUntil":"2026-11-02T09:33:00Z"`, `,"answered":"2026-11-02T09:32:00Z","cachesUntil":"2026-11-02T09:33:00Z"`)
+	return strings.Replace(fmt.Sprintf(recordBody, `"state":"Done","answered":1,"ended":"2026-11-02T09:32:00Z","cachesUntil":"2026-11-02T09:33:00Z"`, `,"answered":"2026-11-02T09:32:00Z","cachesUntil":"2026-11-02T09:33:00Z"`), `"moved":1,"answered":0`, `"moved":1,"answered":1`, 1)
 }
 
 func TestAPreviewShowsWhatMoves(t *testing.T) {
@@ -43,17 +44,13 @@ token: 6f1c
 func TestANameWithoutAnAddressIsNotCountedAsMovedOrAnswered(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	counts := strings.NewReplacer(`"names":1,"stay":0,"one":1,"none":0`, `"names":2,"stay":0,"one":1,"none":1`)
-	gone := `{` + strings.NewReplacer("www.", "api.", `"after":["192.0.2.2"]`, `"after":[]`).Replace(movedRow) + `,"left":"none"`
-	f.on("POST failovers?dryRun=true", 200, "FailoverPreview", strings.Replace(counts.Replace(fmt.Sprintf(previewBody, `[]`)), `"names":[`, `"names":[`+gone+`},`, 1))
+	f.on("POST failovers?dryRun=true", 200, "FailoverPreview", strings.Replace(fmt.Sprintf(previewBody, `[]`), `"none":0,"gone":0`, `"none":1,"gone":0`, 1))
 	require.Contains(t, signpost(t, f.url, "drain", "region=eu", "--preview").out, "1 name moves, 1 name loses its last address: 1 are left with one address, 0 with unhealthy clusters; 0 cannot move\n")
-	at := `"answered":"2026-11-02T09:32:00Z"`
-	done := strings.Replace(counts.Replace(doneRecord()), `"names":[`, `"names":[`+gone+`,`+at+`},`, 1)
-	first := strings.Replace(counts.Replace(movingRecord()), `"names":[`, `"names":[`+gone+`,`+at+`},`, 1)
-	f.on("GET failovers/f1", 200, "FailoverRecord", strings.Replace(first, `"answered":0`, `"answered":1`, 1))
-	f.on("GET failovers/f2", 200, "FailoverRecord", strings.Replace(done, `"answered":1`, `"answered":2`, 1))
-	require.Contains(t, signpost(t, f.url, "failovers", "f1").out, "Moving, 0 of 1 records answered, 1 without an address")
-	require.Contains(t, signpost(t, f.url, "failovers", "f2").out, "Done, 1 of 1 records answered, 1 without an address")
+	gone := strings.NewReplacer(`"none":0,"gone":0`, `"none":1,"gone":1`)
+	f.on("GET failovers/f1", 200, "FailoverRecord", gone.Replace(movingRecord()))
+	f.on("GET failovers/f2", 200, "FailoverRecord", gone.Replace(doneRecord()))
+	require.Contains(t, signpost(t, f.url, "failovers", "f1").out, "Moving, 0 of 1 names answered, 1 without an address")
+	require.Contains(t, signpost(t, f.url, "failovers", "f2").out, "Done, 1 of 1 names answered, 1 without an address")
 }
 
 // TestAPreviewThatWouldBeRefusedIsAnError with all the reasons.
@@ -77,7 +74,7 @@ func TestAFailoverIsWaitedFor(t *testing.T) {
 	got := signpost(t, f.url, "failover", "region=eu", "edge/rome", "--to", "region=us", "--confirm", "6f1c", "--override", "window", "--reason", "flood", "--wait")
 	require.Equal(t, exitDone, got.code, got.err)
 	require.Equal(t, "www.lab.example A is answered with 192.0.2.2; caches may hold 192.0.2.1,192.0.2.2 until 2026-11-02T09:33:00Z\n", got.err)
-	require.Equal(t, "failover f1: edge+berlin drained; Done, 1 of 1 records answered; caches may hold old targets until 2026-11-02T09:33:00Z\n", got.out)
+	require.Equal(t, "failover f1: edge+berlin drained; Done, 1 of 1 names answered; caches may hold old targets until 2026-11-02T09:33:00Z\n", got.out)
 }
 
 func TestAFailoverThatWasUndoneLaterSaysByWhom(t *testing.T) {
@@ -85,7 +82,7 @@ func TestAFailoverThatWasUndoneLaterSaysByWhom(t *testing.T) {
 	f := newFake(t)
 	f.on("GET failovers/f1", 200, "FailoverRecord", strings.Replace(doneRecord(), `"answered":1`, `"answered":1,"undone":[{"cluster":"edge+berlin","since":"2026-11-02T10:00:00Z","actor":"ann","failover":"f2"}]`, 1))
 	got := signpost(t, f.url, "failovers", "f1")
-	require.Contains(t, got.out, "Done, 1 of 1 records answered; edge+berlin was undrained by ann at 2026-11-02T10:00:00Z (failover f2)")
+	require.Contains(t, got.out, "Done, 1 of 1 names answered; edge+berlin was undrained by ann at 2026-11-02T10:00:00Z (failover f2)")
 }
 
 func TestAFailoverThatEndsOtherwiseIsAnError(t *testing.T) {
@@ -104,9 +101,9 @@ func TestFailoversAreListedAndShown(t *testing.T) {
 	f.on("GET failovers", 200, "FailoverPage", `{"items":[`+movingRecord()+`],"continue":"next"}`)
 	f.on("GET failovers?continue=next", 200, "FailoverPage", `{"items":[`+doneRecord()+`]}`)
 	f.on("GET failovers/f1", 200, "FailoverRecord", movingRecord())
-	require.Equal(t, `FAILOVER  STATE   DRAINED      UNDRAINED  RECORDS  ANSWERED  NO ADDRESS  BY    REASON
-f1        Moving  edge+berlin  -          1        0         0           olga  -
-f1        Done    edge+berlin  -          1        1         0           olga  -
+	require.Equal(t, `FAILOVER  STATE   DRAINED      UNDRAINED  NAMES  ANSWERED  NO ADDRESS  BY    REASON
+f1        Moving  edge+berlin  -          1      0         0           olga  -
+f1        Done    edge+berlin  -          1      1         0           olga  -
 `, signpost(t, f.url, "failovers").out)
 	require.Contains(t, signpost(t, f.url, "failovers", "f1").out, "not asked yet")
 }

@@ -3026,6 +3026,44 @@ type FailoverCounts struct {
 	Unhealthy int `json:"unhealthy"`
 }
 
+// FailoverHosts How many host names a failover changes. A host name counts once for all of its types and providers.
+type FailoverHosts struct {
+	// Answered How many of these are answered as they are to be, by all authoritative servers; 0 in a preview.
+	//
+	// Example: 1
+	Answered int `json:"answered"`
+
+	// Gone How many of these no authoritative server answers any more; 0 in a preview.
+	//
+	// Example: 0
+	Gone int `json:"gone"`
+
+	// Moved Host names that move, and have an address afterwards.
+	//
+	// Example: 2
+	Moved int `json:"moved"`
+
+	// None Host names that lose their last address.
+	//
+	// Example: 0
+	None int `json:"none"`
+
+	// One Host names left with one address.
+	//
+	// Example: 0
+	One int `json:"one"`
+
+	// Stay Host names that cannot move now.
+	//
+	// Example: 0
+	Stay int `json:"stay"`
+
+	// Unhealthy Host names left with clusters only that are unhealthy or cannot be reached.
+	//
+	// Example: 0
+	Unhealthy int `json:"unhealthy"`
+}
+
 // FailoverName A name of a failover, and how far it is.
 type FailoverName struct {
 	// After The targets afterwards, ordered.
@@ -3131,6 +3169,9 @@ type FailoverPreview struct {
 	// Example: ["edge+berlin"]
 	Drain []string `json:"drain"`
 
+	// Hosts How many host names a failover changes. A host name counts once for all of its types and providers.
+	Hosts FailoverHosts `json:"hosts"`
+
 	// Names The names, at most 1000.
 	Names []MovedName `json:"names"`
 
@@ -3195,6 +3236,9 @@ type FailoverRecord struct {
 
 	// Forced Whether names without an address were accepted.
 	Forced bool `json:"forced,omitempty,omitzero"`
+
+	// Hosts How many host names a failover changes. A host name counts once for all of its types and providers.
+	Hosts FailoverHosts `json:"hosts"`
 
 	// ID Its id.
 	//

@@ -85,7 +85,7 @@ func (w *world) answerAs(verdict string, owners ...intent.Path) {
 			names := map[state.NameKey][]string{}
 			state.CollectNames(o.Published, names)
 			for _, key := range slices.SortedFunc(maps.Keys(names), state.CompareNames) {
-				given.Names = append(given.Names, observed.NameAnswer{Name: key.Name, Type: key.Kind, Targets: names[key], Seen: true, Verdict: verdict, Message: "192.0.2.53:53 says so", Since: w.clock.Now()})
+				given.Names = append(given.Names, observed.NameAnswer{Name: key.Name, Type: key.Kind, Targets: names[key], Seen: true, Verdict: verdict, Message: "192.0.2.53:53 says so", Since: w.clock.Now(), Answers: []intent.Answer{{Server: "192.0.2.53:53", At: w.clock.Now()}}})
 			}
 			all[o.ID.Namespace+"/"+o.ID.Name] = given
 		}
@@ -123,6 +123,7 @@ func TestARegionFailsOver(t *testing.T) {
 	preview := w.preview(spec)
 	require.Equal(t, []string{berlin, paris}, preview.Drain)
 	require.Equal(t, intent.FailoverCounts{Names: 2}, preview.Counts)
+	require.Equal(t, intent.FailoverHosts{Moved: 2}, preview.Hosts)
 	require.Empty(t, preview.Refusals)
 	require.Equal(t, "5m0s", preview.CachesFor, "the name without a TTL has that of most DNS providers")
 	require.Equal(t, intent.MovedName{
@@ -146,7 +147,7 @@ func TestARegionFailsOver(t *testing.T) {
 	w.answer(www, api)
 	is = w.follow(done.ID)
 	require.Equal(t, intent.FailoverDone, is.State)
-	require.Contains(t, ends, "failover "+done.ID+": Done, 2 of 2 records are answered")
+	require.Contains(t, ends, "failover "+done.ID+": Done, 2 of 2 names are answered")
 	require.Equal(t, w.clock.Now().Add(time.Minute), *is.Names[1].CachesUntil)
 	require.Equal(t, w.clock.Now().Add(5*time.Minute), *is.CachesUntil)
 
@@ -175,12 +176,16 @@ func TestARevertIsNotJudgedByAnAnswerOfBefore(t *testing.T) {
 	www := w.everywhere("www.lab.example", ``)
 	w.settle(www)
 	w.answer(www)
+	w.clock.pass(time.Second)
 	first, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
 	require.NoError(t, err)
 	w.settle(www)
 	back, err := w.service.Revert(context.Background(), first.ID, intent.FailoverOptions{Actor: "olga"})
 	require.NoError(t, err)
 	w.settle(www)
+	name := w.follow(back.ID).Names[0]
+	require.Equal(t, verify.AskedAgain, name.Message, "nobody has asked since the targets went")
+	require.NotNil(t, name.Published)
 	for verdict, want := range map[string]string{"Gone": verify.AskedAgain, "StillThere": verify.AskedAgain, "NotThere": "192.0.2.53:53 says so"} {
 		w.answerAs(verdict, www)
 		require.Equal(t, want, w.follow(back.ID).Names[0].Message, verdict)
@@ -348,8 +353,8 @@ func TestTheDrainOfAnUnhealthyClusterTakesItsAddressesAway(t *testing.T) {
 	require.ErrorContains(t, err, "www.lab.example would be left without any address")
 	var ends []string
 	w.service.Recorder = func(_ context.Context, owner intent.Path, events ...intent.Event) {
-		if owner == clusterPath(t, berlin) && events[0].Outcome == "completed" {
-			ends = append(ends, events[0].Message)
+		if events[0].Outcome == "completed" {
+			ends = append(ends, string(owner)+" "+events[0].Message)
 		}
 	}
 	done, err := w.failOver(spec, intent.FailoverOptions{Force: true})
@@ -357,8 +362,14 @@ func TestTheDrainOfAnUnhealthyClusterTakesItsAddressesAway(t *testing.T) {
 	w.settle(www)
 	require.Empty(t, w.published(www))
 	w.answer(www)
-	require.Equal(t, intent.FailoverDone, w.follow(done.ID).State)
-	require.Contains(t, ends, "failover "+done.ID+": Done, 1 without an address")
+	is := w.follow(done.ID)
+	require.Equal(t, intent.FailoverDone, is.State)
+	require.Equal(t, intent.FailoverHosts{None: 1, Gone: 1}, is.Hosts)
+	page, err := w.service.Failovers(context.Background(), 0, "")
+	require.NoError(t, err)
+	require.Equal(t, is.Hosts, page.Items[0].Hosts, "lists have the counts without the names")
+	require.Contains(t, ends, string(clusterPath(t, berlin))+" failover "+done.ID+": Done, 1 without an address")
+	require.Contains(t, ends, string(www)+" failover "+done.ID+": no authoritative server answers the old targets of www.lab.example A any more, and there are no new ones; caches may hold them until "+is.CachesUntil.Format(time.RFC3339))
 }
 
 // TestAPreviewTellsWhichClustersCannotBeReached, from the first moment on: a failover to them

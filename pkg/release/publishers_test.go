@@ -240,7 +240,7 @@ func TestDrainCountsAddressesThatTheNameMayHave(t *testing.T) {
 	require.ErrorContains(t, w.drain(berlin, false), "edge+berlin has the last addresses of www.lab.example")
 }
 
-// TestTheEventOfAnEndTellsWhatLeavesDNS, without addresses that another group gives, too.
+// TestTheEventOfAnEndTellsWhatLeavesDNS, without addresses that another group gives, too. A name that it gives stays.
 func TestTheEventOfAnEndTellsWhatLeavesDNS(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -261,6 +261,6 @@ func TestTheEventOfAnEndTellsWhatLeavesDNS(t *testing.T) {
 		}
 		return message
 	}
-	require.Equal(t, "accepted: leaves DNS: www.lab.example A 203.0.113.30\ncompleted: \n", told(test))
+	require.Equal(t, "accepted: stays in DNS without these addresses: www.lab.example A 203.0.113.30\ncompleted: \n", told(test))
 	require.Equal(t, "accepted: leaves DNS: www.lab.example A 203.0.113.10, 203.0.113.20\ncompleted: \n", told(prod))
 }

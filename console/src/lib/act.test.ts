@@ -4,7 +4,7 @@ import { base64, clusterDraft, clusterLacks, emptyCluster, emptyProvider, lines,
 import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, publishCommand } from './form'
-import { countsOf, effect, isAbove, limitOf, movesOf, percentOf, removals } from './plan'
+import { changing, countsOf, effect, hostsIn, isAbove, limitOf, movesOf, percentOf, removals } from './plan'
 import { stepOf } from './step'
 import { clusterPath, inWords, withClusters } from './words'
 
@@ -22,8 +22,17 @@ describe('a plan', () => {
     expect(effect(all)).toBe('1 new name, 1 name changes, 1 name goes')
     expect(effect(plan([]))).toBe('nothing changes')
     const lacking = plan([change('a', 'delete', 'A', []), change('b', 'unchanged')])
-    expect(countsOf(lacking)).toBe('Of 2 host names, 1 goes.')
+    expect(countsOf(lacking)).toBe('Of 2 host names, 1 without an address goes.')
     expect(removals(lacking)).toEqual([]) // it was not in DNS, and the server does not count it either
+  })
+  test('counts the same in each of its parts', () => {
+    const shared = change('shared', 'update') // another group gives it, too
+    const ends = plan([change('a', 'delete'), change('a', 'delete', 'AAAA'), change('b', 'delete'), change('_https._tcp.b', 'delete', 'SRV'), shared, change('c', 'delete', 'A', []), change('d', 'unchanged')])
+    expect(countsOf(ends)).toBe('Of 5 host names, 1 changes, 2 go, 1 without an address goes.')
+    expect(effect(ends)).toBe('1 name changes, 2 names go, 1 name without an address goes')
+    expect(changing(ends)).toBe(4)
+    expect(removals(ends)).toEqual([{ provider: 'lab', names: 2 }])
+    expect(hostsIn(ends).map(({ host, planned }) => `${host} ${planned}`)).toEqual(['a goes', 'b goes', 'c goes, without an address', 'shared changes', 'd stays as it is'])
   })
   test('is above the limit as the server says', () => {
     expect(isAbove(5, 6, 25)).toBe(false) // five may always go
@@ -145,9 +154,9 @@ describe('the failover desk', () => {
     expect(labelsOf([{ labels: { region: 'us' } }, { labels: { region: 'eu', tier: '1' } }, {}, { labels: { region: 'eu' } }])).toEqual(['region=eu', 'region=us', 'tier=1'])
   })
   test('knows how far it is, and what is in danger', () => {
-    const counts = { names: 4, stay: 0, one: 0, none: 0, unhealthy: 0 }
-    expect(progress({ answered: 1, counts })).toBe(0.25)
-    expect(progress({ answered: 0, counts: { ...counts, names: 0 } })).toBe(1)
+    const hosts = { moved: 3, answered: 1, none: 1, gone: 0, one: 0, unhealthy: 0, stay: 7 }
+    const at = (changes: Partial<typeof hosts>) => progress({ state: 'Moving', hosts: { ...hosts, ...changes } })
+    expect([at({}), at({ gone: 1 }), at({ moved: 0, answered: 0, none: 0 })]).toEqual([0.25, 0.5, 1])
     expect(danger({ left: 'none' })).toBe('no address is left')
     expect(danger({})).toBe('')
   })

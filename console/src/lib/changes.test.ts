@@ -73,7 +73,7 @@ test('a change of a name has what became of it in DNS', () => {
 
 test('the drain of one cluster is a row with its reason and its names, and a failover is none', () => {
   const drain = event({ path: 'cluster-providers/edge/clusters/berlin', action: 'drain', outcome: 'completed', revision: 0, actor: 'olga', message: 'a flood', time: '2026-01-01T10:00:00.123456Z' })
-  const all = joined([event({ ...drain, action: 'drain', message: 'failover 20260101t1-abcde: Done, 1 of 1 records are answered' }), drain, event({ ...drain, outcome: 'accepted', message: 'failover 20260101t1-abcde' })])
+  const all = joined([event({ ...drain, action: 'drain', message: 'failover 20260101t1-abcde: Done, 1 of 1 names are answered' }), drain, event({ ...drain, outcome: 'accepted', message: 'failover 20260101t1-abcde' })])
   expect(all.map((e) => [e.action, e.outcome, e.message])).toEqual([['drain', 'completed', 'a flood']])
   expect(drainsIn(all, 2)).toEqual([drain.path])
   const turn = (asked: string) => ({ time: '2026-01-01T10:00:01Z', project: 'shop', cause: { reason: 'Drain', message: '', action: 'drain', cluster: 'edge+berlin', asked }, changes: [] }) as NameTurn

@@ -82,42 +82,30 @@ export function deskOf(query: URLSearchParams): Choice {
 /** lostOf says which clusters that serve a name afterwards cannot be reached, and since when. */
 export const lostOf = (m: Pick<Moved, 'clustersAfter'>, unreachable: Preview['unreachable']) => (unreachable ?? []).filter((lost) => m.clustersAfter.includes(lost.cluster))
 
-/** namesOf counts the names of rows that move, each once whatever its types are. */
-export const namesOf = (rows: Moved[], left?: Moved['left']) => new Set(rows.filter((m) => !m.stays && (left === undefined || m.left === left)).map((m) => m.name)).size
+type Counted = Pick<Failover, 'hosts' | 'revertedBy' | 'state'>
 
-type Counted = Pick<Failover, 'answered' | 'counts' | 'names' | 'namesLeftOut' | 'revertedBy' | 'state'>
+/** changing is how many names a failover moves or leaves without an address. */
+export const changing = ({ hosts }: Pick<Preview, 'hosts'>) => hosts.moved + hosts.none
 
-/** endedOf are the rows of a failover that leave names without an address, and how many of these are so by now. */
-function endedOf({ answered, counts, names }: Counted) {
-  const rows = names.filter((m) => !m.stays && m.left === 'none')
-  return { rows, done: answered >= counts.names ? counts.none : rows.filter((m) => m.answered).length }
-}
-
-/** answered says how many of the names that have an address afterwards are answered; records, if a name has several types. It is empty if there are none. */
-export function answered(r: Counted): string {
-  const n = r.counts.names - r.counts.none
-  if (n === 0) return ''
-  const verb = r.revertedBy ? ['was', 'were'] : ['is', 'are']
-  const names = namesOf(r.names) - namesOf(r.names, 'none')
-  return `${Math.min(n, r.answered - endedOf(r).done)} of ${plural(n, names === n ? 'name' : 'record')} ${verb[n === 1 ? 0 : 1]} answered`
+/** answered says how many of the names that have an address afterwards are answered; empty if there are none. */
+export function answered({ hosts: { moved, answered: n }, revertedBy }: Counted): string {
+  if (moved === 0) return ''
+  const verb = revertedBy ? ['was', 'were'] : ['is', 'are']
+  return `${n.toLocaleString('en')} of ${plural(moved, 'name')} ${verb[moved === 1 ? 0 : 1]} answered`
 }
 
 /** leftWord says how many names a failover has left without an address, and how many it is about to; empty for none. */
-export function leftWord(r: Counted): string {
-  const { rows, done } = endedOf(r)
-  const lists = !r.namesLeftOut && rows.length === r.counts.none
-  const waiting = lists && done < r.counts.none ? namesOf(rows.filter((m) => !m.answered)) : r.counts.none - done
-  const ended = lists ? namesOf(rows) - waiting : done
-  const say = (n: number, one: string, many: string) => `${plural(n, lists ? 'name' : 'record')} ${n === 1 ? one : many}`
+export function leftWord({ hosts: { none, gone }, revertedBy, state }: Counted): string {
+  const say = (n: number, one: string, many: string) => `${plural(n, 'name')} ${n === 1 ? one : many}`
   const words = [
-    ended > 0 && (r.revertedBy ? `${say(ended, 'had', 'had')} no address.` : `${say(ended, 'has', 'have')} no address since.`),
-    waiting > 0 && r.state === 'Moving' && say(waiting, 'loses its last address.', 'lose their last address.'),
+    gone > 0 && (revertedBy ? `${say(gone, 'had', 'had')} no address.` : `${say(gone, 'has', 'have')} no address since.`),
+    none > gone && state === 'Moving' && say(none - gone, 'loses its last address.', 'lose their last address.'),
   ]
   return words.filter(Boolean).join(' ')
 }
 
-/** progress is how much of a failover is answered, from 0 to 1. */
-export const progress = (r: Pick<Failover, 'answered' | 'counts'>) => (r.counts.names === 0 ? 1 : Math.min(1, r.answered / r.counts.names))
+/** progress is how far the names of a failover are that change, from 0 to 1. */
+export const progress = (r: Counted) => (changing(r) === 0 ? 1 : (r.hosts.answered + r.hosts.gone) / changing(r))
 
 /** danger says what a name is left with; empty for none. */
 export const danger = (m: Pick<Moved, 'left'>) => (m.left === 'none' ? 'no address is left' : m.left === 'one' ? 'one address is left' : m.left === 'unhealthy' ? 'only unhealthy or unreachable clusters are left' : '')
@@ -141,13 +129,9 @@ export function titleOf(r: Pick<Failover, 'drained' | 'undrained' | 'revertOf'>)
   return r.revertOf ? `Undo: ${what[0]?.toLowerCase()}${what.slice(1)}` : what
 }
 
-/** movesWord says how many names move, and how many have no address afterwards. Without all rows, only the server has counted, and that each type. */
-export function movesWord({ names, counts, namesLeftOut }: Pick<Preview, 'names' | 'counts' | 'namesLeftOut'>): string {
-  const [one, many] = namesLeftOut ? ['record', 'records'] : ['name', 'names']
-  const all = namesLeftOut ? counts.names : namesOf(names)
-  const gone = namesLeftOut ? counts.none : namesOf(names, 'none')
-  const moved = all - gone
-  const words = [moved > 0 && `${plural(moved, one, many)} ${moved === 1 ? 'moves' : 'move'}`, gone > 0 && `${plural(gone, one, many)} ${gone === 1 ? 'loses its last address' : 'lose their last address'}`]
+/** movesWord says how many names move, and how many have no address afterwards. */
+export function movesWord({ hosts: { moved, none } }: Pick<Preview, 'hosts'>): string {
+  const words = [moved > 0 && plural(moved, 'name moves', 'names move'), none > 0 && plural(none, 'name loses its last address', 'names lose their last address')]
   return words.filter(Boolean).join(', ') || 'no name moves'
 }
 

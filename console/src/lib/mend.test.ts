@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Event, FoundName, NameStatus, Plan } from '../api/types'
 import { answersOf, findingsOf, staying } from './advice'
-import { allowOf, answered, deskOf, drainOf, emptyChoice, keepDesk, keptWord, lostOf, movesWord, namesOf, titleOf, type Moved } from './failover'
+import { allowOf, answered, deskOf, drainOf, emptyChoice, keepDesk, keptWord, lostOf, movesWord, titleOf } from './failover'
 import { isLike } from './fleet'
 import { byNeed, messageOf } from './groups'
 import { changedGroups, leaving } from './pending'
@@ -11,7 +11,7 @@ import { gravest, namesOf as troubled } from './trouble'
 import { inWords, withTimes } from './words'
 
 const record = (changes: Partial<NameStatus> = {}): NameStatus => ({ name: 'a.example', type: 'A', record: 'lab', scope: 'public', targets: ['192.0.2.1'], conditions: [], sources: [], rejected: [], ...changes })
-const moved = (changes: Partial<Moved>): Moved => ({ name: 'a.example', type: 'A', project: 'p', owner: 'projects/p/names/a.example', provider: 'lab', before: [], after: [], clustersBefore: [], clustersAfter: [], homes: [], ...changes })
+const hosts = { moved: 0, answered: 0, none: 0, gone: 0, one: 0, unhealthy: 0, stay: 0 }
 
 describe('sentences of the server', () => {
   test.each([
@@ -88,17 +88,14 @@ describe('what is not in order', () => {
 
 describe('the failover desk', () => {
   beforeEach(() => sessionStorage.clear())
-  test('counts names, not rows', () => expect(namesOf([moved({}), moved({ type: 'AAAA', left: 'one' }), moved({ name: 'b', stays: 'suspended' })])).toBe(1))
   test('says what is answered', () => {
-    const counts = { names: 2, stay: 0, one: 0, none: 0, unhealthy: 0 }
-    expect(answered({ answered: 1, counts, names: [moved({}), moved({ type: 'AAAA' })], state: 'Moving' })).toBe('1 of 2 records are answered')
-    expect(answered({ answered: 1, counts: { ...counts, names: 1 }, names: [moved({})], state: 'Done' })).toBe('1 of 1 name is answered')
+    expect(answered({ hosts: { ...hosts, moved: 2, answered: 1 }, state: 'Moving' })).toBe('1 of 2 names are answered')
+    expect(answered({ hosts: { ...hosts, moved: 1, answered: 1 }, state: 'Done' })).toBe('1 of 1 name is answered')
   })
   test('says what becomes of names', () => {
-    const counts = { names: 3, stay: 0, one: 0, none: 2, unhealthy: 0 }
-    expect(movesWord({ counts, names: [moved({}), moved({ name: 'b', left: 'none' }), moved({ name: 'c', left: 'none' })] })).toBe('1 name moves, 2 names lose their last address')
-    expect(movesWord({ counts: { ...counts, names: 0 }, names: [] })).toBe('no name moves')
-    expect(movesWord({ counts: { ...counts, names: 2000, none: 0 }, names: [], namesLeftOut: 1000 })).toBe('2,000 records move')
+    expect(movesWord({ hosts: { ...hosts, moved: 1, none: 2 } })).toBe('1 name moves, 2 names lose their last address')
+    expect(movesWord({ hosts })).toBe('no name moves')
+    expect(movesWord({ hosts: { ...hosts, moved: 2000 } })).toBe('2,000 names move')
   })
   test('says how many names keep their answers', () => {
     const counts = { names: 2, stay: 0, one: 0, none: 0, unhealthy: 0 }
@@ -128,7 +125,7 @@ describe('the failover desk', () => {
     }
     expect(allowOf({ detail: '', allow: 'nobody; leave the cluster out' }, { button: true, box: true })).toBe('nobody; leave the cluster out')
   })
-  test('knows the clusters that cannot be reached', () => expect(lostOf(moved({ clustersAfter: ['dc+two'] }), [{ cluster: 'dc+one', since: '' }, { cluster: 'dc+two', since: '' }]).map((l) => l.cluster)).toEqual(['dc+two']))
+  test('knows the clusters that cannot be reached', () => expect(lostOf({ clustersAfter: ['dc+two'] }, [{ cluster: 'dc+one', since: '' }, { cluster: 'dc+two', since: '' }]).map((l) => l.cluster)).toEqual(['dc+two']))
   test('keeps what was chosen, but for a link that names a cluster', () => {
     const kept = { ...emptyChoice, clusters: ['dc/one'], labels: 'region=eu', verb: 'undrain' as const, reason: 'flood' }
     keepDesk(kept)

@@ -13,8 +13,8 @@ const told = (host: string, path: string) => event({ path, time: '2026-01-01T10:
 const events = [
   event({ time: '2026-01-01T11:00:00Z', action: 'drain', outcome: 'accepted', path: cluster('boston'), message: 'failover two-fghij: reverts one-abcde' }),
   event({ time: '2026-01-01T11:00:00Z', action: 'undrain', outcome: 'accepted', path: cluster('berlin'), message: 'failover two-fghij: reverts one-abcde' }),
-  event({ time: '2026-01-01T10:00:05Z', action: 'undrain', path: cluster('boston'), message: 'failover one-abcde: Done, 2 of 2 records are answered' }),
-  event({ time: '2026-01-01T10:00:05Z', path: cluster('berlin'), message: 'failover one-abcde: Done, 2 of 2 records are answered' }),
+  event({ time: '2026-01-01T10:00:05Z', action: 'undrain', path: cluster('boston'), message: 'failover one-abcde: Done, 2 of 2 names are answered' }),
+  event({ time: '2026-01-01T10:00:05Z', path: cluster('berlin'), message: 'failover one-abcde: Done, 2 of 2 names are answered' }),
   told('www.example', group),
   told('cake.example', 'projects/shop/names/cake.example'),
   event({ action: 'undrain', outcome: 'accepted', path: cluster('boston'), message: 'failover one-abcde: a flood: the cellar' }),
@@ -33,6 +33,11 @@ test('a failover is one row with all of its clusters, its reason and its names',
 
 test('who reads events of one project alone has a row of the names', () => {
   expect(movesIn(events.filter((e) => e.path?.startsWith('projects/')))).toMatchObject([{ drained: [], undrained: [], time: '2026-01-01T10:00:04Z', hosts: ['www.example', 'cake.example'] }])
+})
+
+test('a name that has no address since is one of the failover, too', () => {
+  const gone = event({ path: group, message: 'failover one-abcde: no authoritative server answers the old targets of www.example A any more, and there are no new ones; caches may hold them until 2026-01-01T10:05:00Z' })
+  expect(movesIn([gone])[0]?.hosts).toEqual(['www.example'])
 })
 
 test('a failover without a reason is one, too, and a drain of one cluster is none', () => {

@@ -36,7 +36,7 @@ export function movesIn(events: Event[]): Move[] {
     const move = found.get(of.id) ?? { id: of.id, time: '', actor: e.actor, drained: [], undrained: [], reason: '', revertOf: '', state: '', message: '', hosts: [], owners: [] }
     found.set(of.id, move)
     if (kindOf(path) !== 'cluster') {
-      move.hosts = oneMore(move.hosts, /targets of (\S+) [A-Z]+;/.exec(of.rest)?.[1] ?? '').filter(Boolean)
+      move.hosts = oneMore(move.hosts, /targets of (\S+) [A-Z]+[; ]/.exec(of.rest)?.[1] ?? '').filter(Boolean)
       move.owners = oneMore(move.owners, path)
     } else if (e.outcome === 'accepted') {
       const cluster = path.replace(/^cluster-providers\/([^/]+)\/clusters\//, '$1/')

@@ -74,16 +74,33 @@ export function percentOf(value: number | string | undefined): number {
   return n === undefined || Number.isNaN(n) ? 25 : n
 }
 
-/** counter counts the host names of a plan by what becomes of them. */
-function counter(plan: Pick<Plan, 'names'>): (action: NameChange['action']) => number {
-  const of = new Map<string, Set<string>>()
-  for (const n of plan.names) {
-    const host = hostOf(n, plan.names)
-    of.set(host, (of.get(host) ?? new Set()).add(n.action))
+/** Fate is what a plan does to a host name. One that lapses has no address, so that its end changes nothing in DNS. */
+type Fate = NameChange['action'] | 'lapse'
+
+const fates: Fate[] = ['delete', 'lapse', 'update', 'create', 'unchanged']
+
+/** fatesOf is what a plan does to each host name, by all of its types and providers together; those that change first. All counts of a plan follow from it. */
+function fatesOf({ names }: Pick<Plan, 'names'>): [host: string, fate: Fate][] {
+  const of = new Map<string, Set<Fate>>()
+  for (const n of names) {
+    const host = hostOf(n, names)
+    of.set(host, (of.get(host) ?? new Set()).add(n.action === 'delete' && n.targets.length === 0 ? 'lapse' : n.action))
   }
-  const is = (actions: Set<string>) => (actions.size === 1 ? [...actions][0] : 'update') // a name that loses one type of several is changed
-  return (action) => [...of.values()].filter((actions) => is(actions) === action).length
+  const joint = (all: Set<Fate>): Fate => {
+    if (all.size > 1) all.delete('lapse')
+    return all.size > 1 ? 'update' : ([...all][0] ?? 'unchanged') // a name that loses one type of several is changed
+  }
+  return [...of].map(([host, all]): [string, Fate] => [host, joint(all)]).sort((a, b) => fates.indexOf(a[1]) - fates.indexOf(b[1]))
 }
+
+/** counter counts the host names of a plan by what becomes of them. */
+function counter(plan: Pick<Plan, 'names'>): (fate: Fate) => number {
+  const all = fatesOf(plan)
+  return (fate) => all.filter(([, is]) => is === fate).length
+}
+
+/** changing is how many host names a plan adds, changes and ends. */
+export const changing = (plan: Pick<Plan, 'names'>) => fatesOf(plan).filter(([, fate]) => fate !== 'unchanged').length
 
 /** countsOf says how many host names of a plan are new, change, go and stay. */
 export function countsOf(plan: Pick<Plan, 'names'>): string {
@@ -92,6 +109,7 @@ export function countsOf(plan: Pick<Plan, 'names'>): string {
     count('create') > 0 && `${count('create')} ${count('create') === 1 ? 'is' : 'are'} new`,
     count('update') > 0 && `${count('update')} ${count('update') === 1 ? 'changes' : 'change'}`,
     count('delete') > 0 && `${count('delete')} ${count('delete') === 1 ? 'goes' : 'go'}`,
+    count('lapse') > 0 && `${count('lapse')} without an address ${count('lapse') === 1 ? 'goes' : 'go'}`,
   ].filter(Boolean)
   const all = hostsOf(plan.names)
   if (all === 0) return 'The plan has no host name.'
@@ -105,6 +123,7 @@ export function effect(plan: Plan): string {
     count('create') > 0 && plural(count('create'), 'new name'),
     count('update') > 0 && plural(count('update'), 'name changes', 'names change'),
     count('delete') > 0 && plural(count('delete'), 'name goes', 'names go'),
+    count('lapse') > 0 && plural(count('lapse'), 'name without an address goes', 'names without an address go'),
   ].filter(Boolean)
   const objects = plan.objects.filter((o) => o.action !== 'unchanged').length + (plan.objectsLeftOut ? plan.objectsLeftOut.create + plan.objectsLeftOut.update + plan.objectsLeftOut.delete : 0)
   if (words.length > 0) return words.join(', ')
@@ -114,14 +133,9 @@ export function effect(plan: Plan): string {
 const nothing = 'nothing changes'
 
 /** hostsIn are the host names of a plan, those that change first, with what becomes of each. */
-export function hostsIn(plan: Pick<Plan, 'names'>): { host: string; planned: string }[] {
-  const of = new Map<string, NameChange['action'][]>()
-  for (const n of [...plan.names].sort((a, b) => ranks[a.action] - ranks[b.action])) of.set(n.name, [...(of.get(n.name) ?? []), n.action])
-  const wordOf = (actions: NameChange['action'][]) => (actions.every((a) => a === actions[0]) ? inWords[actions[0] ?? 'unchanged'] : inWords.update)
-  return [...of].map(([host, actions]) => ({ host, planned: wordOf(actions) }))
-}
+export const hostsIn = (plan: Pick<Plan, 'names'>) => fatesOf(plan).map(([host, fate]) => ({ host, planned: inWords[fate] }))
 
-const inWords = { delete: 'goes', update: 'changes', create: 'new', unchanged: 'stays as it is' } as const
+const inWords: Record<Fate, string> = { delete: 'goes', lapse: 'goes, without an address', update: 'changes', create: 'new', unchanged: 'stays as it is' }
 
 /** wayBack is the plan that takes back what was done to a group. release is the one that the answer named. A terminated group is deployed again: it has no release to go back to. */
 export function wayBack(action: string, release: number, plan: Pick<Plan, 'names'>): { action: string; to?: string; words: string } | undefined {

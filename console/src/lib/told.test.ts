@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { GroupSummary, NameExplanation, NameOwner, NameStatus, Plan } from '../api/types'
+import type { GroupSummary, NameExplanation, NameOwner, NameStatus, NameTurn, Plan } from '../api/types'
+import { answeredWord } from '../screens/timeline'
 import { changers, findingsOf } from './advice'
 import { chainOf, layout } from './chain'
 import { uses } from './draft'
-import { answered, leftWord, type Moved } from './failover'
+import { answered, leftWord } from './failover'
 import { isStrange } from './form'
 import { actionsOf } from './groups'
 import { hintOf } from './hints'
@@ -75,10 +76,10 @@ describe('a name', () => {
 })
 
 test('a confirmed plan lists its names, those that change first, and the way back', () => {
-  const name = (host: string, action: Plan['names'][number]['action'], type = 'A') => ({ name: host, type, record: 'lab', action, targets: [] })
+  const name = (host: string, action: Plan['names'][number]['action'], type = 'A') => ({ name: host, type, record: 'lab', action, targets: ['192.0.2.1'] })
   expect(hostsIn({ names: [name('c', 'unchanged'), name('b', 'create'), name('a', 'delete'), name('a', 'unchanged', 'AAAA'), name('d', 'delete')] })).toEqual([
-    { host: 'a', planned: 'changes' }, // it keeps a type
     { host: 'd', planned: 'goes' },
+    { host: 'a', planned: 'changes' }, // it keeps a type
     { host: 'b', planned: 'new' },
     { host: 'c', planned: 'stays as it is' },
   ])
@@ -107,16 +108,23 @@ test('the project of a link is strange if the user may not publish there, and no
 })
 
 test('a failover says what is so: of then, if it was undone, and who has no address', () => {
-  const moved = (name: string, left?: Moved['left'], at?: string) => ({ name, type: 'A', ...(left ? { left } : {}), ...(at ? { answered: at } : {}) }) as Moved
-  const counts = { names: 2, stay: 0, one: 0, none: 1, unhealthy: 0 }
-  const r = { answered: 2, counts, names: [moved('a', 'none', 'then'), moved('b', undefined, 'then')] as never, state: 'Done' as const }
+  const hosts = { moved: 1, answered: 1, none: 1, gone: 1, one: 0, unhealthy: 0, stay: 0 }
+  const r = { hosts, state: 'Done' as const }
   expect([answered(r), answered({ ...r, revertedBy: 'x' })]).toEqual(['1 of 1 name is answered', '1 of 1 name was answered'])
-  expect([leftWord(r), leftWord({ ...r, revertedBy: 'x' }), leftWord({ ...r, counts: { ...counts, none: 0 }, names: [] })]).toEqual(['1 name has no address since.', '1 name had no address.', ''])
-  const moving = { ...r, state: 'Moving' as const, answered: 0, names: [moved('a', 'none'), moved('b')] as never }
+  expect([leftWord(r), leftWord({ ...r, revertedBy: 'x' }), leftWord({ ...r, hosts: { ...hosts, none: 0, gone: 0 } })]).toEqual(['1 name has no address since.', '1 name had no address.', ''])
+  const moving = { hosts: { ...hosts, answered: 0, gone: 0 }, state: 'Moving' as const }
   expect([answered(moving), leftWord(moving), leftWord({ ...moving, state: 'Superseded' })]).toEqual(['0 of 1 name is answered', '1 name loses its last address.', ''])
-  const first = { ...moving, answered: 1, names: [moved('a', 'none', 'then'), moved('b')] as never }
-  expect([answered(first), leftWord(first)]).toEqual(['0 of 1 name is answered', '1 name has no address since.'])
-  expect(answered({ ...r, answered: 1, counts: { ...counts, names: 1 }, names: [moved('a', 'none', 'then')] as never })).toBe('')
+  expect(answered({ ...r, hosts: { ...hosts, moved: 0, answered: 0 } })).toBe('')
+})
+
+test('a change that servers were not seen to answer is waited for until the next one', () => {
+  const turn = (at: string, change: object) => ({ time: `2026-01-01T10:00:0${at}Z`, changes: [{ type: 'A', ...change }] }) as NameTurn
+  const [one, two] = [turn('1', { removed: ['192.0.2.1'] }), turn('3', { added: ['192.0.2.2'] })]
+  expect(answeredWord(one, [])).toBe('Not all servers were seen to answer this change yet.')
+  expect(answeredWord(one, [{ ...two, time: one.time }])).toBe('Not all servers were seen to answer this change yet.') // another cause of the same change
+  expect(answeredWord(one, [two])).toBe('The next change came before all servers were seen to answer this one.')
+  expect(answeredWord(turn('1', { removed: ['192.0.2.1'], answered: '2026-01-01T10:00:02Z' }), [two])).toBe('All servers answered this change after 1 s.')
+  expect(answeredWord(turn('1', { name: '_https._tcp', added: ['0 1 443 www'] }), [])).toBe('') // servers are asked for the host name alone
 })
 
 test('the uses of a cluster are told as what may be, not as what is', () => {

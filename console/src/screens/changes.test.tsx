@@ -9,12 +9,12 @@ const at = new Date().toISOString()
 const event = (action: string, cluster: string, outcome: string, message: string) => ({ time: at, actor: 'olga', action, revision: 0, outcome, message, path: `cluster-providers/edge/clusters/${cluster}` })
 const events = [
   event('undrain', 'berlin', 'accepted', 'failover two-fghij: reverts one-abcde'),
-  event('drain', 'berlin', 'completed', 'failover one-abcde: Done, 1 of 1 records are answered'),
+  event('drain', 'berlin', 'completed', 'failover one-abcde: Done, 1 of 1 names are answered'),
   event('undrain', 'boston', 'accepted', 'failover one-abcde: a flood'),
   event('drain', 'berlin', 'accepted', 'failover one-abcde: a flood'),
 ]
 const moved = { name: 'www.example', type: 'A', project: 'shop', owner: group, provider: 'lab', before: ['192.0.2.1'], after: ['192.0.2.2'], clustersBefore: [], clustersAfter: [], homes: [] }
-const record = { id: 'one-abcde', time: at, actor: 'olga', reason: 'a flood', drained: ['edge+berlin'], undrained: ['edge+boston'], state: 'Done', revertedBy: 'two-fghij', counts: { names: 1, stay: 0, one: 0, none: 0, unhealthy: 0 }, answered: 1, names: [moved] }
+const record = { id: 'one-abcde', time: at, actor: 'olga', reason: 'a flood', drained: ['edge+berlin'], undrained: ['edge+boston'], state: 'Done', revertedBy: 'two-fghij', counts: { names: 1, stay: 0, one: 0, none: 0, unhealthy: 0 }, hosts: { moved: 1, answered: 1, none: 0, gone: 0, one: 0, unhealthy: 0, stay: 0 }, answered: 1, names: [moved] }
 
 afterEach(() => vi.unstubAllGlobals())
 

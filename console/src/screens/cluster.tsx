@@ -94,7 +94,7 @@ function Lost({ why, since }: { why: string; since: string | undefined }) {
       </p>
       <ul>
         <li>Its addresses leave the names that have another healthy cluster, five minutes after it was lost, or as the name says (health.unreachableAfter).</li>
-        <li>Names that have no other healthy cluster keep its addresses. If Signpost has never reached it, they have none until it answers.</li>
+        <li>Names that have no other healthy cluster keep the addresses that they have from it. No name gets further ones from it until it answers.</li>
         <li>Names that an external-dns there publishes stay as they are. Their changes wait until the cluster answers, and so do its objects.</li>
         <li>If most clusters are lost at once, Signpost assumes a fault of its own network, and keeps all addresses.</li>
       </ul>

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import { caller, may } from '../api/session'
 import { curl } from '../lib/commands'
-import { answered, commandOf, deskOf, emptyChoice, keepDesk, leftWord, pathsOf, specOf, type Choice, type Failover, type Preview } from '../lib/failover'
+import { answered, changing, commandOf, deskOf, emptyChoice, keepDesk, leftWord, pathsOf, specOf, type Choice, type Failover, type Preview } from '../lib/failover'
 import { granters } from '../lib/hints'
 import { go, link, route } from '../lib/route'
 import { Badge, Copy, Empty, Fault, Section, Table, Text, Time } from '../ui/basics'
@@ -114,7 +114,7 @@ function Recent() {
                 <td>
                   <Text>{r.reason ?? ''}</Text>
                 </td>
-                <td>{r.counts.names > 0 ? [answered(r), leftWord(r)].filter(Boolean).join('. ') : 'no name moves'}</td>
+                <td>{changing(r) > 0 ? [answered(r), leftWord(r)].filter(Boolean).join('. ') : 'no name moves'}</td>
               </tr>
             ))}
           </Table>

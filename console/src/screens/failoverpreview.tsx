@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { caller, may } from '../api/session'
-import { allowOf, isForced, keptWord, movesWord, namesOf, pathsOf, rulesOf, type Moved, type Preview } from '../lib/failover'
+import { allowOf, changing, isForced, keptWord, movesWord, pathsOf, rulesOf, type Preview } from '../lib/failover'
 import { plural, sentence } from '../lib/text'
 import { duration } from '../lib/time'
 import { Badge, Fault, Time } from '../ui/basics'
@@ -24,15 +24,12 @@ interface PreviewProps {
   look: (override: string) => void
 }
 
-/** counted says how many of a preview's names are left so; without all rows, only the server has counted, and that each type. */
-const counted = ({ names, namesLeftOut }: Preview, left: Moved['left'], records: number) => plural(namesLeftOut ? records : namesOf(names, left), namesLeftOut ? 'record' : 'name')
-
 /** PreviewView is what a failover or its undoing would do, and the button that does it. */
 export function PreviewView({ preview, busy, error, label, override, confirm, look }: PreviewProps) {
   const forced = isForced(preview.refusals)
   const [sure, setSure] = useState(false)
   const [knows, setKnows] = useState(false)
-  const dark = preview.counts.unhealthy > 0
+  const dark = preview.hosts.unhealthy > 0
   return (
     <div class="card" role="region" aria-label="Preview">
       <h2>{label === 'Undo' ? 'Preview of the undo' : 'Preview'}</h2>
@@ -43,7 +40,7 @@ export function PreviewView({ preview, busy, error, label, override, confirm, lo
       {dark && !error && (
         <label class="check warn">
           <input type="checkbox" checked={knows} onChange={(e) => setKnows(e.currentTarget.checked)} />
-          <span>I know that {counted(preview, 'unhealthy', preview.counts.unhealthy)} will be left with clusters that are unhealthy or cannot be reached.</span>
+          <span>I know that {plural(preview.hosts.unhealthy, 'name')} will be left with clusters that are unhealthy or cannot be reached.</span>
         </label>
       )}
       {error ? (
@@ -68,7 +65,7 @@ export function PreviewView({ preview, busy, error, label, override, confirm, lo
 
 /** Summary says which clusters are drained, and how many names move and with what they are left. */
 function Summary({ preview }: { preview: Preview }) {
-  const { counts } = preview
+  const { counts, hosts } = preview
   return (
     <>
       <p>
@@ -78,20 +75,20 @@ function Summary({ preview }: { preview: Preview }) {
         <b>{sentence(movesWord(preview))}.</b> {preview.cachesFor && <>Caches may hold old answers for {duration(preview.cachesFor)} more.</>}
       </p>
       <p class="picks">
-        {counts.none > 0 && <Badge tone="bad">{counted(preview, 'none', counts.none)} left without an address</Badge>}
-        {counts.unhealthy > 0 && <Badge tone="bad">{counted(preview, 'unhealthy', counts.unhealthy)} left with unhealthy or unreachable clusters only</Badge>}
-        {counts.one > 0 && <Badge tone="note">{counted(preview, 'one', counts.one)} left with one address</Badge>}
-        {counts.stay > 0 && <Badge tone="note">{plural(preview.namesLeftOut ? counts.stay : new Set(preview.names.filter((m) => m.stays).map((m) => m.name)).size, 'name')} cannot move now</Badge>}
+        {hosts.none > 0 && <Badge tone="bad">{plural(hosts.none, 'name')} left without an address</Badge>}
+        {hosts.unhealthy > 0 && <Badge tone="bad">{plural(hosts.unhealthy, 'name')} left with unhealthy or unreachable clusters only</Badge>}
+        {hosts.one > 0 && <Badge tone="note">{plural(hosts.one, 'name')} left with one address</Badge>}
+        {hosts.stay > 0 && <Badge tone="note">{plural(hosts.stay, 'name')} cannot move now</Badge>}
       </p>
       {keptWord(counts) && <p>{keptWord(counts)}</p>}
-      {counts.names === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">{counts.stay > 0 ? 'No answer changes now: see below which names cannot move, and why.' : 'No answer changes: each address of these clusters also comes from another cluster, is not answered now, or no public name uses it.'}</p>}
+      {changing(preview) === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">{hosts.stay > 0 ? 'No answer changes now: see below which names cannot move, and why.' : 'No answer changes: each address of these clusters also comes from another cluster, is not answered now, or no public name uses it.'}</p>}
     </>
   )
 }
 
 /** Refusals are the safety rules in the way, and how to do it all the same. */
 function Refusals({ preview, sure, setSure, look }: Pick<PreviewProps, 'preview' | 'look'> & { sure: boolean; setSure: (sure: boolean) => void }) {
-  const { counts, refusals } = preview
+  const { hosts, refusals } = preview
   const rules = rulesOf(refusals)
   const forced = isForced(refusals)
   const overrides = rules.length > 0 && may(caller.value, 'admin')
@@ -118,7 +115,7 @@ function Refusals({ preview, sure, setSure, look }: Pick<PreviewProps, 'preview'
       {forced && (
         <label class="check">
           <input type="checkbox" checked={sure} onChange={(e) => setSure(e.currentTarget.checked)} />
-          <span>I want it all the same: {counts.none > 0 ? `${counted(preview, 'none', counts.none)} will have no address` : 'no cluster will be left'}.</span>
+          <span>I want it all the same: {hosts.none > 0 ? `${plural(hosts.none, 'name')} will have no address` : 'no cluster will be left'}.</span>
         </label>
       )}
     </div>

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { request } from '../api/client'
 import { caller, may } from '../api/session'
 import { cli, curl } from '../lib/commands'
-import { answered, leftWord, progress, titleOf, type Failover, type Preview } from '../lib/failover'
+import { answered, changing, leftWord, progress, titleOf, type Failover, type Preview } from '../lib/failover'
 import { go, link } from '../lib/route'
 import { clock, isPast } from '../lib/time'
 import { Badge, Copy, Fault, Loading, Section, Text, Time, type Tone } from '../ui/basics'
@@ -53,7 +53,7 @@ export function RecordScreen({ id }: { id: string }) {
       </div>
       <p class={`verdict ${states[r.state]}`} role="status" aria-live="polite">
         {r.revertedBy && 'Undone by another failover since. This is how it went: '}
-        {r.counts.names > 0 ? [answered(r) && `${answered(r)} as planned.`, leftWord(r)].filter(Boolean).join(' ') : 'No name had to change.'}{r.message && <Told>{` ${r.message}`}</Told>}
+        {changing(r) > 0 ? [answered(r) && `${answered(r)} as planned.`, leftWord(r)].filter(Boolean).join(' ') : 'No name had to change.'}{r.message && <Told>{` ${r.message}`}</Told>}
         {r.cachesUntil && (
           <>
             {' '}
@@ -61,8 +61,8 @@ export function RecordScreen({ id }: { id: string }) {
           </>
         )}
       </p>
-      {r.counts.names > 0 && (
-        <svg class="meter whole" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part * 100)} percent of the names are answered`}>
+      {changing(r) > 0 && (
+        <svg class="meter whole" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part * 100)} percent of the names that change are answered so`}>
           <rect class="track" width="100" height="10" />
           <rect class="value good" width={part * 100} height="10" />
         </svg>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { request } from '../api/client'
 import { caller, may } from '../api/session'
 import { kindOf } from '../lib/commands'
-import { answered, leftWord, namesOf, titleOf, type Failover } from '../lib/failover'
+import { answered, changing, leftWord, titleOf, type Failover } from '../lib/failover'
 import { turnedOf, type Move, type Turned } from '../lib/moved'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
@@ -54,7 +54,7 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
           Undone by <a href={link(['failover', undoer])}>another failover</a> since.{' '}
         </>
       )}
-      {record ? <Turns names={turnedOf(record.names)} hosts={namesOf(record.names)} said={saidOf(record)} way={way} left={record.namesLeftOut ?? 0} /> : <Hosts move={move} />}
+      {record ? <Turns names={turnedOf(record.names)} hosts={changing(record)} said={saidOf(record)} way={way} left={record.namesLeftOut ?? 0} /> : <Hosts move={move} />}
       <Followers paths={followers} />
       {known && !first && !opened && (
         <button type="button" class="quiet" onClick={() => setOpened(true)}>
@@ -73,9 +73,8 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
 
 /** saidOf says how many names a failover has moved, how many of them are answered, and how many have no address. */
 function saidOf(r: Failover): string {
-  const moved = namesOf(r.names) - namesOf(r.names, 'none')
   const words = answered(r)
-  return [words && `${plural(moved, 'name moved', 'names moved')}; ${words}.`, leftWord(r)].filter(Boolean).join(' ')
+  return [words && `${plural(r.hosts.moved, 'name moved', 'names moved')}; ${words}.`, leftWord(r)].filter(Boolean).join(' ')
 }
 
 /** Turns are the names that a failover has moved, from and to which targets. */

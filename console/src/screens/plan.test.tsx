@@ -29,13 +29,16 @@ beforeEach(() => {
   vi.stubGlobal('fetch', (asked: string | Request) => Promise.resolve(new Response(JSON.stringify(bodyOf(new URL(typeof asked === 'string' ? asked : asked.url).pathname)), { headers: { 'Content-Type': 'application/json' } })))
   caller.value = { subject: 'olga', roles: [{ role: 'operator' }] }
   root = window.document.createElement('div')
+  show('update')
+})
+
+const show = (action: string) =>
   render(
     <QueryClientProvider client={client}>
-      <PlanScreen owner={group} action="update" to={undefined} />
+      <PlanScreen owner={group} action={action} to={undefined} />
     </QueryClientProvider>,
     root,
   )
-})
 
 afterEach(() => {
   render(null, root)
@@ -56,7 +59,13 @@ test('the plan of a group says what the group is, then which names change from w
 
 test('the limit of removals counts host names, as the list of names does', async () => {
   await vi.waitFor(() => expect(root.textContent).toContain('maxRemoval'))
-  expect(root.textContent).toContain('1 of 8 host names (13 %)')
+  expect(root.textContent).toContain('1 of 8 host names of the provider leaves it (13 %). Without a confirmation, at most 25 %')
   expect(root.textContent).toContain('Host names that change: 3 of 3')
   expect(root.textContent).toContain('A host name has a row for each type and provider: 4 rows.')
+})
+
+test('the end of a group has no limit of removals', async () => {
+  show('terminate')
+  await vi.waitFor(() => expect(root.textContent).toContain('1 of 8 host names of the provider leaves it (13 %). The limit of removals (maxRemoval) does not count for the end of a group.'))
+  expect(root.querySelector('.meter .limit')).toBeNull()
 })

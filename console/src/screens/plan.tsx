@@ -120,7 +120,7 @@ function Confirmation({ asked: { owner, action }, step, planned: { act, again },
       )}
       <p class="verdict">{!possible ? 'It cannot be done: see below.' : isIdle ? 'This changes nothing: everything is as it would be afterwards.' : `If you confirm: ${effect(plan)}.`}{act.error ? '' : ' Nothing has happened yet.'}</p>
       <div class="card">
-        <PlanView plan={plan} project={projectOf(owner)}>
+        <PlanView plan={plan} project={projectOf(owner)} unlimited={action === 'terminate'}>
           {['deploy', 'update'].includes(action) && <Undeployed owner={owner} />}
         </PlanView>
       </div>

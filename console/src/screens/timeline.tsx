@@ -25,14 +25,23 @@ const causes: Partial<Record<string, { word: string; tone: Tone }>> = {
   Answers: { word: 'Answers', tone: 'bad' },
 }
 
-/** answerable tells whether servers answer a change: that of a TTL alone is not asked for. */
-const answerable = (c: NameTurn['changes'][number]) => Boolean(c.added ?? c.removed ?? c.leftOut ?? !c.ttl)
+/** answerable tells whether servers are asked for a change: not for that of a TTL alone, nor for one of a name below the host name. */
+const answerable = (c: NameTurn['changes'][number]) => !c.name && Boolean(c.added ?? c.removed ?? c.leftOut ?? !c.ttl)
 
 /** answeredAfter says how long the answer took after the publication. */
 export function answeredAfter(turn: NameTurn): string {
   const times = turn.changes.filter(answerable).map((c) => (c.answered ? Date.parse(c.answered) : NaN))
   if (times.length === 0 || times.some(Number.isNaN)) return ''
   return length(Math.max(0, Math.round((Math.max(...times) - Date.parse(turn.time)) / 1000)))
+}
+
+/** answeredWord says how long the answer took; else that there was none yet, or none before the next change. Newer are the changes since. */
+export function answeredWord(turn: NameTurn, newer: NameTurn[]): string {
+  const took = answeredAfter(turn)
+  if (took) return `All servers answered this change after ${took}.`
+  if (!turn.changes.some(answerable)) return ''
+  const over = newer.some((t) => Date.parse(t.time) > Date.parse(turn.time) && t.changes.some(answerable))
+  return over ? 'The next change came before all servers were seen to answer this one.' : 'Not all servers were seen to answer this change yet.'
 }
 
 /** Timeline tells who did what to a name, what was published, and when it was answered. */
@@ -59,16 +68,15 @@ export function Timeline({ host, owners }: { host: string; owners?: NameOwner[] 
       </div>
       <ol class="timeline">
         {history.data.items.map((turn, i) => (
-          <Turn key={turn.time + i} turn={turn} of={ownerOf(turn, history.data.items, owners)} current={owners?.find((o) => o.owner === turn.owner)} />
+          <Turn key={turn.time + i} turn={turn} of={ownerOf(turn, history.data.items, owners)} newer={history.data.items.slice(0, i)} current={owners?.find((o) => o.owner === turn.owner)} />
         ))}
       </ol>
     </>
   )
 }
 
-function Turn({ turn, of, current }: { turn: NameTurn; of: string; current: NameOwner | undefined }) {
+function Turn({ turn, of, newer, current }: { turn: NameTurn; of: string; newer: NameTurn[]; current: NameOwner | undefined }) {
   const cause = causes[turn.cause.reason] ?? { word: turn.cause.reason, tone: 'plain' }
-  const took = answeredAfter(turn)
   const drained = ['drain', 'undrain'].includes(turn.cause.action ?? '')
   return (
     <li>
@@ -105,7 +113,7 @@ function Turn({ turn, of, current }: { turn: NameTurn; of: string; current: Name
       )}
       <TurnChanges turn={turn} />
       <p class="muted small">
-        {took ? `All servers answered this change after ${took}.` : turn.changes.some(answerable) ? 'Not all servers were seen to answer this change.' : ''}
+        {answeredWord(turn, newer)}
         {turn.gap && ' Changes right before this one are lost.'}
       </p>
     </li>

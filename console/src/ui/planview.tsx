@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { request } from '../api/client'
 import type { FoundNamePage, NameChange, ObjectChange, Plan, Provider } from '../api/types'
 import { apiPath } from '../lib/commands'
-import { alwaysAllowed, hostsOf, isAbove, limitOf, ttlMove, lacking, movesOf, percentOf, removals, type Removal } from '../lib/plan'
+import { alwaysAllowed, changing, hostsOf, isAbove, limitOf, ttlMove, lacking, movesOf, percentOf, removals, type Removal } from '../lib/plan'
 import { plural, visible } from '../lib/text'
 import { duration } from '../lib/time'
 import { clusterPath } from '../lib/words'
@@ -32,8 +32,8 @@ const Not = () => (
 /** promise is what a confirmation does. */
 export const promise = 'Only what you see here is done. If anything has changed since, nothing is done, and you can look again.'
 
-/** PlanView shows what stands in the way of a plan, then what it does to names, then why, and objects. The children say why. */
-export function PlanView({ plan, project, children }: { plan: Plan; project: string; children?: ComponentChildren }) {
+/** PlanView shows what stands in the way of a plan, then what it does to names, then why, and objects. The children say why. A plan is unlimited if maxRemoval does not count for it. */
+export function PlanView({ plan, project, unlimited = false, children }: { plan: Plan; project: string; unlimited?: boolean; children?: ComponentChildren }) {
   return (
     <>
       <Obstacles plan={plan} />
@@ -51,7 +51,7 @@ export function PlanView({ plan, project, children }: { plan: Plan; project: str
         </div>
       )}
       {removals(plan).map((r) => (
-        <Meter key={r.provider} removal={r} project={project} />
+        <Meter key={r.provider} removal={r} project={project} unlimited={unlimited} />
       ))}
       {children}
       <Objects plan={plan} />
@@ -90,7 +90,7 @@ function Obstacles({ plan }: { plan: Plan }) {
 /** Names are those that a plan changes. */
 function Names({ plan }: { plan: Plan }) {
   const moves = movesOf(plan)
-  const hosts = hostsOf(moves, plan.names)
+  const hosts = changing(plan)
   const refused = plan.errors.length > 0
   return (
     <Section title={moves.length > 0 ? `Host names that ${refused ? 'were to change' : 'change'}: ${hosts} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
@@ -171,8 +171,8 @@ function Soon({ change }: { change: NameChange }) {
   )
 }
 
-/** Meter shows how much of a provider's maxRemoval a plan takes. */
-function Meter({ removal, project }: { removal: Removal; project: string }) {
+/** Meter shows how many of a provider's names a plan takes out of DNS, and how much of maxRemoval that is. */
+function Meter({ removal, project, unlimited }: { removal: Removal; project: string; unlimited: boolean }) {
   const about = useQuery({
     queryKey: ['removal', project, removal.provider],
     meta: { live: false },
@@ -187,17 +187,18 @@ function Meter({ removal, project }: { removal: Removal; project: string }) {
   if (!about.data) return null
   const { percent, total } = about.data
   const part = total > 0 ? Math.min(100, (removal.names * 100) / total) : 100
-  const over = isAbove(removal.names, total, percent)
+  const over = !unlimited && isAbove(removal.names, total, percent)
   const limit = limitOf(total, percent)
   return (
     <Section title={`Removal from provider ${removal.provider}`} id={`meter-${removal.provider}`}>
-      <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part)} percent; the limit is ${Math.round(limit)} percent`}>
+      <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part)} percent; ${unlimited ? 'there is no limit' : `the limit is ${Math.round(limit)} percent`}`}>
         <rect class="track" width="100" height="10" />
         <rect class={`value ${over ? 'over' : ''}`} width={part} height="10" />
-        <line class="limit" x1={limit} x2={limit} y1="0" y2="10" vector-effect="non-scaling-stroke" />
+        {!unlimited && <line class="limit" x1={limit} x2={limit} y1="0" y2="10" vector-effect="non-scaling-stroke" />}
       </svg>
       <p>
-        {removal.names.toLocaleString('en')} of {plural(total, 'host name')} ({Math.round(part)} %). Without a confirmation, at most {percent} % of the provider's host names may go at once (maxRemoval), or {alwaysAllowed} if that is more.{' '}
+        {removal.names.toLocaleString('en')} of {plural(total, 'host name')} of the provider {removal.names === 1 ? 'leaves' : 'leave'} it ({Math.round(part)} %).{' '}
+        {unlimited ? 'The limit of removals (maxRemoval) does not count for the end of a group.' : `Without a confirmation, at most ${percent} % of its host names may go at once (maxRemoval), or ${alwaysAllowed} if that is more.`}{' '}
         {over && <Badge tone="bad">above the limit: only this plan, confirmed by you, does it</Badge>}
       </p>
     </Section>

@@ -182,13 +182,12 @@ func sentence(record client.FailoverRecord) string {
 	if len(record.Undrained) > 0 {
 		parts = append(parts, strings.Join(record.Undrained, ", ")+" undrained")
 	}
-	answered, moved, none := outcome(record)
 	text := fmt.Sprintf("failover %s: %s; %s", record.ID, strings.Join(parts, ", "), record.State)
-	if moved > 0 || record.Counts.None == 0 {
-		text += fmt.Sprintf(", %d of %d records answered", answered, moved)
+	if h := record.Hosts; h.Moved > 0 || h.None == 0 {
+		text += fmt.Sprintf(", %d of %d names answered", h.Answered, h.Moved)
 	}
-	if none > 0 {
-		text += fmt.Sprintf(", %d without an address", none)
+	if record.Hosts.Gone > 0 {
+		text += fmt.Sprintf(", %d without an address", record.Hosts.Gone)
 	}
 	if record.Message != "" {
 		text += "; " + record.Message
@@ -240,13 +239,10 @@ func writePreview(w io.Writer, preview client.FailoverPreview) error {
 			terminal.Printf(w, "%s: %s\n", line.what, terminal.Plain(strings.Join(line.list, ", ")))
 		}
 	}
-	c := preview.Counts
-	terminal.Printf(w, "%s: %d are left with one address, %d with unhealthy clusters; %d cannot move\n", movesWord(preview), c.One, c.Unhealthy, c.Stay)
-	switch {
-	case c.Kept == 1:
-		terminal.Printf(w, "1 name loses a cluster and keeps its answer\n")
-	case c.Kept > 1:
-		terminal.Printf(w, "%d names lose a cluster and keep their answer\n", c.Kept)
+	h := preview.Hosts
+	terminal.Printf(w, "%s: %d are left with one address, %d with unhealthy clusters; %d cannot move\n", movesWord(h), h.One, h.Unhealthy, h.Stay)
+	if kept := preview.Counts.Kept; kept > 0 {
+		terminal.Printf(w, "%s\n", counted(kept, "loses a cluster and keeps its answer", "lose a cluster and keep their answer"))
 	}
 	table := terminal.NewTable("NAME", "TYPE", "PROJECT", "BEFORE", "AFTER", "LEFT", "STAYS")
 	for _, name := range preview.Names {
@@ -378,10 +374,9 @@ func listFailovers(ctx context.Context, p terminal.Program, api *client.Client, 
 		all.Items, all.Continue = append(all.Items, page.Items...), page.Continue
 	}
 	return output.PrintValue(p.Out, all, func(w io.Writer, _ bool) error {
-		table := terminal.NewTable("FAILOVER", "STATE", "DRAINED", "UNDRAINED", "RECORDS", "ANSWERED", "NO ADDRESS", "BY", "REASON")
+		table := terminal.NewTable("FAILOVER", "STATE", "DRAINED", "UNDRAINED", "NAMES", "ANSWERED", "NO ADDRESS", "BY", "REASON")
 		for _, r := range all.Items {
-			answered, moved, none := outcome(r)
-			table.Add(r.ID, string(r.State), strings.Join(r.Drained, ","), strings.Join(r.Undrained, ","), fmt.Sprint(moved), fmt.Sprint(answered), fmt.Sprint(none), r.Actor, r.Reason)
+			table.Add(r.ID, string(r.State), strings.Join(r.Drained, ","), strings.Join(r.Undrained, ","), fmt.Sprint(r.Hosts.Moved), fmt.Sprint(r.Hosts.Answered), fmt.Sprint(r.Hosts.Gone), r.Actor, r.Reason)
 		}
 		return table.Write(w)
 	})

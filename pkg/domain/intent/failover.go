@@ -65,6 +65,17 @@ type FailoverCounts struct {
 	Kept int `json:"kept,omitempty"` // that lose a cluster and keep their answer; each counts once for all of its types
 }
 
+// FailoverHosts count the host names of a failover, each once for all of its types and providers.
+type FailoverHosts struct {
+	Moved     int `json:"moved"`     // that move, and have an address afterwards
+	Answered  int `json:"answered"`  // of these: whose servers were seen to answer as they are to
+	None      int `json:"none"`      // that lose their last address
+	Gone      int `json:"gone"`      // of these: whose servers were seen to answer them no longer
+	One       int `json:"one"`       // left with one address
+	Unhealthy int `json:"unhealthy"` // left with unhealthy clusters
+	Stay      int `json:"stay"`      // that cannot move now
+}
+
 // FailoverRefusal is one reason for which a failover is refused.
 type FailoverRefusal struct {
 	Rule    SafetyRule `json:"rule,omitempty"`    // empty: no rule, but a name or cluster
@@ -81,6 +92,7 @@ type FailoverPreview struct {
 	Undrain      []string          `json:"undrain"`   // those that are drained
 	Unchanged    []string          `json:"unchanged"` // those that are as asked for already
 	Counts       FailoverCounts    `json:"counts"`
+	Hosts        FailoverHosts     `json:"hosts"`
 	Names        []MovedName       `json:"names"`
 	NamesLeftOut int               `json:"namesLeftOut,omitempty"` // those that Names has no room for
 	Refusals     []FailoverRefusal `json:"refusals"`
@@ -135,6 +147,7 @@ type FailoverRecord struct {
 	State      FailoverState  `json:"state"`
 	Message    string         `json:"message,omitempty"`
 	Counts     FailoverCounts `json:"counts"`
+	Hosts      FailoverHosts  `json:"hosts"`    // of Names
 	Answered   int            `json:"answered"` // of the names that move, how many are
 
 	Names        []FailoverName `json:"names"`

@@ -14,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
@@ -88,7 +89,7 @@ func (m *Mover) judgeEnd(r *intent.FailoverRecord, list state.DrainedList) {
 	end := func(as intent.FailoverState, message string) {
 		r.State, r.Message, r.Ended = as, message, &now
 	}
-	age, total := now.Sub(r.Time), followed(*r)
+	age, total := now.Sub(r.Time), moving(*r)
 	switch heard := began(*r, list); {
 	case !heard && len(gone) > 0 && age <= beginWithin: // the list is about to be stored
 	case !heard && len(gone) > 0 && len(drained)+len(undrained) == 0 && !overtaken(*r, list):
@@ -104,8 +105,8 @@ func (m *Mover) judgeEnd(r *intent.FailoverRecord, list state.DrainedList) {
 	}
 }
 
-// followed is how many DNS records of a failover are followed until they are answered.
-func followed(r intent.FailoverRecord) int {
+// moving is how many DNS records of a failover are followed until they are answered.
+func moving(r intent.FailoverRecord) int {
 	total := 0
 	for _, name := range r.Names {
 		if name.Stays == "" {
@@ -165,15 +166,18 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 			}
 		}
 	}
+	r.Hosts = hostsOf(r.Names)
 	return changes, nil
 }
 
 // follower looks at the names of one record. It reads once what several names need.
 type follower struct {
 	*Mover
+	began      time.Time // when the failover was accepted
 	publishers map[render.NameAt][]intent.Path
 	owners     map[intent.Path]bundle.Bundle
 	answers    map[[2]string]map[string]observed.Answers // by cluster and namespace, then by DNSEndpoint
+	entries    map[bundle.ID]ledger.Entry                // of these DNSEndpoints
 	homes      map[string]map[string]observed.Answers    // by cluster, then by DNSEndpoint as "namespace/name"
 }
 
@@ -187,8 +191,8 @@ func (m *Mover) followerOf(ctx context.Context, r intent.FailoverRecord) (follow
 	}
 	publishers, err := m.publishers(ctx, hosts)
 	return follower{
-		Mover: m, publishers: publishers, owners: map[intent.Path]bundle.Bundle{},
-		answers: map[[2]string]map[string]observed.Answers{}, homes: map[string]map[string]observed.Answers{},
+		Mover: m, began: r.Time, publishers: publishers, owners: map[intent.Path]bundle.Bundle{},
+		answers: map[[2]string]map[string]observed.Answers{}, entries: map[bundle.ID]ledger.Entry{}, homes: map[string]map[string]observed.Answers{},
 	}, err
 }
 
@@ -207,7 +211,7 @@ func (f *follower) advance(ctx context.Context, name *intent.FailoverName, now t
 		return false, err
 	}
 	was := name.Message
-	return step(name, is, objects, f.answers, still, now) || was != name.Message, nil
+	return f.step(name, is, objects, still, now) || was != name.Message, nil
 }
 
 // endpoints are the DNSEndpoints of all owners that give a name.
@@ -240,17 +244,24 @@ func targetsOf(name intent.MovedName, objects bundle.Bundle) []string {
 	return is[state.NameKey{Name: name.Name, Kind: name.Type, Record: name.Record}]
 }
 
-// heard reads what authoritative servers answer of the names of DNSEndpoints.
+// heard reads what authoritative servers answer of the names of DNSEndpoints, and how far these are in their homes.
 func (f *follower) heard(ctx context.Context, objects bundle.Bundle) error {
-	asked := map[[2]string][]string{}
+	asked, ids := map[[2]string][]string{}, map[[2]string][]bundle.ID{}
 	for _, o := range objects {
 		at := [2]string{o.ID.Cluster, o.ID.Namespace}
 		if _, known := f.answers[at][o.ID.Name]; !known {
-			asked[at] = append(asked[at], o.ID.Name)
+			asked[at], ids[at] = append(asked[at], o.ID.Name), append(ids[at], o.ID)
 		}
 	}
 	byPlace := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
 	for _, at := range slices.SortedFunc(maps.Keys(asked), byPlace) {
+		entries, err := f.Ledger.Entries(ctx, at[0], ids[at])
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			f.entries[e.ID] = e
+		}
 		found, err := f.Observed.Answers(ctx, at[0], at[1], asked[at]...)
 		if err != nil {
 			return err
@@ -295,7 +306,7 @@ func (f *follower) stillAnswered(ctx context.Context, name intent.MovedName, is 
 
 // step brings a name on as far as it has come, and tells whether it has come further. Its
 // DNSEndpoints give it the targets is.
-func step(name *intent.FailoverName, is []string, objects bundle.Bundle, answers map[[2]string]map[string]observed.Answers, still bool, now time.Time) bool {
+func (f *follower) step(name *intent.FailoverName, is []string, objects bundle.Bundle, still bool, now time.Time) bool {
 	verified, why := !still, ""
 	if still {
 		why = "the authoritative servers were seen to answer it, and not yet to have stopped"
@@ -307,8 +318,7 @@ func step(name *intent.FailoverName, is []string, objects bundle.Bundle, answers
 		if o.Published.Record != name.Record || o.Published.Scope != string(intent.Public) {
 			continue
 		}
-		given := answers[[2]string{o.ID.Cluster, o.ID.Namespace}][o.ID.Name]
-		if ok, message := answered(o, *name, given); !ok {
+		if ok, message := f.answered(o, name.MovedName); !ok {
 			verified, why = false, message
 		}
 	}
@@ -341,11 +351,12 @@ func moved(name intent.MovedName, is []string) bool {
 
 // answered tells whether all authoritative servers answer a name as a DNSEndpoint has it, and
 // if not, what is waited for. The answers are about the targets of all of its sets together.
-func answered(o bundle.Object, name intent.FailoverName, given observed.Answers) (bool, string) {
-	targets := targetsOf(name.MovedName, bundle.Bundle{o})
+func (f *follower) answered(o bundle.Object, name intent.MovedName) (bool, string) {
+	targets := targetsOf(name, bundle.Bundle{o})
 	if len(targets) == 0 {
 		return true, "" // others give the name
 	}
+	given := f.answers[[2]string{o.ID.Cluster, o.ID.Namespace}][o.ID.Name]
 	at := slices.IndexFunc(given.Names, func(a observed.NameAnswer) bool {
 		return a.Name == name.Name && a.Type == name.Type && slices.EqualFunc(a.Targets, targets, sameTarget)
 	})
@@ -353,17 +364,27 @@ func answered(o bundle.Object, name intent.FailoverName, given observed.Answers)
 		return false, "the authoritative servers were not asked for the new targets yet"
 	}
 	answer := given.Names[at]
-	changed := time.Time{}
-	if name.Published != nil {
-		changed = *name.Published
-	}
+	asked := verify.Asked(answer.Answers)
 	switch verdict := verify.Verdict(answer.Verdict); {
-	case verdict.OfBefore(changed, answer.Answers):
+	case verdict.OfBefore(time.Time{}, nil), !asked.IsZero() && asked.Before(f.changed(o)):
 		return false, verify.AskedAgain
 	case verdict.Status() != "True":
 		return false, answer.Message
 	}
 	return true, ""
+}
+
+// changed is when a DNSEndpoint was last changed in its home. Until it is there as it is wanted, that is when the failover
+// began: its targets may have gone and come back since.
+func (f *follower) changed(o bundle.Object) time.Time {
+	e := f.entries[o.ID]
+	if progress, _ := e.Progress("", o.Digest()); progress != ledger.Applied {
+		return f.began
+	}
+	if e.Stages == nil {
+		return e.Since
+	}
+	return e.Stages.Times().Written
 }
 
 func sameTarget(a, b string) bool { return strings.TrimSuffix(a, ".") == strings.TrimSuffix(b, ".") }
@@ -379,6 +400,9 @@ func (m *Mover) tellProgress(ctx context.Context, r intent.FailoverRecord, names
 	for _, name := range names {
 		if name.Answered != nil {
 			event.Message = fmt.Sprintf("failover %s: every authoritative server answers the new targets of %s %s; caches may hold the old ones until %s", r.ID, name.Name, name.Type, name.CachesUntil.Format(time.RFC3339))
+			if len(name.After) == 0 {
+				event.Message = fmt.Sprintf("failover %s: no authoritative server answers the old targets of %s %s any more, and there are no new ones; caches may hold them until %s", r.ID, name.Name, name.Type, name.CachesUntil.Format(time.RFC3339))
+			}
 			m.Tell(ctx, name.Owner, event)
 		}
 	}
@@ -402,23 +426,14 @@ func (m *Mover) tellProgress(ctx context.Context, r intent.FailoverRecord, names
 	}
 }
 
-// outcome counts the records of a failover that are answered, and those that have no address any more.
+// outcome says how many host names of a failover are answered, and how many have no address any more.
 func outcome(r intent.FailoverRecord) string {
-	answered, total, none := r.Answered, followed(r), 0
-	for _, name := range r.Names {
-		if name.Stays == "" && name.Left == intent.LeftNone {
-			total--
-			if name.Answered != nil {
-				answered, none = answered-1, none+1
-			}
-		}
-	}
 	var parts []string
-	if total > 0 || none == 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d records are answered", answered, total))
+	if h := r.Hosts; h.Moved > 0 || h.Gone == 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d names are answered", h.Answered, h.Moved))
 	}
-	if none > 0 {
-		parts = append(parts, fmt.Sprintf("%d without an address", none))
+	if r.Hosts.Gone > 0 {
+		parts = append(parts, fmt.Sprintf("%d without an address", r.Hosts.Gone))
 	}
 	return strings.Join(parts, ", ")
 }

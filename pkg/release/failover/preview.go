@@ -118,7 +118,7 @@ func (m *Mover) aliased(empty []string) []string {
 // show is the proposal as users see it.
 func (p *proposal) show(after state.DrainedClusters) (intent.FailoverPreview, error) {
 	out := intent.FailoverPreview{
-		Drain: namesOf(p.drain), Undrain: namesOf(p.undrain), Unchanged: texts(p.unchanged), Counts: p.counts(),
+		Drain: namesOf(p.drain), Undrain: namesOf(p.undrain), Unchanged: texts(p.unchanged), Counts: p.counts(), Hosts: hostsOf(followed(p.rows)),
 		Names: append([]intent.MovedName{}, p.rows[:min(mostNames, len(p.rows))]...), NamesLeftOut: max(0, len(p.rows)-mostNames),
 		Refusals: append([]intent.FailoverRefusal{}, p.refusals...), Warnings: p.warnings(p.move), Unreachable: p.unreachable(),
 	}

@@ -82,8 +82,15 @@ func (m *Mover) read(ctx context.Context, id string) (r intent.FailoverRecord, r
 	if err != nil {
 		return r, 0, err
 	}
-	err = json.Unmarshal(doc.Body, &r)
+	r, err = decode(doc)
 	return r, doc.Revision, err
+}
+
+// decode reads a record, and counts its host names: an older record has no counts of them.
+func decode(doc intent.Document) (r intent.FailoverRecord, err error) {
+	err = json.Unmarshal(doc.Body, &r)
+	r.Hosts = hostsOf(r.Names)
+	return r, err
 }
 
 // Failovers returns a page of the records, the oldest first, without their names. Invalid for
@@ -97,8 +104,8 @@ func (m *Mover) Failovers(ctx context.Context, limit int, after string) (intent.
 	list, err := m.DrainedClusters(ctx)
 	page.Continue = docs.Continue
 	for _, doc := range docs.Items {
-		var r intent.FailoverRecord
-		if err := json.Unmarshal(doc.Body, &r); err != nil {
+		r, err := decode(doc)
+		if err != nil {
 			return page, err
 		}
 		if r.Names = []intent.FailoverName{}; r.Ended != nil {

@@ -164,7 +164,7 @@ func (p *proof) renew(names given) {
 	}
 }
 
-// doubt takes back answers of before that are about the targets of now, if the DNSEndpoint itself has changed: the targets
+// doubt takes back answers of before that are about the targets of now, if the DNSEndpoint itself has changed. The targets
 // went and came back before anybody asked.
 func (p *proof) doubt(names given, now time.Time) {
 	ofBefore := func(n observed.NameAnswer) bool {
