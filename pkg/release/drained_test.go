@@ -178,21 +178,24 @@ func TestADrainHasItsReason(t *testing.T) {
 	}, w.drains(bakery))
 }
 
-// TestTheReasonOfAFailoverIsNotForTenants, who may not read its record: neither events nor histories of names say it.
+// TestTheReasonOfAFailoverIsNotForTenants, who may not read its record: neither events nor histories of names say it. Events
+// of groups and names say which failover it was.
 func TestTheReasonOfAFailoverIsNotForTenants(t *testing.T) {
 	t.Parallel()
 	w := newNames(t)
 	require.NoError(t, w.publish(bakery, ofFront))
 	w.settle(bakery)
 	only := intent.ClusterSelection{Clusters: []string{"edge/berlin"}}
+	var ids []string
 	for _, spec := range []intent.FailoverSpec{{Drain: only, Reason: "flood"}, {Undrain: only, Reason: "the flood is over"}} {
-		_, err := w.service.FailOver(t.Context(), spec, intent.FailoverOptions{Actor: "olga", Force: true})
+		moved, err := w.service.FailOver(t.Context(), spec, intent.FailoverOptions{Actor: "olga", Force: true})
 		require.NoError(t, err)
+		ids = append(ids, moved.ID)
 		w.settle(bakery)
 	}
 	require.Equal(t, []string{
-		"olga drain completed edge+berlin is drained since 2026-11-01T12:00:00Z: public names have none of its addresses",
-		"olga undrain completed edge+berlin is drained no longer: public names may have its addresses again",
+		"olga drain completed edge+berlin is drained since 2026-11-01T12:00:00Z: public names have none of its addresses; failover " + ids[0],
+		"olga undrain completed edge+berlin is drained no longer: public names may have its addresses again; failover " + ids[1],
 	}, w.drains(bakery))
 }
 

@@ -135,10 +135,12 @@ export interface Found {
 
 const skew = 10_000 // milliseconds by which the clocks of two servers may differ
 
-/** moveOf is the failover that a group or name followed: that of the time since when its cluster is drained, or the latest that undrained it. A follower that failed keeps a row of its own. */
+/** moveOf is the failover that a group or name followed, by the id in the event; in an older event, that of the time since when its cluster is drained, or the latest that undrained it. A follower that failed keeps a row of its own. */
 function moveOf(e: Change, { changes, moves }: Found): Move | undefined {
   const cluster = drainedIn(e)
   if (!cluster || !['accepted', 'completed'].includes(e.outcome)) return undefined
+  const id = / addresses(?: again)?; failover ([0-9a-z-]+)/.exec(e.message)?.[1]
+  if (id) return moves.find((m) => m.id === id)
   const since = / is drained since (\S+):/.exec(e.message)?.[1] // in whole seconds
   const led = ({ time }: { time: string }) => (since ? Math.floor(Date.parse(time) / 1000) * 1000 === Date.parse(since) : Date.parse(time) <= Date.parse(e.time) + skew)
   const one = changes.filter((c) => c.path === `cluster-providers/${cluster.replace('/', '/clusters/')}` && c.action === e.action && led(c))

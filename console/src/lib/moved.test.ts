@@ -82,6 +82,15 @@ describe('groups that followed a failover', () => {
     expect(short(found, [])).toHaveLength(5) // without the row of the failover they stand alone
   })
 
+  test('are in the row of the failover that they name, also for a user who knows nothing else of it', () => {
+    const names = (id: string, path: string) => event({ time: at('10:00:02'), path, revision: 3, message: `edge+berlin is drained since ${at('10:00:00')}: public names have none of its addresses; failover ${id}; reason: a flood` })
+    const project = [told('www.example', group), names('one-abcde', other), names('three-klmno', group), names('one-abcde', group)]
+    const all = { changes: joined(project), moves: movesIn(project) }
+    const rows = rowsOf(folded(all, all), all, new Map(), new Map(), () => true)
+    expect(rows.map((r) => r.move?.id ?? r.change?.path)).toEqual(['one-abcde', group])
+    expect(rows[0]?.followers).toEqual([other, group])
+  })
+
   test('are in its row though the clock of their server is slow', () => {
     const back = event({ time: at('10:59:58'), action: 'undrain', path: group, message: 'edge+berlin is drained no longer: public names may have its addresses again' })
     const rows = rowsIn([back, follows('09:59:40', '10:00:00')])
