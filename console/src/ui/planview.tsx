@@ -1,26 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import type { ComponentChildren } from 'preact'
-import { request } from '../api/client'
-import type { FoundNamePage, NameChange, ObjectChange, Plan, Provider } from '../api/types'
-import { apiPath } from '../lib/commands'
-import { alwaysAllowed, changing, hostsOf, isAbove, limitOf, ttlMove, lacking, movesOf, percentOf, removals, type Removal } from '../lib/plan'
+import type { NameChange, Plan } from '../api/types'
+import { changing, hostsOf, lacking, movesOf, removals, ttlMove } from '../lib/plan'
 import { plural, visible } from '../lib/text'
 import { duration } from '../lib/time'
-import { clusterPath } from '../lib/words'
-import { Badge, Section, Table, Text, type Tone } from './basics'
+import { Badge, Section, Table, Text } from './basics'
+import { Meter } from './meter'
+import { Action, Objects } from './planobjects'
 import { named, Told } from './subject'
 import { Targets } from './targets'
-
-const words = { create: 'new', update: 'changes', delete: 'goes', unchanged: 'stays' } as const
-const tones: Record<keyof typeof words, Tone> = { create: 'good', update: 'note', delete: 'bad', unchanged: 'plain' }
-const marks: Record<keyof typeof words, string> = { create: '+', update: '~', delete: '−', unchanged: '•' }
-
-/** Action is what a plan does to a name or an object. Its mark says that it is to come: nothing has been done or has failed. */
-const Action = ({ action }: { action: keyof typeof words }) => (
-  <Badge tone={tones[action]} mark={marks[action]}>
-    {words[action]}
-  </Badge>
-)
 
 /** Not is what a plan with errors does to a name: nothing, whatever was asked for. */
 const Not = () => (
@@ -168,87 +155,5 @@ function Soon({ change }: { change: NameChange }) {
       {clientsWithin && <div>clients follow after {duration(clientsWithin)}</div>}
       {absentFor && <div class="muted">Resolvers that asked before may say for {duration(absentFor)} that it does not exist.</div>}
     </>
-  )
-}
-
-/** Meter shows how many of a provider's names a plan takes out of DNS, and how much of maxRemoval that is. */
-function Meter({ removal, project, unlimited }: { removal: Removal; project: string; unlimited: boolean }) {
-  const about = useQuery({
-    queryKey: ['removal', project, removal.provider],
-    meta: { live: false },
-    queryFn: async ({ signal }) => {
-      const [provider, names] = await Promise.all([
-        request<Provider>('GET', apiPath(`projects/${project}/dns-update-records/${removal.provider}`), { signal }),
-        request<FoundNamePage>('GET', '/v2/names', { query: { project, provider: removal.provider, limit: '1' }, signal }),
-      ])
-      return { percent: percentOf(provider.spec.maxRemoval), total: names.hosts }
-    },
-  })
-  if (!about.data) return null
-  const { percent, total } = about.data
-  const part = total > 0 ? Math.min(100, (removal.names * 100) / total) : 100
-  const over = !unlimited && isAbove(removal.names, total, percent)
-  const limit = limitOf(total, percent)
-  return (
-    <Section title={`Removal from provider ${removal.provider}`} id={`meter-${removal.provider}`}>
-      <svg class="meter" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label={`${Math.round(part)} percent; ${unlimited ? 'there is no limit' : `the limit is ${Math.round(limit)} percent`}`}>
-        <rect class="track" width="100" height="10" />
-        <rect class={`value ${over ? 'over' : ''}`} width={part} height="10" />
-        {!unlimited && <line class="limit" x1={limit} x2={limit} y1="0" y2="10" vector-effect="non-scaling-stroke" />}
-      </svg>
-      <p>
-        {removal.names.toLocaleString('en')} of {plural(total, 'host name')} of the provider {removal.names === 1 ? 'leaves' : 'leave'} it ({Math.round(part)} %).{' '}
-        {unlimited ? 'The limit of removals (maxRemoval) does not count for the end of a group.' : `Without a confirmation, at most ${percent} % of its host names may go at once (maxRemoval), or ${alwaysAllowed} if that is more.`}{' '}
-        {over && <Badge tone="bad">above the limit: only this plan, confirmed by you, does it</Badge>}
-      </p>
-    </Section>
-  )
-}
-
-function Objects({ plan }: { plan: Plan }) {
-  const changing = plan.objects.filter((o) => o.action !== 'unchanged')
-  const left = plan.objectsLeftOut
-  if (plan.objects.length === 0) return null
-  return (
-    <Section title={`Objects that change: ${changing.length} of ${plan.objects.length}`} id="plan-objects">
-      {changing.slice(0, 200).map((o) => (
-        <Diff key={o.cluster + o.kind + o.namespace + o.name} object={o} />
-      ))}
-      {changing.length > 200 && <p class="muted">{changing.length - 200} more; signpost plan shows all.</p>}
-      {plan.objects.length > changing.length && (
-        <details>
-          <summary>{plural(plan.objects.length - changing.length, 'object stays as it is', 'objects stay as they are')}</summary>
-          <ul>
-            {plan.objects.filter((o) => o.action === 'unchanged').slice(0, 200).map((o) => (
-              <li key={o.cluster + o.kind + o.namespace + o.name}>
-                {o.kind} <Text>{`${o.namespace ? `${o.namespace}/` : ''}${o.name}`}</Text> <span class="muted">in {clusterPath(o.cluster)}</span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-      {left && (
-        <p class="muted">
-          The plan has no room for {left.create} new, {left.update} changed and {left.delete} deleted objects more.
-        </p>
-      )}
-    </Section>
-  )
-}
-
-function Diff({ object }: { object: ObjectChange }) {
-  return (
-    <details>
-      <summary>
-        <Action action={object.action} /> {object.kind} <Text>{`${object.namespace ? `${object.namespace}/` : ''}${object.name}`}</Text> <span class="muted">in {clusterPath(object.cluster)}</span>
-      </summary>
-      <div class="diff" tabIndex={0} role="region" aria-label={`Difference of ${object.kind} ${object.namespace}/${object.name} in ${clusterPath(object.cluster)}`}>
-        {object.diff.split('\n').map((line, i) => (
-          <div key={i} class={line.startsWith('+') ? 'plus' : line.startsWith('-') ? 'minus' : ''}>
-            {visible(line)}
-          </div>
-        ))}
-      </div>
-    </details>
   )
 }
