@@ -56,8 +56,8 @@ func inIntents() []bugs.Bug {
 		{
 			Name: "releases swept at once", File: "pkg/release/controller/sweep.go",
 			Breaks:      "the release of a request that is under way is removed",
-			Text:        "		case now.Sub(since) < age:",
-			Replacement: "		case now.Sub(since) < 0:",
+			Text:        "		case !s.swept.unclaimed[id]:",
+			Replacement: "		case s.swept.unclaimed[id]:",
 		},
 	}
 }

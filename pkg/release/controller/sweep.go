@@ -2,9 +2,6 @@ package controller
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -18,113 +15,74 @@ import (
 // Sweep removes the releases that no lifecycle points to, the offers that none names, and
 // the leftovers of the Follower. They belong to requests that died before they were
 // accepted. A request writes its release before it is accepted. So a release goes only
-// when this Service has found it unclaimed twice, at least age apart. Parameter age is
-// longer than any request takes.
+// when this Service has found it unclaimed twice, at least age apart. For that, all lifecycles are
+// read once in age, however often Sweep is called. Parameter age is longer than any request takes.
 func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
 	if err := s.Offers.SweepOffers(ctx, age); err != nil {
 		return err
 	}
-	releases, is, err := s.sweepable(ctx)
-	if err != nil {
-		return err
+	if now := s.Now(); now.Sub(s.swept.at) >= age {
+		next, err := s.sweepReleases(ctx)
+		if err != nil {
+			return err
+		}
+		s.swept, s.swept.at = next, now
 	}
-	if s.swept.holds(is) {
-		_, err := s.Follower.Sweep(ctx, age, s.swept.prepared)
-		return err
+	return s.Follower.Sweep(ctx, age, s.swept.prepared)
+}
+
+// swept is the last sweep that has read all lifecycles.
+type swept struct {
+	at        time.Time
+	prepared  []intent.Path   // groups that had releases for app contexts
+	unclaimed map[string]bool // context ids of releases to which no lifecycle pointed
+}
+
+// sweepReleases reads all lifecycles. It removes the releases to which none points, as none did at the last sweep, and
+// corrects what is counted of projects.
+func (s *Worker) sweepReleases(ctx context.Context) (swept, error) {
+	releases, err := s.releases(ctx) // before the lifecycles: one that is accepted meanwhile is claimed
+	if err != nil {
+		return swept{}, err
 	}
 	claims, err := s.claims(ctx)
 	if err != nil {
-		return err
-	}
-	dropped, err := s.Follower.Sweep(ctx, age, claims.prepared)
-	if err != nil {
-		return err
-	}
-	for _, id := range dropped {
-		delete(claims.claimed, id)
+		return swept{}, err
 	}
 	if err := claims.recount.Save(ctx); err != nil {
-		return err
+		return swept{}, err
 	}
-	if err := s.dropUnclaimed(ctx, releases, claims.claimed, age); err != nil {
-		return err
-	}
-	s.swept.keep(is, claims.prepared, len(s.unclaimed) == 0)
-	return nil
-}
-
-// dropUnclaimed removes the releases that no lifecycle has pointed to for long.
-func (s *Worker) dropUnclaimed(ctx context.Context, releases, claimed map[string]bool, age time.Duration) error {
-	now := s.Now()
-	unclaimed := map[string]time.Time{}
-	for _, id := range slices.Sorted(maps.Keys(releases)) {
-		since, known := s.unclaimed[id]
+	next := swept{prepared: claims.prepared, unclaimed: map[string]bool{}}
+	for _, id := range releases {
 		switch {
-		case claimed[id]:
-		case !known:
-			unclaimed[id] = now
-		case now.Sub(since) < age:
-			unclaimed[id] = since
+		case claims.claimed[id]:
+		case !s.swept.unclaimed[id]:
+			next.unclaimed[id] = true
 		default:
 			if err := s.DropRelease(ctx, id); err != nil {
-				return err
+				return swept{}, err
 			}
 		}
 	}
-	s.unclaimed = unclaimed
-	return nil
+	return next, nil
 }
 
-// swept is what the last sweep has found, if nothing was left to do.
-type swept struct {
-	is       keys
-	prepared map[intent.Path]state.Lifecycle // of groups that have releases for app contexts
-}
-
-// keys tell the lifecycles, releases and counts that there are, and whether one was written. They are zero if the
-// store has not all documents.
-type keys [sha256.Size]byte
-
-// holds tells whether the last sweep has found the same, and has left nothing to do.
-func (s *swept) holds(is keys) bool { return is != keys{} && s.is == is }
-
-func (s *swept) keep(is keys, prepared map[intent.Path]state.Lifecycle, done bool) {
-	*s = swept{}
-	if done && is != (keys{}) {
-		*s = swept{is, prepared}
+// releases answers the context ids under which releases are stored, in order.
+func (s *Worker) releases(ctx context.Context) ([]string, error) {
+	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: state.ReleasePrefix, KeysOnly: true})
+	ids := make([]string, len(items))
+	for n, item := range items {
+		ids[n], _, _ = strings.Cut(strings.TrimPrefix(item.Key, state.ReleasePrefix), "/")
 	}
-}
-
-// sweepable answers the context ids under which releases are stored, and the keys that a sweep follows from. It
-// reads no values.
-func (s *Worker) sweepable(ctx context.Context) (releases map[string]bool, is keys, err error) {
-	releases = map[string]bool{}
-	lifecycles, hash := state.Collection(s.Store, intent.LifecycleCollection), sha256.New()
-	for _, prefix := range []string{state.ReleasePrefix, tenancy.TakenPrefix, lifecycles} {
-		if prefix == "" {
-			return releases, keys{}, nil
-		}
-		items, _, err := s.KV.Range(ctx, kv.Range{Prefix: prefix, KeysOnly: true})
-		if err != nil {
-			return nil, keys{}, err
-		}
-		for _, item := range items {
-			hash.Write(binary.BigEndian.AppendUint64([]byte(item.Key), uint64(item.ModRevision))) //nolint:gosec // a revision is not negative
-			if prefix == state.ReleasePrefix {
-				id, _, _ := strings.Cut(strings.TrimPrefix(item.Key, prefix), "/")
-				releases[id] = true
-			}
-		}
-	}
-	return releases, keys(hash.Sum(nil)), nil
+	return slices.Compact(ids), err
 }
 
 // claims are what all lifecycles point to.
 type claims struct {
-	claimed  map[string]bool                 // context ids of releases
-	prepared map[intent.Path]state.Lifecycle // of groups that have releases for app contexts
+	claimed  map[string]bool // context ids of releases
+	prepared []intent.Path   // groups that have releases for app contexts
 	recount  *tenancy.Recount
 }
 
@@ -134,8 +92,8 @@ func (s *Worker) claims(ctx context.Context) (claims, error) {
 	if err != nil {
 		return claims{}, err
 	}
-	found := claims{map[string]bool{}, map[intent.Path]state.Lifecycle{}, recount}
-	return found, s.EachLifecycle(ctx, "", func(owner intent.Path, l state.Lifecycle) error {
+	found := claims{claimed: map[string]bool{}, recount: recount}
+	err = s.EachLifecycle(ctx, "", func(owner intent.Path, l state.Lifecycle) error {
 		if err := intent.CheckSchema(string(state.LifecyclePath(owner)), l.Schema); err != nil {
 			return err // it may point to releases in ways that are not known here
 		}
@@ -147,8 +105,12 @@ func (s *Worker) claims(ctx context.Context) (claims, error) {
 			found.claimed[id] = true
 		}
 		for _, prepared := range l.Prepared {
-			found.claimed[prepared.ContextID], found.prepared[owner] = true, l
+			found.claimed[prepared.ContextID] = true
+		}
+		if len(l.Prepared) > 0 {
+			found.prepared = append(found.prepared, owner)
 		}
 		return nil
 	})
+	return found, err
 }

@@ -5,7 +5,6 @@ package controller
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -44,7 +43,6 @@ type Worker struct {
 	Metrics      prometheus.Registerer                                       // nil: nowhere
 	Orchestrates chan struct{}                                               // closed once there are groups that an orchestrator deploys
 
-	sweeping  sync.Mutex
-	swept     swept
-	unclaimed map[string]time.Time // by context id: since when no lifecycle was seen to point to a release
+	sweeping sync.Mutex
+	swept    swept
 }

@@ -87,8 +87,14 @@ func (w *directoryWatches) walk() (changed bool, err error) {
 		}
 		changed = changed || others
 	}
-	for _, at := range before {
-		if _, there := looked[path.Dir(at)]; !there {
+	for len(before) > 0 {
+		name := path.Dir(before[0])
+		here := within(before, name)
+		before = before[len(here):]
+		if _, there := looked[name]; there {
+			continue
+		}
+		for _, at := range here {
 			changed = w.gone(at) || changed
 		}
 	}
@@ -166,11 +172,8 @@ func eachName(folder *os.Root, do func(name string) error) error {
 // within are those of the paths, in order, that are of files of a folder.
 func within(paths []string, folder string) []string {
 	from, _ := slices.BinarySearch(paths, folder+"/")
-	paths = paths[from:]
-	if to := slices.IndexFunc(paths, func(at string) bool { return path.Dir(at) != folder }); to >= 0 {
-		paths = paths[:to]
-	}
-	return paths
+	to, _ := slices.BinarySearch(paths, folder+"0") // the first text behind all that begin with the folder and a slash
+	return paths[from:to]
 }
 
 // someOf looks at the next files of the folders that are as they were.
