@@ -102,17 +102,21 @@ func (f *Feed) fill(ctx context.Context) (*tables, error) {
 	return t, err
 }
 
-// eachPage visits the lifecycles in pages.
+// readAtOnce is of how many lifecycles the releases are read together.
+const readAtOnce = 100
+
+// eachPage visits the lifecycles, some at a time.
 func (f *Feed) eachPage(ctx context.Context, visit func([]intent.Document) error) error {
-	const page = 100 // their releases are read together
-	options := intent.ListOptions{Collection: intent.LifecycleCollection, Limit: page, Bytes: intent.PageBytes}
+	options := intent.ListOptions{Collection: intent.LifecycleCollection, Limit: intent.PageItems, Bytes: intent.PageBytes}
 	for {
 		next, err := f.Documents.List(ctx, options)
 		if err != nil {
 			return err
 		}
-		if err := visit(next.Items); err != nil {
-			return err
+		for some := range slices.Chunk(next.Items, readAtOnce) {
+			if err := visit(some); err != nil {
+				return err
+			}
 		}
 		if options.Continue = next.Continue; options.Continue == "" {
 			return nil

@@ -169,7 +169,7 @@ func (s *Store) StoredLifecycle(ctx context.Context, owner intent.Path) (Lifecyc
 
 // EachLifecycle visits the lifecycles of groups and logical clouds whose paths begin with a prefix, in order.
 func (s *Store) EachLifecycle(ctx context.Context, prefix string, visit func(owner intent.Path, l Lifecycle) error) error {
-	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: prefix}, func(doc intent.Document) error {
+	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.LifecycleCollection, NamePrefix: prefix, Limit: intent.PageItems, Bytes: intent.PageBytes}, func(doc intent.Document) error {
 		owner := OwnerOf(doc.Path)
 		if IsRecord(owner) {
 			return nil
@@ -184,7 +184,7 @@ func (s *Store) EachLifecycle(ctx context.Context, prefix string, visit func(own
 
 // EachRecord visits the lifecycles of all records, in order.
 func (s *Store) EachRecord(ctx context.Context, visit func(record intent.Path, l RecordLifecycle) error) error {
-	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.LifecycleCollection}, func(doc intent.Document) error {
+	return intent.Each(ctx, s.Documents, intent.ListOptions{Collection: intent.LifecycleCollection, Limit: intent.PageItems, Bytes: intent.PageBytes}, func(doc intent.Document) error {
 		record, l := OwnerOf(doc.Path), RecordLifecycle{revision: doc.Revision}
 		if !IsRecord(record) {
 			return nil

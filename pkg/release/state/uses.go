@@ -34,7 +34,7 @@ func (s *Store) Users(ctx context.Context, record intent.Path, limit int, after 
 		behind = LifecyclePath(intent.Path(last))
 	}
 	more := false
-	err = eachAfter(ctx, s, record, behind, min(limit+1, kv.MaxOps), func(owner intent.Path, l Lifecycle) bool {
+	err = eachAfter(ctx, s, record, behind, limit+1, func(owner intent.Path, l Lifecycle) bool {
 		use := intent.Use{DeploymentIntentGroup: string(owner), Clusters: homesOf(l, record)}
 		if len(use.Clusters) == 0 {
 			return true
@@ -160,15 +160,18 @@ func (s *Store) EachRelease(ctx context.Context, groups map[intent.Path]Lifecycl
 	return nil
 }
 
+// lifecyclesAtOnce is how many lifecycles are in memory at once. Each page of them costs etcd a look at all referrers.
+const lifecyclesAtOnce = 500
+
 // EachGroup visits the lifecycles of the groups that refer to a record or to a
 // cluster, in order of their paths.
 func (s *Store) EachGroup(ctx context.Context, to intent.Path, visit func(group intent.Path, l Lifecycle)) error {
-	return each(ctx, s, to, kv.MaxOps, func(owner intent.Path, l Lifecycle) bool { visit(owner, l); return true })
+	return each(ctx, s, to, lifecyclesAtOnce, func(owner intent.Path, l Lifecycle) bool { visit(owner, l); return true })
 }
 
 // EachUser visits the paths of the groups and names that refer to a record, in order.
 func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owner intent.Path)) error {
-	return eachReferrer(ctx, s, record, beforeLifecycles, kv.MaxOps, func(lifecycles []intent.Path) (bool, error) {
+	return eachReferrer(ctx, s, record, beforeLifecycles, intent.PageItems, func(lifecycles []intent.Path) (bool, error) {
 		for _, path := range lifecycles {
 			visit(OwnerOf(path))
 		}

@@ -15,7 +15,7 @@ func (h *History) Prune(ctx context.Context, age time.Duration, count int) error
 		return nil
 	}
 	of, seen, gone := "", 0, removal{documents: h.Documents}
-	options := intent.ListOptions{Collection: intent.HistoryCollection, Limit: batch}
+	options := intent.ListOptions{Collection: intent.HistoryCollection, Limit: intent.PageItems, Bytes: intent.PageBytes}
 	err := intent.Each(ctx, h.Documents, options, func(doc intent.Document) error {
 		if name := streamOf(doc.Path); name != of { // they come by stream, the newest of each first
 			of, seen = name, 0

@@ -15,7 +15,7 @@ import (
 func TestEachVisitsAllItemsInPages(t *testing.T) {
 	t.Parallel()
 	fake := kvtest.NewFake()
-	const items = 2500
+	const items = 9000
 	for n := range items {
 		_, _, err := fake.Txn(t.Context(), nil, kv.Put(fmt.Sprintf("/a/%05d", n), []byte("x")))
 		require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestEachVisitsAllItemsInPages(t *testing.T) {
 	require.NoError(t, kv.Each(t.Context(), fake, "/a/", func(item kv.Item) { keys = append(keys, item.Key) }))
 	require.Len(t, keys, items)
 	require.IsIncreasing(t, keys)
-	require.Equal(t, 4, reads, "a page has a thousand items, and the last one none")
+	require.Equal(t, 4, reads, "a page has four thousand items, and the last one none")
 	fake.Before = func(string, string) error { return &intent.Error{Code: intent.Unavailable, Detail: "down"} }
 	require.Error(t, kv.Each(t.Context(), fake, "/a/", func(kv.Item) {}))
 }

@@ -25,7 +25,7 @@ type kept struct {
 // Several may do so at once.
 func (h *History) Prune(ctx context.Context) error {
 	projects, old := map[string][]kept{}, []intent.Path(nil)
-	options := intent.ListOptions{Collection: intent.NameHistoryCollection, Limit: batch, Bytes: intent.PageBytes}
+	options := intent.ListOptions{Collection: intent.NameHistoryCollection, Limit: intent.PageItems, Bytes: intent.PageBytes}
 	err := intent.Each(ctx, h.Documents, options, func(doc intent.Document) error {
 		if h.Now().Sub(doc.UpdatedAt) > mostAge {
 			if old = append(old, doc.Path); len(old) < batch {

@@ -26,14 +26,13 @@ import (
 // leader, and short enough for a user who waits.
 const defaultTimeout = 5 * time.Second
 
-// rangePage is how many keys one request of a long Range reads.
-const rangePage = 1000
-
-// boundedPage is that of the first request if the bytes are bounded, as a value may have more than a
-// megabyte. Each further one reads morePages times as many, if the bytes are not there yet.
+// How many keys a request of a long Range reads. Each further one reads morePages times as many. For each, etcd counts all
+// keys behind its page: many small pages would cost the square of what is read.
 const (
-	boundedPage = 32
+	rangePage   = 1000 // the first request
+	boundedPage = 32   // the first one if the bytes are bounded, as a value may have more than a megabyte
 	morePages   = 4
+	mostPage    = 4000
 )
 
 // KV is a kv.KV over an etcd client. Safe for concurrent use.
@@ -129,7 +128,7 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		from = r.After + "\x00"
 	}
 	var size int64
-	for limit := firstPage(r); ; limit = min(rangePage, morePages*limit) {
+	for limit := firstPage(r); ; limit = min(mostPage, morePages*limit) {
 		if left := r.Limit - int64(len(items)); r.Limit > 0 && left < limit {
 			limit = left
 		}
