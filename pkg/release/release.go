@@ -158,8 +158,8 @@ func New(options Options) *Service {
 		Store:   store, Planner: planner, Names: names, Updater: updater, Operator: operator, Mover: mover, Sync: following, Guard: guard, Renderer: renderer, Registry: owners, Keeper: tenants, Judge: judge, Reconciler: reconciler,
 		Reader: &query.Reader{Store: store, Inputs: reader, Resolver: resolver, Tenancy: tenants, Sharing: judge, Renderer: renderer, Follower: follower, ListZone: options.ListZone},
 		worker: &controller.Worker{
-			Store: store, Inputs: reader, Ownership: owners, Tenancy: tenants, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
-			Clusters: operator, Failovers: mover, Sync: following, Watch: options.Watch, Replicas: options.Replicas, Metrics: options.Metrics, Orchestrates: orchestrates,
+			Store: store, Inputs: reader, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Reconciler: reconciler,
+			Clusters: operator, Failovers: mover, Watch: options.Watch, Replicas: options.Replicas, Metrics: options.Metrics, Orchestrates: orchestrates,
 		},
 	}
 }

@@ -53,8 +53,7 @@ func TestGroupsOfEMCOsAreSteppedWhenTheirContextsChange(t *testing.T) {
 		require.Fail(t, "contexts are watched, and no group is EMCO's")
 	default:
 	}
-	service.Sync.NoteEMCO()
-	service.Sync.NoteEMCO()
+	close(service.Orchestrates)
 	<-watched
 	for _, level := range []string{
 		"rsync/AppContextEventQueue/", "rsync/state/CurrentState/", "status/", "statusappctxid/", "app/web/cluster/edge+paris/status/", "meta/",

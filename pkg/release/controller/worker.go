@@ -14,21 +14,16 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/offers"
-	"github.com/signpost-dns/signpost/pkg/release/orchestration"
-	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/providers"
 	"github.com/signpost-dns/signpost/pkg/release/reconcile"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
-	"github.com/signpost-dns/signpost/pkg/release/tenancy"
 )
 
 // Worker is what a Controller works with.
 type Worker struct {
 	*state.Store
 	Inputs     *inputs.Reader
-	Tenancy    *tenancy.Keeper
-	Ownership  *ownership.Registry
 	Renderer   *render.Renderer
 	Offers     *offers.Keeper
 	Follower   *follow.Follower
@@ -36,7 +31,6 @@ type Worker struct {
 	Reconciler *reconcile.Reconciler
 	Clusters   *clusters.Operator
 	Failovers  *failover.Mover
-	Sync       *orchestration.Sync
 
 	Watch        func(ctx context.Context, from int64) <-chan intent.Changed // of all documents; nil: the store of documents cannot
 	Replicas     Replicas                                                    // that divide the owners; nil: there is this one alone
