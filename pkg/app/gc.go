@@ -25,7 +25,7 @@ const (
 	pruneEvery = time.Hour
 	secretAge  = 10 * time.Minute // longer than any write takes from sealing a value to referring to it
 	tellWithin = time.Minute      // longer than any request takes from a drain to its event
-	unclaimed  = 30 * time.Minute // longer than any request takes from writing a release to being accepted; as often, all lifecycles are read
+	unclaimed  = 10 * time.Minute // longer than any request takes from writing a release to being accepted; as often, all lifecycles are read
 )
 
 // job is one kind of garbage collection.
