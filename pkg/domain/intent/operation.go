@@ -50,13 +50,16 @@ type Drained struct {
 	Reason   string    `json:"reason,omitempty"`
 }
 
-// Because is the reason, as the end of a sentence that tells of a drain or an undrain. The reason of a failover is
-// for those who may read its record.
+// Because is the failover or the reason, as the end of a sentence that tells of a drain or an undrain. The reason of a
+// failover is for those who may read its record.
 func (d Drained) Because() string {
-	if d.Reason == "" || d.Failover != "" {
-		return ""
+	switch {
+	case d.Failover != "":
+		return "; failover " + d.Failover
+	case d.Reason != "":
+		return "; reason: " + d.Reason
 	}
-	return "; reason: " + d.Reason
+	return ""
 }
 
 // Event is what the history of a cluster keeps of a drain or an undrain. A failover begins with it.

@@ -30,23 +30,15 @@ func (s *Reconciler) drainedClusters(_ context.Context, on *step) (state.Outcome
 		switch {
 		case is && !known:
 			l.Record(intent.Event{Time: now, Actor: by.Actor, Action: intent.Drain, Revision: l.Seq, Outcome: "completed",
-				Message: cluster + " is drained since " + by.Since.UTC().Format(time.RFC3339) + ": public names have none of its addresses" + because(by.Drained)})
+				Message: cluster + " is drained since " + by.Since.UTC().Format(time.RFC3339) + ": public names have none of its addresses" + by.Because()})
 		case known && !is:
 			by := undrainedBy(on.next.Ground.Drained, cluster)
 			l.Record(intent.Event{Time: now, Actor: by.Actor, Action: intent.Undrain, Revision: l.Seq, Outcome: "completed",
-				Message: cluster + " is drained no longer: public names may have its addresses again" + because(by)})
+				Message: cluster + " is drained no longer: public names may have its addresses again" + by.Because()})
 		}
 	}
 	l.Drained = drained
 	return state.Onward, nil
-}
-
-// because is the failover that drained or undrained a cluster, or the reason, as the end of a sentence.
-func because(by intent.Drained) string {
-	if by.Failover != "" {
-		return "; failover " + by.Failover
-	}
-	return by.Because()
 }
 
 // undrainedBy is who undrained a cluster, as far as that is remembered. Signpost
