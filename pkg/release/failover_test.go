@@ -368,8 +368,63 @@ func TestTheDrainOfAnUnhealthyClusterTakesItsAddressesAway(t *testing.T) {
 	page, err := w.service.Failovers(context.Background(), 0, "")
 	require.NoError(t, err)
 	require.Equal(t, is.Hosts, page.Items[0].Hosts, "lists have the counts without the names")
-	require.Contains(t, ends, string(clusterPath(t, berlin))+" failover "+done.ID+": Done, 1 without an address")
+	require.Contains(t, ends, string(clusterPath(t, berlin))+" failover "+done.ID+": Done, 1 of 1 without an address")
 	require.Contains(t, ends, string(www)+" failover "+done.ID+": no authoritative server answers the old targets of www.lab.example A any more, and there are no new ones; caches may hold them until "+is.CachesUntil.Format(time.RFC3339))
+}
+
+// TestAFailoverThatIsOvertakenSaysHowManyNamesWereToLoseTheirAddress, although none of them has.
+func TestAFailoverThatIsOvertakenSaysHowManyNamesWereToLoseTheirAddress(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	w.observe(berlin, "shop/www", "203.0.113.10")
+	www := shop.Child("names", "www.lab.example")
+	require.NoError(t, w.publish(www, `{"service":"shop/www","clusters":["edge/berlin"],"provider":"lab"}`))
+	w.settle(www)
+	begun, err := w.failOver(intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}}, intent.FailoverOptions{Force: true})
+	require.NoError(t, err)
+	var ends []string
+	w.service.Recorder = func(_ context.Context, owner intent.Path, events ...intent.Event) {
+		if owner == clusterPath(t, berlin) && events[0].Outcome == "failed" {
+			ends = append(ends, events[0].Message)
+		}
+	}
+	w.undrain(berlin)
+	require.Equal(t, intent.FailoverSuperseded, w.follow(begun.ID).State)
+	require.Len(t, ends, 1)
+	require.Contains(t, ends[0], "failover "+begun.ID+": Superseded, 0 of 1 without an address; edge+berlin was undrained by ")
+}
+
+// TestARecordCountsMoreNamesThanItLists: it says how many move, and of how many it knows that they are answered.
+func TestARecordCountsMoreNamesThanItLists(t *testing.T) {
+	t.Parallel()
+	const all, listed = 1002, 1000
+	w := newShop(t)
+	hosts := make([]string, all)
+	for n := range hosts {
+		hosts[n] = fmt.Sprintf("%q", fmt.Sprintf("n%04d.lab.example", n))
+	}
+	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":[`+strings.Join(hosts, ",")+`]}`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	var ends []string
+	w.service.Recorder = func(_ context.Context, owner intent.Path, events ...intent.Event) {
+		if owner == clusterPath(t, berlin) && events[0].Outcome == "completed" {
+			ends = append(ends, events[0].Message)
+		}
+	}
+	spec := intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}}
+	preview := w.preview(spec)
+	require.Equal(t, intent.FailoverHosts{Moved: all, One: all}, preview.Hosts)
+	begun, err := w.failOver(spec, intent.FailoverOptions{})
+	require.NoError(t, err)
+	require.Equal(t, preview.Hosts, begun.Hosts)
+	w.settle(prod)
+	w.answer(prod)
+	is := w.follow(begun.ID)
+	require.Equal(t, intent.FailoverDone, is.State)
+	require.Equal(t, "2 further records were not followed one by one", is.Message)
+	require.Equal(t, intent.FailoverHosts{Moved: all, Answered: listed, One: all}, is.Hosts)
+	require.Equal(t, []string{"failover " + begun.ID + ": Done, 1000 of 1002 names are answered; 2 further records were not followed one by one"}, ends)
 }
 
 // TestAPreviewTellsWhichClustersCannotBeReached, from the first moment on: a failover to them

@@ -183,11 +183,12 @@ func sentence(record client.FailoverRecord) string {
 		parts = append(parts, strings.Join(record.Undrained, ", ")+" undrained")
 	}
 	text := fmt.Sprintf("failover %s: %s; %s", record.ID, strings.Join(parts, ", "), record.State)
-	if h := record.Hosts; h.Moved > 0 || h.None == 0 {
+	h := record.Hosts
+	if h.Moved > 0 || h.None == 0 {
 		text += fmt.Sprintf(", %d of %d names answered", h.Answered, h.Moved)
 	}
-	if record.Hosts.Gone > 0 {
-		text += fmt.Sprintf(", %d without an address", record.Hosts.Gone)
+	if h.None > 0 {
+		text += fmt.Sprintf(", %d of %d without an address", h.Gone, h.None)
 	}
 	if record.Message != "" {
 		text += "; " + record.Message

@@ -147,7 +147,7 @@ type FailoverRecord struct {
 	State      FailoverState  `json:"state"`
 	Message    string         `json:"message,omitempty"`
 	Counts     FailoverCounts `json:"counts"`
-	Hosts      FailoverHosts  `json:"hosts"`    // of Names
+	Hosts      FailoverHosts  `json:"hosts"`    // of all; Answered and Gone: of Names
 	Answered   int            `json:"answered"` // of the names that move, how many are
 
 	Names        []FailoverName `json:"names"`

@@ -63,9 +63,8 @@ func (m *Mover) begin(ctx context.Context, spec intent.FailoverSpec, o intent.Fa
 	r := intent.FailoverRecord{
 		ID: newID(now), Time: now, Actor: o.Actor, RequestID: intent.By(ctx).RequestID,
 		FailoverSpec: spec, Drained: namesOf(p.drain), Undrained: namesOf(p.undrain), Overridden: o.Override, Forced: o.Force, RevertOf: revertOf,
-		State: intent.FailoverMoving, Counts: p.preview.Counts, Names: followed(p.preview.Names), NamesLeftOut: p.preview.NamesLeftOut,
+		State: intent.FailoverMoving, Counts: p.preview.Counts, Hosts: p.preview.Hosts, Names: followed(p.preview.Names), NamesLeftOut: p.preview.NamesLeftOut,
 	}
-	r.Hosts = hostsOf(r.Names)
 	by := byOf(r)
 	if _, err := state.SwapDocument(ctx, m.Documents, struct{}{}, intent.Write{Path: markPath(r.ID)}, 0); err != nil {
 		return r, err

@@ -96,13 +96,20 @@ func (m *Mover) judgeEnd(r *intent.FailoverRecord, list state.DrainedList) {
 		end(intent.FailoverFailed, "it was never begun: the list of drained clusters was not changed; ask again")
 	case len(gone) > 0:
 		end(intent.FailoverSuperseded, strings.Join(gone, "; "))
-	case r.Answered == total && r.NamesLeftOut > 0:
-		end(intent.FailoverDone, fmt.Sprintf("%d further names were not followed one by one", r.NamesLeftOut))
 	case r.Answered == total:
-		end(intent.FailoverDone, "")
+		end(intent.FailoverDone, unfollowed(*r))
 	case age > followedFor:
-		end(intent.FailoverUnconfirmed, fmt.Sprintf("%d of %d records were not seen to be answered within %s", total-r.Answered, total, followedFor))
+		waits := fmt.Sprintf("%d of %d records were not seen to be answered within %s", total-r.Answered, total, followedFor)
+		end(intent.FailoverUnconfirmed, strings.TrimSuffix(waits+"; "+unfollowed(*r), "; "))
 	}
+}
+
+// unfollowed says how many records a failover changes beside those that it lists; empty for none.
+func unfollowed(r intent.FailoverRecord) string {
+	if r.NamesLeftOut == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d further records were not followed one by one", r.NamesLeftOut)
 }
 
 // moving is how many DNS records of a failover are followed until they are answered.
@@ -166,7 +173,8 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 			}
 		}
 	}
-	r.Hosts = hostsOf(r.Names)
+	seen := hostsOf(r.Names)
+	r.Hosts.Answered, r.Hosts.Gone = seen.Answered, seen.Gone
 	return changes, nil
 }
 
@@ -426,14 +434,15 @@ func (m *Mover) tellProgress(ctx context.Context, r intent.FailoverRecord, names
 	}
 }
 
-// outcome says how many host names of a failover are answered, and how many have no address any more.
+// outcome says how many host names of a failover are answered, and how many have lost their last address.
 func outcome(r intent.FailoverRecord) string {
 	var parts []string
-	if h := r.Hosts; h.Moved > 0 || h.Gone == 0 {
+	h := r.Hosts
+	if h.Moved > 0 || h.None == 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d names are answered", h.Answered, h.Moved))
 	}
-	if r.Hosts.Gone > 0 {
-		parts = append(parts, fmt.Sprintf("%d without an address", r.Hosts.Gone))
+	if h.None > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d without an address", h.Gone, h.None))
 	}
 	return strings.Join(parts, ", ")
 }

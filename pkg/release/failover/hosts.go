@@ -1,6 +1,14 @@
 package failover
 
-import "github.com/signpost-dns/signpost/pkg/domain/intent"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+)
+
+// mostNames is how many names a preview and a record list.
+const mostNames = 1000
 
 // fate is what a failover does to a host name.
 type fate struct {
@@ -38,7 +46,7 @@ func (f *fate) count(c *intent.FailoverHosts) {
 			*of++
 		}
 	}
-	none := f.left[intent.LeftNone]
+	none := f.left[intent.LeftNone] && len(f.left) == 1
 	note(f.stays, &c.Stay)
 	note(f.left[intent.LeftOne], &c.One)
 	note(f.left[intent.LeftUnhealthy], &c.Unhealthy)
@@ -55,4 +63,31 @@ func followed(rows []intent.MovedName) []intent.FailoverName {
 		out = append(out, intent.FailoverName{MovedName: row})
 	}
 	return out
+}
+
+// byDanger orders rows by the danger that their host names are in, the gravest first. All rows of a name stay together.
+func byDanger(rows []intent.MovedName) {
+	ranks := []string{intent.LeftNone, intent.LeftUnhealthy, intent.LeftOne, ""}
+	gravest := map[string]int{}
+	for _, row := range rows {
+		rank, known := gravest[row.Name]
+		if is := slices.Index(ranks, row.Left); !known || is < rank {
+			gravest[row.Name] = is
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b intent.MovedName) int {
+		return cmp.Or(cmp.Compare(gravest[a.Name], gravest[b.Name]), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// listed are the first rows, as far as there is room for all rows of a name.
+func listed(rows []intent.MovedName) []intent.MovedName {
+	if len(rows) <= mostNames {
+		return rows
+	}
+	most := mostNames
+	for most > 0 && rows[most-1].Name == rows[most].Name {
+		most--
+	}
+	return rows[:most]
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// mostNames is how many names a preview and a record list.
-const mostNames = 1000
-
 // proposal is a move with all that follows from it.
 type proposal struct {
 	move
@@ -117,9 +114,11 @@ func (m *Mover) aliased(empty []string) []string {
 
 // show is the proposal as users see it.
 func (p *proposal) show(after state.DrainedClusters) (intent.FailoverPreview, error) {
+	byDanger(p.rows)
+	names := listed(p.rows)
 	out := intent.FailoverPreview{
 		Drain: namesOf(p.drain), Undrain: namesOf(p.undrain), Unchanged: texts(p.unchanged), Counts: p.counts(), Hosts: hostsOf(followed(p.rows)),
-		Names: append([]intent.MovedName{}, p.rows[:min(mostNames, len(p.rows))]...), NamesLeftOut: max(0, len(p.rows)-mostNames),
+		Names: append([]intent.MovedName{}, names...), NamesLeftOut: len(p.rows) - len(names),
 		Refusals: append([]intent.FailoverRefusal{}, p.refusals...), Warnings: p.warnings(p.move), Unreachable: p.unreachable(),
 	}
 	var ttl int64

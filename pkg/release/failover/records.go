@@ -86,10 +86,12 @@ func (m *Mover) read(ctx context.Context, id string) (r intent.FailoverRecord, r
 	return r, doc.Revision, err
 }
 
-// decode reads a record, and counts its host names: an older record has no counts of them.
+// decode reads a record, and counts the host names of an older one, which has no counts of them.
 func decode(doc intent.Document) (r intent.FailoverRecord, err error) {
 	err = json.Unmarshal(doc.Body, &r)
-	r.Hosts = hostsOf(r.Names)
+	if r.Hosts == (intent.FailoverHosts{}) {
+		r.Hosts = hostsOf(r.Names)
+	}
 	return r, err
 }
 
