@@ -25,7 +25,7 @@ export interface Finding {
 
 const kinds = {
   Published: { False: ['not published', advice.unpublished], Unknown: ['publication unknown', advice.unseen] },
-  Verified: { False: ['answered otherwise', advice.foreign], Unknown: ['answers unknown', advice.unverified] },
+  Verified: { False: ['not answered as published', advice.foreign], Unknown: ['answers unknown', advice.unverified] },
 } as const
 
 // The reason of a condition tells more than its status.
@@ -41,15 +41,17 @@ const isSilent = (why: string, lost: string[]) => why.endsWith(' are not known y
 export function findingsOf(owner: Pick<NameOwner, 'state' | 'message' | 'records' | 'unreachable'>): Finding[] {
   const lost = (owner.unreachable ?? []).map((o) => o.cluster)
   const found: Finding[] = owner.state === 'Failed' ? [{ what: 'failed', tone: 'bad', why: owner.message, advice: advice.failed }] : []
+  const add = (one: Finding) => {
+    if (!found.some((f) => f.what === one.what && f.why === one.why)) found.push(one)
+  }
   const nothing = owner.records.every((r) => r.targets.length === 0)
   for (const c of owner.records.flatMap((r) => r.conditions)) {
-    if (c.reason === 'RemovalFrozen') found.push({ what: 'removal held', tone: 'note', why: c.message, advice: '' })
+    if (c.reason === 'RemovalFrozen') add({ what: 'removal held', tone: 'note', why: c.message, advice: '' })
     const kind = c.type === 'Published' || c.type === 'Verified' ? kinds[c.type] : undefined
     if (!kind || (c.status !== 'False' && c.status !== 'Unknown')) continue
     const [what, todo] = kind[c.status]
     if (c.type === 'Verified' && nothing) continue // nobody could answer it
-    const one: Finding = { what, tone: c.status === 'False' ? 'bad' : 'unknown', why: c.message || c.reason, advice: c.reason === 'NoAddress' && hasRemedy(c.message) ? '' : isSilent(c.message, lost) ? advice.silent : (byReason[c.reason] ?? todo) }
-    if (!found.some((f) => f.what === one.what && f.why === one.why)) found.push(one)
+    add({ what, tone: c.status === 'False' ? 'bad' : 'unknown', why: c.message || c.reason, advice: c.reason === 'NoAddress' && hasRemedy(c.message) ? '' : isSilent(c.message, lost) ? advice.silent : (byReason[c.reason] ?? todo) })
   }
   return found
 }

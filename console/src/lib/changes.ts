@@ -139,7 +139,7 @@ const skew = 10_000 // milliseconds by which the clocks of two servers may diffe
 function moveOf(e: Change, { changes, moves }: Found): Move | undefined {
   const cluster = drainedIn(e)
   if (!cluster || !['accepted', 'completed'].includes(e.outcome)) return undefined
-  const id = / addresses(?: again)?; failover ([0-9a-z-]+)/.exec(e.message)?.[1]
+  const id = /^\S+ is drained (?:since \S+: public names have none of its addresses|no longer: public names may have its addresses again); failover ([0-9a-z-]+)$/.exec(e.message)?.[1]
   if (id) return moves.find((m) => m.id === id)
   const since = / is drained since (\S+):/.exec(e.message)?.[1] // in whole seconds
   const led = ({ time }: { time: string }) => (since ? Math.floor(Date.parse(time) / 1000) * 1000 === Date.parse(since) : Date.parse(time) <= Date.parse(e.time) + skew)

@@ -83,7 +83,7 @@ describe('a verdict', () => {
   })
   test('is that of who gives the name, if another one has no target, as after a drain', () => {
     const idle = owner({ records: [record({ targets: [], conditions: [condition('Published', 'False')] })] })
-    for (const [verified, word] of [['True', 'answered as published'], ['False', 'answered otherwise'], ['Unknown', 'published']] as const) {
+    for (const [verified, word] of [['True', 'answered as published'], ['False', 'not answered as published'], ['Unknown', 'published']] as const) {
       const gives = owner({ records: [record({ targets: ['192.0.2.1'], conditions: [condition('Published', 'True'), condition('Verified', verified)] })] })
       expect(verdict({ owners: [idle, gives] }).word).toBe(word)
       expect(verdict({ owners: [idle, { ...gives, project: 'another' }] }).word).toBe('no target')
@@ -95,7 +95,7 @@ describe('a verdict', () => {
     expect(of({ records: [] }).tone).toBe('unknown')
   })
   test('knows wrong answers and missing targets', () => {
-    expect(of({ records: [record({ conditions: [condition('Published', 'True'), condition('Verified', 'False')] })] })).toEqual({ tone: 'bad', word: 'answered otherwise' })
+    expect(of({ records: [record({ conditions: [condition('Published', 'True'), condition('Verified', 'False')] })] })).toEqual({ tone: 'bad', word: 'not answered as published' })
     expect(of({ records: [record({ targets: [] })] })).toEqual({ tone: 'bad', word: 'no target' })
     expect(of({ state: 'Updating', records: [record({ conditions: [condition('Published', 'False')] })] }).tone).toBe('wait')
   })

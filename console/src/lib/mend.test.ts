@@ -66,6 +66,10 @@ describe('what is not in order', () => {
     expect(found).toMatchObject([{ what: 'publication unknown', tone: 'unknown', why: 'cannot be observed' }])
     expect(found[0]?.advice).toContain('preflight')
   })
+  test('a removal that is held of two records is one', () => {
+    const records = ['A', 'AAAA'].map((type) => record({ type, conditions: [{ ...condition('Published', 'True', 'it would remove 3 of 4 names'), reason: 'RemovalFrozen' }] }))
+    expect(findingsOf({ state: 'Instantiated', message: '', records }).map((f) => f.what)).toEqual(['removal held'])
+  })
   test('a name without an address has the remedy of its clusters, and a general one only if that is not known', () => {
     const found = (message: string) => findingsOf({ state: 'Instantiated', message: '', records: [record({ targets: [], conditions: [{ ...condition('Published', 'False', message), reason: 'NoAddress' }] })] })[0]
     const drained = 'dc/one is drained: undrain it, or give the name another cluster'

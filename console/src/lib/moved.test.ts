@@ -83,12 +83,19 @@ describe('groups that followed a failover', () => {
   })
 
   test('are in the row of the failover that they name, also for a user who knows nothing else of it', () => {
-    const names = (id: string, path: string) => event({ time: at('10:00:02'), path, revision: 3, message: `edge+berlin is drained since ${at('10:00:00')}: public names have none of its addresses; failover ${id}; reason: a flood` })
+    const names = (id: string, path: string) => event({ time: at('10:00:02'), path, revision: 3, message: `edge+berlin is drained since ${at('10:00:00')}: public names have none of its addresses; failover ${id}` })
     const project = [told('www.example', group), names('one-abcde', other), names('three-klmno', group), names('one-abcde', group)]
     const all = { changes: joined(project), moves: movesIn(project) }
     const rows = rowsOf(folded(all, all), all, new Map(), new Map(), () => true)
     expect(rows.map((r) => r.move?.id ?? r.change?.path)).toEqual(['one-abcde', group])
     expect(rows[0]?.followers).toEqual([other, group])
+  })
+
+  test('are not in the row of a failover that only the reason of their drain names', () => {
+    const drained = `edge+berlin is drained since ${at('09:00:00')}: public names have none of its addresses`
+    const alone = event({ time: at('10:00:02'), path: other, revision: 3, message: `${drained}; reason: ask about addresses; failover one-abcde` })
+    const all = { changes: joined([alone]), moves: movesIn([told('www.example', group)]) }
+    expect(folded(all, all).changes).toEqual(all.changes)
   })
 
   test('are in its row though the clock of their server is slow', () => {

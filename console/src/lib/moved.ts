@@ -50,10 +50,16 @@ export function movesIn(events: Event[]): Move[] {
       move.state = /^([A-Z][a-z]+),/.exec(of.rest)?.[1] ?? ''
       move.message = of.rest
     }
-    if (move.drained.length + move.undrained.length === 0) move.time = e.time // the events come newest first
+    if (isCut(move)) move.time = e.time // the events come newest first
   }
   return [...found.values()]
 }
+
+/** isCut tells whether events do not have the request of a failover. */
+export const isCut = (m: Pick<Move, 'drained' | 'undrained'>) => m.drained.length + m.undrained.length === 0
+
+/** recorded is a failover by its record, with the names that events tell of. */
+export const recorded = ({ id, time, actor, drained, undrained, reason = '', revertOf = '', state, message = '' }: Failover, { hosts, owners }: Pick<Move, 'hosts' | 'owners'>): Move => ({ id, time, actor, drained: drained.map(clusterPath), undrained: undrained.map(clusterPath), reason, revertOf, state, message, hosts, owners })
 
 /** isPart tells whether an event is of a failover, which has a row of its own. */
 export const isPart = (e: Pick<Event, 'action' | 'message'>) => ['drain', 'undrain'].includes(e.action) && failoverIn(e.message) !== undefined

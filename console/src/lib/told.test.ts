@@ -118,11 +118,12 @@ test('a failover says what is so: of then, if it was undone, and who has no addr
 })
 
 test('a change that servers were not seen to answer is waited for until the next one', () => {
-  const turn = (at: string, change: object) => ({ time: `2026-01-01T10:00:0${at}Z`, changes: [{ type: 'A', ...change }] }) as NameTurn
+  const turn = (at: string, change: object) => ({ time: `2026-01-01T10:00:0${at}Z`, owner: groupPath('eu'), changes: [{ type: 'A', ...change }] }) as NameTurn
   const [one, two] = [turn('1', { removed: ['192.0.2.1'] }), turn('3', { added: ['192.0.2.2'] })]
   expect(answeredWord(one, [])).toBe('Not all servers were seen to answer this change yet.')
   expect(answeredWord(one, [{ ...two, time: one.time }])).toBe('Not all servers were seen to answer this change yet.') // another cause of the same change
   expect(answeredWord(one, [two])).toBe('The next change came before all servers were seen to answer this one.')
+  for (const other of [{ ...two, owner: groupPath('us') }, turn('3', { type: 'AAAA', added: ['2001:db8::1'] }), turn('3', { name: '_https._tcp', added: ['0 1 443 www'] })]) expect(answeredWord(one, [other])).toBe('Not all servers were seen to answer this change yet.')
   expect(answeredWord(turn('1', { removed: ['192.0.2.1'], answered: '2026-01-01T10:00:02Z' }), [two])).toBe('All servers answered this change after 1 s.')
   expect(answeredWord(turn('1', { name: '_https._tcp', added: ['0 1 443 www'] }), [])).toBe('') // servers are asked for the host name alone
 })

@@ -35,7 +35,7 @@ function judge(state: string, records: NameStatus[]): Verdict {
   const verified = worst(records, 'Verified')
   if (records.length > 0 && records.every((r) => r.targets.length === 0)) return { tone: 'bad', word: 'no target' }
   if (published === 'False') return state === 'Instantiated' ? { tone: 'bad', word: 'not published' } : { tone: 'wait', word: 'under way' }
-  if (verified === 'False') return { tone: 'bad', word: 'answered otherwise' }
+  if (verified === 'False') return { tone: 'bad', word: 'not answered as published' }
   if (isHeld(records)) return { tone: 'note', word: 'removal held' }
   if (state !== 'Instantiated') return { tone: 'wait', word: verified === 'True' ? 'answered, the rest is under way' : 'under way' }
   if (verified === 'True') return { tone: 'good', word: 'answered as published' }

@@ -50,14 +50,55 @@ test('a drain that a group follows names the cluster, and what is shown is count
   close()
 })
 
-test('a failover whose request is on the next page is read whole', async () => {
+/** paged serves so many pages of an event each, from the failover's end on, and notes which are asked for. */
+function paged(pages: number, last: () => Response) {
+  const asked: string[] = []
+  serve(({ pathname, searchParams }) => {
+    if (pathname.includes('/failovers/')) return json(record)
+    if (!pathname.endsWith('/v2/events')) return json({ items: [], total: 0, hosts: 0 })
+    const page = Number(searchParams.get('continue') ?? '')
+    asked.push(String(page))
+    return page < pages ? json({ items: [events[1]], continue: String(page + 1) }) : last()
+  })
+  return asked
+}
+
+test('a failover whose request is on a later page is read by its record, and no page for it', async () => {
   caller.value = { actor: 'olga', roles: [{ role: 'viewer' }] } as never
-  const [, end, ...begin] = events
-  serve(({ pathname, searchParams }) => json(pathname.endsWith('/v2/events') ? (searchParams.get('continue') ? { items: begin } : { items: [end], continue: 'more' }) : pathname.includes('/failovers/') ? record : { items: [], total: 0, hosts: 0 }))
+  const asked = paged(9, () => json({ items: [] }))
   const { root, close } = shown(<ChangesScreen />)
-  await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toContain('Failover of edge/berlin to edge/boston'))
+  await vi.waitFor(() => expect(root.querySelector('.log > li a')?.textContent).toBe('Failover of edge/berlin to edge/boston'))
+  expect(root.querySelector('.log > li')?.textContent).toContain('Reason: a flood')
+  expect(asked).toEqual(['0'])
   close()
   caller.value = null
+})
+
+test('a page that cannot be read is asked for once, and what was read is shown', async () => {
+  location.hash = '#/changes?of=week'
+  const asked = paged(1, () => json({ detail: 'the store is full' }, 400))
+  const { root, close } = shown(<ChangesScreen />)
+  await vi.waitFor(() => expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full'))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(asked).toEqual(['0', '1'])
+  expect(root.querySelectorAll('.log > li')).toHaveLength(1)
+  close()
+  location.hash = '#/changes'
+})
+
+test('many pages are read again, too, but a page each 10 s at most', async () => {
+  location.hash = '#/changes?of=week'
+  const asked = paged(4, () => json({ items: [] }))
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const { close } = shown(<ChangesScreen />)
+  await vi.waitFor(() => expect(asked).toHaveLength(5))
+  await vi.advanceTimersByTimeAsync(40_000)
+  expect(asked).toHaveLength(5)
+  await vi.advanceTimersByTimeAsync(10_000)
+  await vi.waitFor(() => expect(asked).toHaveLength(10))
+  close()
+  vi.useRealTimers()
+  location.hash = '#/changes'
 })
 
 test('a removal that is held is no publication', async () => {

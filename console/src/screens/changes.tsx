@@ -3,10 +3,10 @@ import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import { caller, may } from '../api/session'
-import type { EventPage, FoundNamePage, NameTurn } from '../api/types'
+import type { Event, EventPage, FoundNamePage, NameTurn } from '../api/types'
 import { beginOf, byDay, drainedIn, drainsIn, fits, fitsMoveOf, folded, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
-import { actionsOf, movesIn, undoers } from '../lib/moved'
+import { actionsOf, isCut, movesIn, recorded, undoers, type Move } from '../lib/moved'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
@@ -15,15 +15,14 @@ import { Badge, Copy, Empty, Fault, Loading, Text, useNow, type Tone } from '../
 import { ClusterLink, NameLink, Subject, Told } from '../ui/subject'
 import { TurnChanges } from '../ui/turn'
 import { useTyped } from '../ui/typed'
-import { MoveRow } from './moverow'
+import { MoveRow, recordOf } from './moverow'
 
 const limit = '100'
 const mostPages = 20 // that are read for a span; who wants more asks for them
-const mostForMove = 3 // that are read for the beginning of a failover
 const mostDrains = 2 // whose names are asked for
 const mostProjects = 2 // whose groups are asked for their names at once
 const mostAll = 200 // names
-const mostMoves = 6 // failovers whose names are read at once
+const mostMoves = 6 // failovers whose records are read at once
 const mostHosts = 6 // whose addresses are read at once
 
 const removals: Record<string, string> = { frozen: 'removal held', thawed: 'removal no longer held' } // nobody asked for these
@@ -35,7 +34,7 @@ function useEvents(from: number | undefined) {
   const events = useInfiniteQuery({
     queryKey: ['events', 'latest'],
     initialPageParam: '',
-    refetchInterval: (query: { state: { data: InfiniteData<EventPage> | undefined } }) => ((query.state.data?.pages.length ?? 0) < 3 ? 10_000 : false),
+    refetchInterval: (query: { state: { data: InfiniteData<EventPage> | undefined } }) => 10_000 * (query.state.data?.pages.length || 1), // a page each 10 s
     queryFn: ({ pageParam, signal }: { pageParam: string; signal: AbortSignal }): Promise<EventPage> => request<EventPage>('GET', '/v2/events', { query: { limit, continue: pageParam }, signal }),
     getNextPageParam: (last) => last.continue,
   })
@@ -43,13 +42,22 @@ function useEvents(from: number | undefined) {
   const oldest = pages.at(-1)?.items.at(-1)?.time
   const whole = isWhole(from, oldest, events.hasNextPage)
   const items = pages.flatMap((p) => p.items)
-  const moves = movesIn(items)
-  const isCut = pages.length < mostForMove && events.hasNextPage && may(caller.value, 'viewer') && moves.some((m) => m.drained.length + m.undrained.length === 0)
-  const more = isCut || (from !== undefined && !whole && pages.length < mostPages)
+  const more = from !== undefined && !whole && pages.length < mostPages && !events.isFetchNextPageError
   useEffect(() => {
     if (more && !events.isFetching) void events.fetchNextPage()
-  }, [more, events.isFetching])
-  return { events, more, whole, oldest, all: joined(items), moves }
+  }, [more, events.isFetching, pages.length])
+  return { events, more, whole, oldest, all: joined(items), moves: useMoves(items) }
+}
+
+/** useMoves are the failovers that events tell of. One whose request is on a later page is read itself, if the user may. */
+function useMoves(items: Event[]): Move[] {
+  const moves = movesIn(items)
+  const cut = may(caller.value, 'viewer') ? moves.filter(isCut).slice(0, mostMoves) : []
+  const records = useQueries({ queries: cut.map((move) => recordOf(move.id, true)) })
+  return moves.map((move) => {
+    const record = records[cut.indexOf(move)]?.data
+    return record ? recorded(record, move) : move
+  })
 }
 
 /** useHistories reads how host names have changed in DNS. */
@@ -121,6 +129,7 @@ export function ChangesScreen() {
       ) : (
         <Days key={key} {...shown} found={found} undone={undoers(moves)} now={new Date(now)} showEvery={() => setEvery(key)} />
       )}
+      {events.isFetchNextPageError && <Fault error={events.error} />}
       {events.data && !more && (
         <p class="muted">
           {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? (narrowed ? 'No other change matches the filter. ' : 'There are no earlier changes. ') : narrowed ? 'No other request of that time matches the filter. ' : 'These are all requests of that time. '}

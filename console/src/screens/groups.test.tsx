@@ -37,6 +37,24 @@ test('the owner of a name leads to its group, wherever in the project it is list
   go('#/', true)
 })
 
+test('a page of groups that cannot be read is asked for once, and the page says why', async () => {
+  let asked = 0
+  serve(({ pathname, searchParams }) => {
+    if (searchParams.has('continue')) {
+      asked++
+      return json({ detail: 'the store is full' }, 500)
+    }
+    return json(pathname.includes('deployment-intent-groups') ? { items: [{ ...group, path: group.path.replace('prod', 'first') }], continue: 'more' } : { items: [{ metadata: { name: 'one' } }] })
+  })
+  go(groupLink(group.path), true)
+  const { root, close } = shown(<GroupsScreen />)
+  await vi.waitFor(() => expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full'))
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(asked).toBe(1)
+  close()
+  go('#/', true)
+})
+
 /** openedBy shows the groups to a caller with roles in single projects, who may not list the projects. */
 function openedBy(roles: { role: 'viewer' | 'operator'; project: string }[]) {
   serve(({ pathname }) => {

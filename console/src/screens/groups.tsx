@@ -51,10 +51,10 @@ function OfProject({ project, only }: { project: string; only: string }) {
   const groups = useGroups(project)
   const rows = groups.data?.pages.flatMap((p) => p.items) ?? []
   const fitting = rows.filter((g) => isGroup(only, g))
-  const next = fitting.length === 0 && groups.hasNextPage && !groups.isFetchingNextPage
+  const next = fitting.length === 0 && groups.hasNextPage && !groups.isFetchingNextPage && !groups.isFetchNextPageError
   useEffect(() => {
     if (next) void groups.fetchNextPage()
-  }, [next])
+  }, [next, groups.data?.pages.length])
   if (!groups.data) return groups.error ? <Fault error={groups.error} /> : <Loading what="the groups" />
   if (rows.length === 0)
     return (
@@ -72,7 +72,7 @@ function OfProject({ project, only }: { project: string; only: string }) {
           <Group key={group.path} group={group} />
         ))}
       </Table>
-      {fitting.length === 0 && <None only={only} reading={groups.hasNextPage} />}
+      {groups.isFetchNextPageError ? <Fault error={groups.error} /> : fitting.length === 0 && <None only={only} reading={groups.hasNextPage} />}
       {groups.hasNextPage && (
         <button type="button" class="quiet" disabled={groups.isFetchingNextPage} onClick={() => void groups.fetchNextPage()}>
           Show more

@@ -4,7 +4,7 @@ import { request } from '../api/client'
 import { caller, may } from '../api/session'
 import { kindOf } from '../lib/commands'
 import { answered, changing, leftWord, titleOf, type Failover } from '../lib/failover'
-import { turnedOf, type Move, type Turned } from '../lib/moved'
+import { isCut, turnedOf, type Move, type Turned } from '../lib/moved'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { Badge, Text } from '../ui/basics'
@@ -15,20 +15,20 @@ import { states } from './failoverrecord'
 const mostNames = 5 // that a row shows before somebody asks for all
 
 /** recordOf asks for the record of a failover, with its names. */
-const recordOf = (move: Move, enabled: boolean) => ({
-  queryKey: ['failover', move.id],
+export const recordOf = (id: string, enabled: boolean) => ({
+  queryKey: ['failover', id],
   enabled,
   retry: false,
   staleTime: 5_000,
   refetchInterval: (query: { state: { data: Failover | undefined } }): number | false => (query.state.data?.state === 'Moving' ? 2_000 : false),
-  queryFn: ({ signal }: { signal: AbortSignal }): Promise<Failover> => request<Failover>('GET', `/v2/failovers/${encodeURIComponent(move.id)}`, { signal }),
+  queryFn: ({ signal }: { signal: AbortSignal }): Promise<Failover> => request<Failover>('GET', `/v2/failovers/${encodeURIComponent(id)}`, { signal }),
 })
 
 /** MoveRow is a failover in the list of changes: its clusters, who asked for it and why, the names that it has moved, and what undid it. followers are the groups and names that it drained or undrained; first tells that its names are read at once. */
 export function MoveRow({ move, followers, undoneBy, first }: { move: Move; followers: string[]; undoneBy: string | undefined; first: boolean }) {
-  const known = move.drained.length + move.undrained.length > 0 // else the user may not read the record
+  const known = !isCut(move) // else the user may not read the record
   const [opened, setOpened] = useState(false)
-  const record = useQuery(recordOf(move, known && (first || opened))).data
+  const record = useQuery(recordOf(move.id, known && (first || opened))).data
   const state = record?.state ?? (move.state in states ? (move.state as Failover['state']) : undefined)
   const undoer = record?.revertedBy ?? undoneBy
   const undone = record?.revertOf ?? move.revertOf

@@ -28,6 +28,8 @@ const causes: Partial<Record<string, { word: string; tone: Tone }>> = {
 /** answerable tells whether servers are asked for a change: not for that of a TTL alone, nor for one of a name below the host name. */
 const answerable = (c: NameTurn['changes'][number]) => !c.name && Boolean(c.added ?? c.removed ?? c.leftOut ?? !c.ttl)
 
+const typesOf = (turn: NameTurn) => turn.changes.filter(answerable).map((c) => c.type)
+
 /** answeredAfter says how long the answer took after the publication. */
 export function answeredAfter(turn: NameTurn): string {
   const times = turn.changes.filter(answerable).map((c) => (c.answered ? Date.parse(c.answered) : NaN))
@@ -35,12 +37,13 @@ export function answeredAfter(turn: NameTurn): string {
   return length(Math.max(0, Math.round((Math.max(...times) - Date.parse(turn.time)) / 1000)))
 }
 
-/** answeredWord says how long the answer took; else that there was none yet, or none before the next change. Newer are the changes since. */
+/** answeredWord says how long the answer took; else that there was none yet, or none before the owner's next change of a record of the same type. Newer are the changes since. */
 export function answeredWord(turn: NameTurn, newer: NameTurn[]): string {
   const took = answeredAfter(turn)
   if (took) return `All servers answered this change after ${took}.`
-  if (!turn.changes.some(answerable)) return ''
-  const over = newer.some((t) => Date.parse(t.time) > Date.parse(turn.time) && t.changes.some(answerable))
+  const types = typesOf(turn)
+  if (types.length === 0) return ''
+  const over = newer.some((t) => t.owner === turn.owner && Date.parse(t.time) > Date.parse(turn.time) && typesOf(t).some((type) => types.includes(type)))
   return over ? 'The next change came before all servers were seen to answer this one.' : 'Not all servers were seen to answer this change yet.'
 }
 

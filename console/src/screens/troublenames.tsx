@@ -25,7 +25,7 @@ interface Kind {
 export const kinds: Kind[] = [
   { key: 'failed', title: 'Failed owners', tone: 'bad', means: 'names and groups whose release could not be stored', advice: advice.failed },
   { key: 'unpublished', title: 'Not published', tone: 'bad', means: 'names that are not at their DNS provider', advice: advice.unpublished },
-  { key: 'foreign', title: 'Answered otherwise', tone: 'bad', means: 'names that servers answer with something else', advice: advice.foreign },
+  { key: 'foreign', title: 'Not answered as published', tone: 'bad', means: 'names that servers answer with something else, or not at all', advice: advice.foreign },
   { key: 'unverified', title: 'Answers unknown', tone: 'unknown', means: 'published names, of which Signpost does not know what servers answer', advice: advice.unverified },
 ]
 

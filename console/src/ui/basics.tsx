@@ -47,7 +47,7 @@ export const stateTone = (state: string): Tone => (state === 'Failed' ? 'bad' : 
 // yes, no, and what is unknown if neither is known
 const words: Record<string, [string, string, string]> = {
   published: ['published', 'not published', 'publication'],
-  verified: ['answered', 'answered otherwise', 'answers'],
+  verified: ['answered', 'not answered as published', 'answers'],
   healthy: ['reachable', 'unreachable', ''],
   available: ['available', 'not available', ''],
 }

@@ -1,6 +1,8 @@
 import { render } from 'preact'
 import { act } from 'preact/test-utils'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { shown } from '../testing'
+import { TruthBadge } from './basics'
 import { Outages } from './outages'
 import { useTyped } from './typed'
 
@@ -52,4 +54,10 @@ test('what is typed is sent after a pause, and follows the address if that chang
   expect(box().value).toBe('')
   wait()
   expect([box().value, sent]).toEqual(['', ['www', 'www2']])
+})
+
+test('a name that servers do not have is not said to be answered', () => {
+  const { root: badge, close } = shown(<TruthBadge of="verified" is="False" />)
+  expect(badge.textContent).toContain('not answered as published')
+  close()
 })
