@@ -194,6 +194,33 @@ func TestARevertIsNotJudgedByAnAnswerOfBefore(t *testing.T) {
 	require.Equal(t, intent.FailoverDone, w.follow(back.ID).State)
 }
 
+// TestAFailoverIsNotDoneBeforeItsDNSEndpointsAreThere: as long as their home does not answer, DNS may go on to have the targets
+// that come back, and change later.
+func TestAFailoverIsNotDoneBeforeItsDNSEndpointsAreThere(t *testing.T) {
+	t.Parallel()
+	w := continents(t)
+	www := w.everywhere("www.lab.example", ``)
+	w.settle(www)
+	first, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
+	require.NoError(t, err)
+	w.settle(www)
+	w.down[hub] = true
+	back, err := w.service.Revert(context.Background(), first.ID, intent.FailoverOptions{Actor: "olga"})
+	require.NoError(t, err)
+	require.NoError(t, w.rest())
+	w.clock.pass(time.Second)
+	w.answer(www)
+	is := w.follow(back.ID)
+	require.Equal(t, intent.FailoverMoving, is.State)
+	require.Equal(t, "the DNSEndpoint is not in its home yet", is.Names[0].Message)
+	delete(w.down, hub)
+	w.clock.pass(time.Second)
+	w.settle(www)
+	require.Equal(t, verify.AskedAgain, w.follow(back.ID).Names[0].Message)
+	w.answer(www)
+	require.Equal(t, intent.FailoverDone, w.follow(back.ID).State)
+}
+
 // TestEachClusterOfAFailoverHearsOfItsOwnEnd: one that was undrained does not read as drained.
 func TestEachClusterOfAFailoverHearsOfItsOwnEnd(t *testing.T) {
 	t.Parallel()
@@ -235,6 +262,7 @@ func TestAFailoverIsFollowedOnceItHasBegun(t *testing.T) {
 		done, err := w.failOver(intent.FailoverSpec{Drain: europe}, intent.FailoverOptions{})
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
+		w.applyAll()
 		w.answer(www)
 		time.Sleep(10 * time.Second)
 		is, err := w.service.Failover(ctx, done.ID)

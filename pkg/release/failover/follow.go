@@ -181,7 +181,6 @@ func (m *Mover) progress(ctx context.Context, r *intent.FailoverRecord) ([]inten
 // follower looks at the names of one record. It reads once what several names need.
 type follower struct {
 	*Mover
-	began      time.Time // when the failover was accepted
 	publishers map[render.NameAt][]intent.Path
 	owners     map[intent.Path]bundle.Bundle
 	answers    map[[2]string]map[string]observed.Answers // by cluster and namespace, then by DNSEndpoint
@@ -199,7 +198,7 @@ func (m *Mover) followerOf(ctx context.Context, r intent.FailoverRecord) (follow
 	}
 	publishers, err := m.publishers(ctx, hosts)
 	return follower{
-		Mover: m, began: r.Time, publishers: publishers, owners: map[intent.Path]bundle.Bundle{},
+		Mover: m, publishers: publishers, owners: map[intent.Path]bundle.Bundle{},
 		answers: map[[2]string]map[string]observed.Answers{}, entries: map[bundle.ID]ledger.Entry{}, homes: map[string]map[string]observed.Answers{},
 	}, err
 }
@@ -371,28 +370,19 @@ func (f *follower) answered(o bundle.Object, name intent.MovedName) (bool, strin
 	if at < 0 {
 		return false, "the authoritative servers were not asked for the new targets yet"
 	}
+	written := f.entries[o.ID].Written(o.Digest())
+	if written.IsZero() {
+		return false, "the DNSEndpoint is not in its home yet" // until then, its targets may have gone and come back since any answer
+	}
 	answer := given.Names[at]
 	asked := verify.Asked(answer.Answers)
 	switch verdict := verify.Verdict(answer.Verdict); {
-	case verdict.OfBefore(time.Time{}, nil), !asked.IsZero() && asked.Before(f.changed(o)):
+	case verdict.OfBefore(time.Time{}, nil), !asked.IsZero() && asked.Before(written):
 		return false, verify.AskedAgain
 	case verdict.Status() != "True":
 		return false, answer.Message
 	}
 	return true, ""
-}
-
-// changed is when a DNSEndpoint was last changed in its home. Until it is there as it is wanted, that is when the failover
-// began: its targets may have gone and come back since.
-func (f *follower) changed(o bundle.Object) time.Time {
-	e := f.entries[o.ID]
-	if progress, _ := e.Progress("", o.Digest()); progress != ledger.Applied {
-		return f.began
-	}
-	if e.Stages == nil {
-		return e.Since
-	}
-	return e.Stages.Times().Written
 }
 
 func sameTarget(a, b string) bool { return strings.TrimSuffix(a, ".") == strings.TrimSuffix(b, ".") }

@@ -64,6 +64,17 @@ func (e Entry) Progress(owner, digest string) (Status, string) {
 	return e.Status, strings.Join(slices.DeleteFunc([]string{e.Message, e.Drift}, func(text string) bool { return text == "" }), "; ")
 }
 
+// Written is since when the cluster has the object with the content of a digest. It is zero if that is not so, or not known.
+func (e Entry) Written(digest string) time.Time {
+	switch {
+	case e.Going || e.Status != Applied || e.Digest != digest:
+		return time.Time{}
+	case e.Stages == nil:
+		return e.Since
+	}
+	return e.Stages.Times().Written
+}
+
 // Of selects the entries that an owner's contexts hold or held last.
 func Of(entries []Entry, owner string) []Entry {
 	var out []Entry

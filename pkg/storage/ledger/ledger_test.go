@@ -181,6 +181,7 @@ func TestResetDropsTheEntriesOfOneCluster(t *testing.T) {
 
 func TestProgressClaimsNothingThatWasNotApplied(t *testing.T) {
 	e := entry(bundle.ID{})
+	e.Since = time.Unix(1000, 0)
 	for _, test := range []struct {
 		reason string
 		change func(*ledger.Entry)
@@ -199,6 +200,7 @@ func TestProgressClaimsNothingThatWasNotApplied(t *testing.T) {
 			test.change(&changed)
 			got, _ := changed.Progress("dig", test.digest)
 			assert.Equal(t, test.want, got)
+			assert.Equal(t, got == ledger.Applied, !changed.Written(test.digest).IsZero(), "when it was written is known of what is applied")
 		})
 	}
 }

@@ -165,6 +165,7 @@ func (t *Applier) wave(ctx context.Context, actions []action) ([]outcome, error)
 					continue
 				}
 				outcomes[i] = t.perform(ctx, p, actions[i], entry)
+				outcomes[i].at = t.Clock.Now()
 				if outcomes[i].silent {
 					silent.Store(true)
 				}
@@ -212,7 +213,7 @@ func (t *Applier) note(ctx context.Context, outcomes []outcome) bool {
 		if want := o.action.want; want != nil && o.entry.Status == ledger.Applied && t.Ledger.Entries()[id].Digest != want.Digest {
 			t.Metrics.Applied(want.Stages.Times().Decided, t.Clock.Now())
 			if id.IsEndpoint() {
-				o.entry.Stages = t.written(id, want)
+				o.entry.Stages = t.written(o)
 			}
 		}
 		t.Ledger.Set(o.entry)
@@ -221,9 +222,9 @@ func (t *Applier) note(ctx context.Context, outcomes []outcome) bool {
 }
 
 // written is when a DNSEndpoint that has just been written came how far.
-func (t *Applier) written(id bundle.ID, want *state.Wanted) *ledger.Stages {
-	s, of := want.Stages.Times(), state.MarkOf(id, want).Metric()
-	s.Written = t.Clock.Now().UTC()
+func (t *Applier) written(o outcome) *ledger.Stages {
+	s, of := o.action.want.Stages.Times(), state.MarkOf(o.action.id, o.action.want).Metric()
+	s.Written = o.at.UTC()
 	t.Metrics.Reached(metrics.Seen, of, s.Observed, s.Seen)
 	t.Metrics.Reached(metrics.Decided, of, s.Observed, s.Decided)
 	t.Metrics.Reached(metrics.Written, of, s.Observed, s.Written)

@@ -23,6 +23,7 @@ type outcome struct {
 	repaired bool         // drift was put right, by a write that changed something
 	until    time.Time    // of a conflict: when it is tried again, zero for soon
 	silent   bool         // the cluster gave no answer at all
+	at       time.Time    // when it came
 }
 
 // staleLooks is how often an object may change under our hands before the

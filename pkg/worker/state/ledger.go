@@ -105,8 +105,11 @@ func (l *Ledger) Set(e ledger.Entry) {
 			e.Since = e.Stages.Times().Written
 		}
 	}
-	if !known || IsForeign(before) != IsForeign(e) {
+	turned := !known || IsForeign(before) != IsForeign(e)
+	if turned {
 		l.turns++
+	}
+	if turned || !before.Written(before.Digest).Equal(e.Written(e.Digest)) {
 		l.cluster.stale.asked.Add(e.ID)
 	}
 	l.put(e)

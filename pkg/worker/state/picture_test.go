@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,14 +86,15 @@ func TestWhatFollowsFromTheLedgerIsNeverOfAnEarlierOne(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
 	b := newBoard(t)
-	b.cluster.Clock, b.cluster.Signals = &stopped{}, NewSignals()
+	now := &stopped{time.Unix(1000, 0)}
+	b.cluster.Clock, b.cluster.Signals = now, NewSignals()
 	p := &Picture{Cluster: b.cluster, Desired: b.desired, Ledger: NewLedger(b.cluster, ledger.New(kvtest.NewFake()))}
 	objects := []bundle.Object{
 		b.ofLab("apps/v1", "Deployment", "provider"), b.ofLab("v1", "ConfigMap", "a"),
 		b.ofLab("externaldns.k8s.io/v1alpha1", "DNSEndpoint", "web"), b.ofLab("externaldns.k8s.io/v1alpha1", "DNSEndpoint", "api"),
 	}
 	asked, applied := map[string]Asked{}, map[bundle.ID]*Applied{}
-	for range 500 {
+	for range 2000 {
 		id := objects[random.IntN(len(objects))].ID
 		switch random.IntN(4) {
 		case 0:
@@ -102,7 +104,13 @@ func TestWhatFollowsFromTheLedgerIsNeverOfAnEarlierOne(t *testing.T) {
 			require.NoError(t, p.Desired.Load(t.Context(), p.Ledger.Entries()))
 		default:
 			status := []ledger.Status{ledger.Pending, ledger.Applied, ledger.Retrying}[random.IntN(3)]
-			p.Ledger.Set(ledger.Entry{ID: id, Generation: random.Int64N(3), CreatedByUs: random.IntN(2) == 0, Status: status})
+			e := ledger.Entry{ID: id, Generation: random.Int64N(3), CreatedByUs: random.IntN(2) == 0, Status: status}
+			if want := p.Desired.Object(id); want != nil && random.IntN(3) > 0 {
+				e.Digest = want.Digest
+			}
+			now.Time = now.Add(time.Second)
+			e.Since = p.Ledger.Entries()[id].Since
+			p.Ledger.Set(e)
 		}
 		p.UpdateQuestions()
 		p.Publish()

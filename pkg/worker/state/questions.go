@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"net/netip"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -20,6 +21,8 @@ type Asked struct {
 	Want  *Wanted // as it is wanted, or was wanted last; nil: it was not wanted since the questions before
 	There bool    // it is wanted
 	Going bool    // it is being deleted
+
+	Written time.Time // when it was written as it is wanted; zero: it is not there so
 }
 
 // Mark is that of the external-dns; the zero one if it is not known here.
@@ -50,8 +53,12 @@ func (p *Picture) UpdateQuestions() {
 
 func (p *Picture) asked(id bundle.ID) Asked {
 	want := p.Desired.Object(id)
-	_, known := p.Ledger.Entries()[id]
-	return Asked{Want: want, There: want != nil, Going: known && want == nil}
+	entry, known := p.Ledger.Entries()[id]
+	asked := Asked{Want: want, There: want != nil, Going: known && want == nil}
+	if want != nil {
+		asked.Written = entry.Written(want.Digest)
+	}
+	return asked
 }
 
 func (p *Picture) ways() how {

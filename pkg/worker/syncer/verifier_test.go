@@ -70,13 +70,19 @@ func proving(t *testing.T) (*scene, *zone) {
 	t.Helper()
 	s := newScene(t, hub)
 	s.clock = hasty{time.Now()}
+	z := s.proving()
+	return s, z
+}
+
+// proving starts a worker, and commits record lab.
+func (s *scene) proving() *zone {
 	z := &zone{answers: map[string][]string{}}
 	s.verifier = z
 	s.start("a")
 	s.commitWith("shop/lab", appcontext.Context{Verify: &appcontext.Verify{
 		Servers: []string{authoritative}, InDNS: externaldns.InDNS{Owner: "sp-1"},
-	}}, namespace(t, hub), definition(t, hub), marked(t, "apps/v1", "Deployment", "external-dns-lab", ""))
-	return s, z
+	}}, namespace(s.t, hub), definition(s.t, hub), marked(s.t, "apps/v1", "Deployment", "external-dns-lab", ""))
+	return z
 }
 
 // giving is a DNSEndpoint of record lab that gives targets to www.lab.example.
@@ -292,6 +298,37 @@ func TestNamesAreAskedForWhileTheirHomeIsUnreachable(t *testing.T) {
 		s.clusters[hub].Down(true)
 		z.answer("www.lab.example A", "203.0.113.10")
 		s.until("it is answered", func() bool { return s.judged("web") == "Matches" })
+	})
+}
+
+// TestANameIsAskedForOnceMoreWhenItsDNSEndpointIsWritten: the answer before may be of what was there before. Each DNSEndpoint
+// is written when it is, whatever is written beside it.
+func TestANameIsAskedForOnceMoreWhenItsDNSEndpointIsWritten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, hub)
+		z := s.proving()
+		slow, web := giving(t, "slow", "203.0.113.20"), giving(t, "web", "203.0.113.20")
+		z.answer("www.lab.example A", "203.0.113.10")
+		s.commit("dig", giving(t, "slow", "203.0.113.10"), giving(t, "web", "203.0.113.10"))
+		s.until("both are answered", func() bool { return s.judged("slow") == "Matches" && s.judged("web") == "Matches" })
+		time.Sleep(5 * time.Second)
+		s.clusters[hub].After = func(_ context.Context, _ string, id bundle.ID) error {
+			if id == slow.ID {
+				time.Sleep(5 * time.Second)
+			}
+			return nil
+		}
+		asked := z.asked()
+		z.answer("www.lab.example A", "203.0.113.20")
+		s.commit("dig", slow, web)
+		s.until("both are answered anew", func() bool { return z.asked() == asked+2 })
+		require.NotEqual(t, web.Digest(), s.entries(hub)[web.ID].Digest, "neither is written yet")
+		s.until("both are written", func() bool { return s.entries(hub)[slow.ID].Digest == slow.Digest() })
+		written := func(id bundle.ID) time.Time { return s.entries(hub)[id].Stages.Times().Written }
+		require.Greater(t, written(slow.ID).Sub(written(web.ID)), 4*time.Second)
+		time.Sleep(5 * time.Second)
+		require.Equal(t, asked+3, z.asked(), "the one is asked for again that was asked for before it was written")
 	})
 }
 

@@ -85,7 +85,7 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 	if want := asked.Want; want != nil {
 		p.sharers.remove(one, names)
 		changed, back := one.want == nil || one.want.Digest != want.Digest, one.cameBack(want)
-		if one.want != nil && changed || back {
+		if one.want != nil && changed || back || one.askedBefore(asked.Written) {
 			one.began = time.Time{} // it is asked anew, also for what it gave before
 		}
 		if back {

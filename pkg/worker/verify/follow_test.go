@@ -162,6 +162,30 @@ func TestAnAnswerOfBeforeIsTakenBack(t *testing.T) {
 	}
 }
 
+// TestADNSEndpointIsAskedForOnceMoreWhenItIsWritten after it was asked: the answer may be of before.
+func TestADNSEndpointIsAskedForOnceMoreWhenItIsWritten(t *testing.T) {
+	t.Parallel()
+	how, servers := ways("lab")
+	asked := endpointOf("lab", "e", "192.0.2.1", "www.lab.example")
+	p := following(&state.Cluster{})
+	due := func(written, at int64) time.Duration {
+		asked.Written = time.Unix(written, 0)
+		p.follow(&state.Questions{Changed: map[string]state.Asked{"shop/e": asked}, How: how, Servers: servers}, time.Unix(at, 0))
+		return p.proofs["shop/e"].due(time.Unix(at, 0))
+	}
+	ask := func(at int64) {
+		of := p.proofs["shop/e"]
+		of.ask(t.Context(), of.names(), p.questions(of), zone{"www.lab.example A": {"192.0.2.1"}}, stopped{time.Unix(at, 0)})
+		of.answers.Names[0].Answers = []intent.Answer{{At: time.Unix(at, 0)}}
+	}
+	require.Equal(t, verifySoonest, due(0, 1000))
+	ask(1001)
+	require.Equal(t, verifyRarely-time.Second, due(0, 1002), "it is not there yet")
+	require.Equal(t, verifySoonest, due(1003, 1003))
+	ask(1004)
+	require.Equal(t, verifyRarely-time.Second, due(1003, 1005))
+}
+
 // TestOneChangedDNSEndpointCostsTheSameAmongMany: a change is followed, and looked for what is due, at the same cost beside 10
 // DNSEndpoints and beside 300.
 func TestOneChangedDNSEndpointCostsTheSameAmongMany(t *testing.T) {

@@ -141,6 +141,13 @@ func (p *proof) cameBack(want *state.Wanted) bool {
 	return p.want != nil && p.want.Digest == want.Digest && want.Stages != ledger.Decision{} && p.want.Stages != want.Stages
 }
 
+// askedBefore tells whether a server was asked before a DNSEndpoint was written, and not since. Such an answer is of before.
+func (p *proof) askedBefore(written time.Time) bool {
+	return !p.asked.IsZero() && p.answers != nil && slices.ContainsFunc(p.answers.Names, func(n observed.NameAnswer) bool {
+		return len(n.Answers) > 0 && dnsverify.Asked(n.Answers).Before(written)
+	})
+}
+
 // renewChanged notes which questions change, given their hashes. An answer that was right before is a new one then, also
 // if the question comes back before it was asked.
 func (p *proof) renewChanged(next []dnsverify.Question, asks []uint64) {
