@@ -30,13 +30,12 @@ func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 		}
 		s.swept, s.swept.at = next, now
 	}
-	return s.Follower.Sweep(ctx, age, s.swept.prepared)
+	return s.Follower.Sweep(ctx, age)
 }
 
 // swept is the last sweep that has read all lifecycles.
 type swept struct {
 	at        time.Time
-	prepared  []intent.Path   // groups that had releases for app contexts
 	unclaimed map[string]bool // context ids of releases to which no lifecycle pointed
 }
 
@@ -54,7 +53,7 @@ func (s *Worker) sweepReleases(ctx context.Context) (swept, error) {
 	if err := claims.recount.Save(ctx); err != nil {
 		return swept{}, err
 	}
-	next := swept{prepared: claims.prepared, unclaimed: map[string]bool{}}
+	next := swept{unclaimed: map[string]bool{}}
 	for _, id := range releases {
 		switch {
 		case claims.claimed[id]:
@@ -81,12 +80,11 @@ func (s *Worker) releases(ctx context.Context) ([]string, error) {
 
 // claims are what all lifecycles point to.
 type claims struct {
-	claimed  map[string]bool // context ids of releases
-	prepared []intent.Path   // groups that have releases for app contexts
-	recount  *tenancy.Recount
+	claimed map[string]bool // context ids of releases
+	recount *tenancy.Recount
 }
 
-// claims reads all lifecycles, and counts what projects have.
+// claims reads all lifecycles, and counts what projects have. It has the Follower look after groups with releases for app contexts.
 func (s *Worker) claims(ctx context.Context) (claims, error) {
 	recount, err := tenancy.NewRecount(ctx, s.KV)
 	if err != nil {
@@ -108,7 +106,7 @@ func (s *Worker) claims(ctx context.Context) (claims, error) {
 			found.claimed[prepared.ContextID] = true
 		}
 		if len(l.Prepared) > 0 {
-			found.prepared = append(found.prepared, owner)
+			s.Follower.LookAfter(owner)
 		}
 		return nil
 	})

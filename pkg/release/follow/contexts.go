@@ -48,6 +48,8 @@ type Follower struct {
 	*state.Store
 	EMCO   *emco.Store
 	Inputs *inputs.Reader
+
+	prepared prepared
 }
 
 // Current reads the app context that a group is for.

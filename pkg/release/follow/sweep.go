@@ -2,27 +2,64 @@ package follow
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// Sweep drops the releases for app contexts that EMCO has deleted, of groups that had prepared releases. It finishes
+// prepared are the groups that may have releases for app contexts.
+type prepared struct {
+	mu     sync.Mutex
+	groups map[intent.Path]bool
+}
+
+func (p *prepared) sorted() []intent.Path {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.groups))
+}
+
+func (p *prepared) forget(group intent.Path) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.groups, group)
+}
+
+// LookAfter has Sweep look after a group that has releases for app contexts.
+func (s *Follower) LookAfter(group intent.Path) {
+	s.prepared.mu.Lock()
+	defer s.prepared.mu.Unlock()
+	if s.prepared.groups == nil {
+		s.prepared.groups = map[intent.Path]bool{}
+	}
+	s.prepared.groups[group] = true
+}
+
+// Sweep drops the releases for app contexts that EMCO has deleted, of the groups that LookAfter was told of. It finishes
 // patches of app contexts that were interrupted at least age ago.
-func (s *Follower) Sweep(ctx context.Context, age time.Duration, prepared []intent.Path) error {
-	for _, group := range prepared {
-		if err := s.dropGone(ctx, group); err != nil && intent.CodeOf(err) != intent.PreconditionFailed {
+func (s *Follower) Sweep(ctx context.Context, age time.Duration) error {
+	for _, group := range s.prepared.sorted() {
+		s.prepared.forget(group) // before its releases are read: LookAfter may be told of another one meanwhile
+		left, err := s.dropGone(ctx, group)
+		if left || err != nil {
+			s.LookAfter(group)
+		}
+		if err != nil && intent.CodeOf(err) != intent.PreconditionFailed {
 			return err
 		}
 	}
 	return s.EMCO.Settle(ctx, age)
 }
 
-func (s *Follower) dropGone(ctx context.Context, group intent.Path) error {
+// dropGone tells whether releases are left to the group.
+func (s *Follower) dropGone(ctx context.Context, group intent.Path) (left bool, err error) {
 	l, err := s.StoredLifecycle(ctx, group)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var kept []state.Prepared
 	for _, p := range l.Prepared {
@@ -33,13 +70,13 @@ func (s *Follower) dropGone(ctx context.Context, group intent.Path) error {
 			Note(s.Now(), &l, state.OutcomeDropped, p.AppContext, "EMCO has deleted it, so its prepared release is dropped")
 			continue
 		case err != nil && code != intent.NotFound && code != intent.Conflict:
-			return err
+			return false, err
 		}
 		kept = append(kept, p)
 	}
 	if len(kept) == len(l.Prepared) {
-		return nil
+		return len(kept) > 0, nil
 	}
 	l.Prepared = kept
-	return s.Swap(ctx, group, l)
+	return len(kept) > 0, s.Swap(ctx, group, l)
 }

@@ -215,12 +215,13 @@ func (l *loop) publish(ctx context.Context, objects []held) {
 			l.fail("", err)
 			return
 		}
+		l.worked = true
 		if !changed && len(l.woken) > 0 {
 			return // to be back at once
 		}
 	}
 	delete(l.failures, "")
-	l.worked, l.failed = true, time.Time{}
+	l.failed = time.Time{}
 	maps.DeleteFunc(l.failures, func(name string, _ *failure) bool { return !l.concerns(name) })
 	maps.DeleteFunc(l.skipped, func(name, _ string) bool { return !l.concerns(name) })
 	if len(l.failures) == 0 {
