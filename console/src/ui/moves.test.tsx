@@ -6,13 +6,12 @@ import { Moves } from './moves'
 
 const moved = (name: string, left: Moved['left'], before: string[], after: string[]) => ({ name, type: 'A', provider: 'lab', left, before, after }) as unknown as Moved
 
-test('names in danger come first, and the targets that go and come are marked', () => {
-  const { root, close } = shown(<Moves names={[moved('calm.example', undefined, ['192.0.2.1', '192.0.2.2'], ['192.0.2.2', '192.0.2.3']), moved('lost.example', 'none', ['192.0.2.9'], [])]} left={0} followed={false} />)
-  const [first, second] = root.querySelectorAll('tbody tr')
-  expect(first?.textContent).toContain('lost.example')
-  const marked = (kind: string) => [...(second?.querySelectorAll(kind) ?? [])].map((e) => e.textContent)
+test('the targets that go and come are marked', () => {
+  const { root, close } = shown(<Moves names={[moved('calm.example', undefined, ['192.0.2.1', '192.0.2.2'], ['192.0.2.2', '192.0.2.3'])]} left={0} followed={false} />)
+  const row = root.querySelector('tbody tr')
+  const marked = (kind: string) => [...(row?.querySelectorAll(kind) ?? [])].map((e) => e.textContent)
   expect([marked('del'), marked('ins')]).toEqual([['192.0.2.1'], ['192.0.2.3']])
-  expect(second?.textContent).toContain('192.0.2.2')
+  expect(row?.textContent).toContain('192.0.2.2')
   close()
 })
 

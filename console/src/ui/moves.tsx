@@ -11,16 +11,13 @@ const gone = (m: Moved) => m.after.length === 0
 /** NotYet is what a failover waits for, or what was not seen before it was over. */
 const NotYet = ({ over }: { over: boolean }) => <Badge tone={over ? 'unknown' : 'wait'}>{over ? 'not seen' : 'not yet'}</Badge>
 
-const ranks: Moved['left'][] = ['none', 'unhealthy', 'one', undefined] // the gravest first
-const byDanger = (a: Moved, b: Moved) => ranks.indexOf(a.left) - ranks.indexOf(b.left)
-
 /** Moves are the names of a failover: what they lead to before and afterwards, and in a record how far they are, or were when it was over. */
 export function Moves({ names, left, followed, over = false, unreachable }: { names: Moved[]; left: number | undefined; followed: boolean; over?: boolean; unreachable?: Preview['unreachable'] }) {
   if (names.length === 0) return null
   return (
     <>
       <Table label="Names that move" head={followed ? ['Name', 'Type', 'From', 'To', 'Published', 'Answered', 'Old answers', 'Notes'] : ['Name', 'Type', 'From', 'To', 'Provider', 'Notes']}>
-        {[...names].sort(byDanger).map((m, i) => (
+        {names.map((m, i) => (
           <tr key={i}>
             <td>
               <NameLink name={m.name} />

@@ -73,8 +73,11 @@ func checkTarget(r *review.Review, in *intent.Name) {
 			given++
 		}
 	}
-	if given != 1 && (given > 1 || len(in.Records) == 0) {
-		r.Refusef(review.Spec, "gives %d of service, addresses and cname; give one of them, or records alone", given)
+	switch {
+	case given > 1:
+		r.Refusef(review.Spec, "gives more than one of service, addresses and cname; give one of them")
+	case given == 0 && len(in.Records) == 0:
+		r.Refusef(review.Spec, "does not say what the name leads to; give service, addresses, cname or records")
 	}
 	if hostname.HasUnderscore(r.Path.Name()) && (in.Service != "" || len(in.Addresses) > 0) {
 		r.Refusef(review.Spec, "gives addresses to %s, and no host has a name with an underscore; give records or cname, or another name", r.Path.Name())

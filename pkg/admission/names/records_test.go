@@ -60,13 +60,15 @@ func TestRecordsAreChecked(t *testing.T) {
 	require.Equal(t, []string{"1 mail.example"}, in.Records[0].Values)
 }
 
-// TestNamesOfRecordsHaveNoAddresses: a name with an underscore is for records and aliases.
-func TestNamesOfRecordsHaveNoAddresses(t *testing.T) {
+// TestATargetIsChecked: a name leads to one thing, and one with an underscore is for records and aliases.
+func TestATargetIsChecked(t *testing.T) {
 	t.Parallel()
 	for spec, want := range map[string]string{
 		`{"records":[{"type":"TXT","values":["v=DMARC1"]}]}`: "", `{"cname":"_x.Acme.example"}`: "",
 		`{"addresses":["192.0.2.7"]}`: "no host has a name with an underscore; give records or cname",
 		`{"service":"web/frontend"}`:  "no host has a name with an underscore",
+		`{}`:                          "does not say what the name leads to; give service, addresses, cname or records",
+		`{"service":"web/frontend","cname":"a.example"}`: "gives more than one of service, addresses and cname; give one of them",
 	} {
 		var in intent.Name
 		require.NoError(t, json.Unmarshal([]byte(spec), &in))

@@ -139,8 +139,7 @@ func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l *state.Li
 	s.heldNow.note(group, next)
 	for _, h := range next {
 		if h.Names > 0 && l.RetainedOf(h.Record).Names == 0 {
-			s.tellRetained(ctx, group, l, outcomeFrozen, fmt.Sprintf("%d names of provider %q stay published although no address of them exists any more, because that is more than may be removed at once; "+
-				"an update with the token of a plan removes them", h.Names, h.Record.Name()))
+			s.tellRetained(ctx, group, l, outcomeFrozen, guard.Held(h.Names, h.Record.Name(), "an update with the token of a plan"))
 		}
 	}
 	for _, h := range l.Retained {

@@ -51,8 +51,7 @@ func (all Removals) Warnings() []string {
 			out = append(out, fmt.Sprintf("removes %s; it is refused unless confirmed by this plan's token", r))
 		}
 		if len(r.Held) > 0 {
-			out = append(out, fmt.Sprintf("%d names of provider %q stay published although no address of them exists any more, because that is more than may be removed at once; this plan's token removes them: %s",
-				len(r.Held), r.Record.Name, state.Few(r.Held)))
+			out = append(out, guard.Held(len(r.Held), r.Record.Name, "this plan's token")+": "+state.Few(r.Held))
 		}
 	}
 	return out

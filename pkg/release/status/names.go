@@ -117,16 +117,19 @@ func (p publication) conditions(b plan.Binding, host plan.Host, choice address.C
 	snap := p.snap
 	published := shared(snap, b, host, p.published(b, host, choice, synced))
 	if choice.Kept {
-		synced = condition(snap, "Synced", "False", "RemovalFrozen", removalFrozen(host.Name, b.Record))
+		synced = condition(snap, "Synced", "False", "RemovalFrozen", removalFrozen(snap.Group.Path, host.Name, b.Record))
 		synced.LastTransitionTime = snap.HeldSince(b)
 	}
 	return []intent.StatusCondition{planned(snap), committed(snap), synced, published}
 }
 
 // removalFrozen says why a name has addresses that nothing offers, and what to do.
-func removalFrozen(host, record string) string {
-	return fmt.Sprintf("no address of %s exists any more. The name stays published, because more names of provider %q would be removed at once than its maxRemoval allows. "+
-		"Bring the Services back, or plan an update and confirm it with the plan's token to remove the names", host, record)
+func removalFrozen(owner intent.Path, host, record string) string {
+	remedy := "Bring the Services back, or plan an update and confirm it with the plan's token to remove the names"
+	if intent.IsName(owner) {
+		remedy = "Bring the Service back, or unpublish the name and confirm that with the token of its plan"
+	}
+	return fmt.Sprintf("no address of %s exists any more. The name stays published, because more names of provider %q would be removed at once than its maxRemoval allows. %s", host, record, remedy)
 }
 
 func planned(snap query.Snapshot) intent.StatusCondition {

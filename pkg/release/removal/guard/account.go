@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -169,3 +170,11 @@ const Default = 25
 // Over says whether it is too much that so many names go of all that there were,
 // where percent of them may.
 func Over(gone, all, percent int) bool { return gone > Few && gone*100 > all*percent }
+
+// Held says that names of a provider stay which nothing offers an address, and what removes them.
+func Held(names int, provider, remover string) string {
+	if names == 1 {
+		return fmt.Sprintf("1 name of provider %q stays published although no address of it exists any more, because too many names would go at once; %s removes it", provider, remover)
+	}
+	return fmt.Sprintf("%d names of provider %q stay published although no address of them exists any more, because that is more than may be removed at once; %s removes them", names, provider, remover)
+}

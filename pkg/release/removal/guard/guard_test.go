@@ -31,6 +31,11 @@ func TestMoreThanAShareAndMoreThanFiveIsTooMuch(t *testing.T) {
 	}
 }
 
+func TestOneNameIsHeldInItsOwnWords(t *testing.T) {
+	require.Contains(t, Held(1, "lab", "this plan's token"), `1 name of provider "lab" stays published`)
+	require.Contains(t, Held(2, "lab", "this plan's token"), "this plan's token removes them")
+}
+
 func published(group string, names ...string) func() (Published, error) {
 	return func() (Published, error) {
 		all := map[string]bool{}

@@ -119,7 +119,7 @@ func (k *Kubernetes) allowed(ctx context.Context, r rights.Right, namespace stri
 	answer, err := k.access.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 	switch {
 	case err != nil:
-		return false, "could not be asked: " + cluster.Classify(err, cluster.Reading).Error()
+		return false, "not known: " + cluster.Classify(err, cluster.Reading).Error()
 	case answer.Status.Allowed:
 		return true, ""
 	}
@@ -132,7 +132,7 @@ func (k *Kubernetes) knowsEndpoints(ctx context.Context) intent.Check {
 	const name = "knows DNSEndpoint or can be taught it"
 	served, err := k.definitionEstablished(ctx, definitionOfEndpoints)
 	if err != nil {
-		return cluster.Checked(name, false, "could not be asked: "+err.Error())
+		return cluster.Checked(name, false, "not known: "+err.Error())
 	}
 	if served {
 		return cluster.Checked(name, true, "")
