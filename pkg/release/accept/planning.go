@@ -383,7 +383,7 @@ func (s *Planner) provider(ctx context.Context, p *resolve.Proposal, use state.U
 func view(p *resolve.Proposal, changes []bundle.Change) intent.Plan {
 	v := intent.Plan{Names: []intent.NameChange{}, Warnings: []string{}, Errors: []intent.Field{}}
 	v.Names = append(v.Names, render.NameChanges(slices.Concat(changes, p.Beside), p.PendingNames(), p.Given)...)
-	state.TellAnswers(v.Names, changes, p.Draft.Frozen())
+	state.TellAnswers(v.Names, p.Draft.Frozen())
 	v.Warnings = slices.Concat(v.Warnings, p.Removals.Warnings(), p.Draft.Warnings)
 	v.Errors, v.MissingServices = append(v.Errors, p.Draft.Errors...), p.Draft.Missing
 	if p.Draft.In.Orchestration == nil { // else the orchestrator does it

@@ -281,7 +281,7 @@ func recordView(ctx context.Context, p *resolve.RecordProposal, changes []bundle
 	resolve.Removals{p.Removal}.Bind(hash)
 	v.Errors = append(v.Errors, errs...)
 	v.Names = append(v.Names, render.NameChanges(changes, nil, nil)...)
-	state.TellAnswers(v.Names, changes, map[string]plan.Record{p.Frozen.Name: p.Frozen})
+	state.TellAnswers(v.Names, map[string]plan.Record{p.Frozen.Name: p.Frozen})
 	v.Warnings = slices.Concat(v.Warnings, resolve.Removals{p.Removal}.Warnings(), losses(v.Names))
 	if !p.Before.Deployed {
 		v.Warnings = append(v.Warnings, "nothing of the provider is deployed: the update takes effect at its first use")

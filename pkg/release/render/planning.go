@@ -132,7 +132,8 @@ func collectTTLs(p *bundle.Published, into map[state.NameKey]int64) {
 		return
 	}
 	for _, n := range p.Names {
-		into[state.NameKey{Name: n.Name, Kind: n.Type, Record: p.Record}] = n.TTL
+		key := state.NameKey{Name: n.Name, Kind: n.Type, Record: p.Record}
+		into[key] = max(into[key], n.TTL)
 	}
 }
 

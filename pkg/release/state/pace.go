@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
@@ -59,12 +58,11 @@ const deciding = time.Second
 
 // TellAnswers says how soon the external-dns of names that come or change tells the DNS
 // provider, and how soon clients follow. It names the marks of new names. When a name goes, depends on how many targets it has.
-func TellAnswers(names []intent.NameChange, changes []bundle.Change, records map[string]plan.Record) {
+func TellAnswers(names []intent.NameChange, records map[string]plan.Record) {
 	within := map[string]time.Duration{}
 	for name, r := range records {
 		within[name] = provider.AnswerWithin(plan.Provider{Record: r, Scope: intent.Public, Cluster: homeOf(r)})
 	}
-	ttls := longestTTLs(changes)
 	for i, n := range names {
 		names[i].Mark = markOf(n, records[n.Record])
 		wait := within[n.Record]
@@ -72,7 +70,7 @@ func TellAnswers(names []intent.NameChange, changes []bundle.Change, records map
 			continue
 		}
 		kept := externaldns.UsualTTL(records[n.Record].Spec.Parameters)
-		if ttl := ttls[NameKey{Name: n.Name, Kind: n.Type, Record: n.Record}]; ttl > 0 {
+		if ttl := max(n.TTLBefore, n.TTL); ttl > 0 { // resolvers may have that of before
 			kept = time.Duration(ttl) * time.Second
 		}
 		names[i].AnsweredWithin, names[i].ClientsWithin = wait.String(), (deciding + wait + kept).String()
@@ -86,21 +84,4 @@ func markOf(n intent.NameChange, r plan.Record) string {
 		return ""
 	}
 	return shown.Mark(n.Name, n.Type)
-}
-
-// longestTTLs are the TTLs of names before and after changes, in seconds: resolvers may have the one of before.
-func longestTTLs(changes []bundle.Change) map[NameKey]int64 {
-	ttls := map[NameKey]int64{}
-	for _, c := range changes {
-		for _, p := range []*bundle.Published{c.Before, c.After} {
-			if p == nil {
-				continue
-			}
-			for _, n := range p.Names {
-				key := NameKey{Name: n.Name, Kind: n.Type, Record: p.Record}
-				ttls[key] = max(ttls[key], n.TTL)
-			}
-		}
-	}
-	return ttls
 }
