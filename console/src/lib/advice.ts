@@ -32,7 +32,7 @@ const kinds = {
 const byReason: Record<string, string> = { NoAddress: advice.empty, NoServers: advice.noServers, NotThere: advice.missing }
 
 /** hasRemedy tells whether a reason says of each cluster what to do there: one that is general begins otherwise. */
-const hasRemedy = (why: string) => !why.startsWith('no cluster has an address') && /: (?:create it there|give it a load balancer|see whether its pods|undrain )/.test(why)
+const hasRemedy = (why: string) => why.startsWith('none of its addresses may be published') || (!why.startsWith('no cluster has an address') && /: (?:create it there|give it a load balancer|see whether its pods|undrain )/.test(why))
 
 /** isSilent tells whether a name lacks addresses only because a cluster that cannot be reached was never asked for them. */
 const isSilent = (why: string, lost: string[]) => why.endsWith(' are not known yet') && lost.some((cluster) => [cluster, clusterPath(cluster)].some((word) => why.includes(` on ${word} are`)))

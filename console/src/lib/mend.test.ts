@@ -75,6 +75,7 @@ describe('what is not in order', () => {
     const drained = 'dc/one is drained: undrain it, or give the name another cluster'
     expect(found(drained)).toMatchObject({ why: drained, advice: '' })
     expect(found('no cluster has an address that may be published')?.advice).toContain('Look at the Service')
+    expect(found('none of its addresses may be published: 10.0.0.1 (private address in a public name: its provider has no allowPrivate)')?.advice).toBe('')
   })
   test('a name of a cluster that was never reached waits for the cluster, not for its Service', () => {
     const message = 'no cluster has an address that may be published; the addresses of Service web/front on dc+one are not known yet'

@@ -116,7 +116,7 @@ func (c class) check(t *testing.T, choice Choice, want code) {
 
 func TestPrivateAddressIsRejectedInTheWordsOfTheStory(t *testing.T) {
 	c := choose(Rule{Scope: intent.Public}, []Offer{offer("edge+berlin", "10.1.2.3")})
-	assert.Equal(t, []string{"private address in a public name"}, reasons(c))
+	assert.Equal(t, []string{"private address in a public name: its provider has no allowPrivate"}, reasons(c))
 }
 
 func TestTargetFilter(t *testing.T) {

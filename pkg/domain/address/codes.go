@@ -111,7 +111,7 @@ func (c code) ofAddress() string {
 	case broadcast:
 		return "broadcast address: it names no single host"
 	case private:
-		return "private address in a public name"
+		return "private address in a public name: its provider has no allowPrivate"
 	case denied:
 		return "in a network that the provider's targetFilter denies"
 	case notAllowed:

@@ -67,6 +67,8 @@ func (c Choice) LackIn(cluster string, scope intent.Scope) Lack {
 		return LacksDrained
 	case scope == intent.Public && len(codes) == 1 && codes[string(insideCluster)]:
 		return LacksOutward
+	case scope == intent.Public && codes[string(private)] && len(codes) == 1:
+		return LacksPublic
 	}
 	return 0
 }

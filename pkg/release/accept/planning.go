@@ -287,11 +287,11 @@ func explainChoice(d *resolve.Draft, b plan.Binding, choice address.Choice) {
 		if r.Code == address.Standby {
 			continue // as the intent asks for
 		}
-		where := r.Object
-		if !intent.IsPublisher(r.Cluster) {
-			where += " on " + r.Cluster
+		of := ""
+		if r.Kind != string(address.Fixed) {
+			of = " of " + r.Object + " on " + r.Cluster
 		}
-		d.Warn("%s of %s is not published: %s", r.Target, where, r.Reason)
+		d.Warn("%s%s is not published: %s", r.Target, of, r.Reason)
 	}
 	for _, w := range slices.Concat(choice.Warnings, choice.Health) {
 		d.Warn("%s", w)

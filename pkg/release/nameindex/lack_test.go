@@ -121,7 +121,7 @@ func TestANameWithoutAddressSaysWhichClustersAreLostAndWhichAddressesArePrivate(
 	})
 }
 
-const general = "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet"
+const general = "it has no address that may be published, or its DNSEndpoint is not in edge/hub yet"
 
 // TestOnlyItsOwnServiceExplainsAName: not one of another scope's rules, and none if a document gives the address.
 func TestOnlyItsOwnServiceExplainsAName(t *testing.T) {

@@ -52,7 +52,7 @@ func (h hit) whyNotBy(e *endpoint) string {
 }
 
 // noAddress is why a DNSEndpoint that was put through does not have the name.
-const noAddress = "no cluster has an address for the name that may be published, or its servers were not asked yet"
+const noAddress = "it has no address that may be published, or its servers were not asked yet"
 
 // whyUnpublished tells the cause that is known best. moving tells that the release is not everywhere yet.
 func (e *endpoint) whyUnpublished(moving bool) string {
@@ -64,7 +64,7 @@ func (e *endpoint) whyUnpublished(moving bool) string {
 	case e.applied == 0 && e.refused == "" && moving:
 		return "its release is on the way to " + where
 	case e.applied == 0:
-		return cmp.Or(e.refused, "no cluster has an address that may be published, or its DNSEndpoint is not in "+where+" yet")
+		return cmp.Or(e.refused, "it has no address that may be published, or its DNSEndpoint is not in "+where+" yet")
 	case e.at.known && !e.at.reachable:
 		return withCause(where+", the home of external-dns, cannot be reached", e.at.why)
 	case !e.at.known || e.by == nil || !e.by.known:
@@ -83,7 +83,7 @@ func (e *endpoint) whyNotByPublisher(moving bool) string {
 	case e.applied == 0 && e.refused == "" && moving:
 		return "its release is on the way to the built-in publisher"
 	case e.applied == 0:
-		return cmp.Or(e.refused, "no cluster has an address that may be published, or the built-in publisher does not have the name yet")
+		return cmp.Or(e.refused, "it has no address that may be published, or the built-in publisher does not have the name yet")
 	case e.at.known && !e.at.reachable:
 		return withCause("the built-in publisher does not answer", e.at.why)
 	case !e.at.known || e.by == nil || !e.by.known:

@@ -117,7 +117,7 @@ func TestAReasonIsToldWithEachFault(t *testing.T) {
 			return out
 		}
 		w.put(groupOf(nameOwner("shop", "new.example"), "lab", nil, "new.example"), deployed())
-		require.Equal(t, map[string]string{"new.example": "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet"}, reasons())
+		require.Equal(t, map[string]string{"new.example": "it has no address that may be published, or its DNSEndpoint is not in edge/hub yet"}, reasons())
 
 		g := groupOf(nameOwner("shop", "new.example"), "lab", nil, "new.example")
 		w.apply(g, 1, ledger.Applied)
@@ -139,7 +139,7 @@ func TestAReasonIsToldWithEachFault(t *testing.T) {
 		w.put(groupOf(nameOwner("shop", "late.example"), "lab", nil, "late.example"), updating)
 		w.put(groupOf(nameOwner("shop", "going.example"), "lab", nil, "going.example"), going)
 		require.Equal(t, map[string]string{
-			"new.example":     "no cluster has an address that may be published, or its DNSEndpoint is not in edge/hub yet",
+			"new.example":     "it has no address that may be published, or its DNSEndpoint is not in edge/hub yet",
 			"good.example":    "",
 			"foreign.example": "192.0.2.1:53 answers 203.0.113.9",
 			"stale.example":   "external-dns has not synchronized yet since the DNSEndpoint changed",
@@ -209,7 +209,7 @@ func TestReasonsOfTheBuiltInPublisherSpeakOfNoCluster(t *testing.T) {
 		w.put(g, updating)
 		require.Equal(t, "its release is on the way to the built-in publisher", w.reasonOf())
 		w.put(g, deployed())
-		require.Equal(t, "no cluster has an address that may be published, or the built-in publisher does not have the name yet", w.reasonOf())
+		require.Equal(t, "it has no address that may be published, or the built-in publisher does not have the name yet", w.reasonOf())
 		w.apply(g, 1, ledger.Applied)
 		require.Equal(t, "the built-in publisher has not begun yet", w.reasonOf())
 		w.sync(g, 1, "Matches")

@@ -137,9 +137,13 @@ func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l *state.Li
 		next = append(next, h)
 	}
 	s.heldNow.note(group, next)
+	remover := "an update with the token of a plan"
+	if intent.IsName(group) {
+		remover = "unpublishing it with the token of its plan"
+	}
 	for _, h := range next {
 		if h.Names > 0 && l.RetainedOf(h.Record).Names == 0 {
-			s.tellRetained(ctx, group, l, outcomeFrozen, guard.Held(h.Names, h.Record.Name(), "an update with the token of a plan"))
+			s.tellRetained(ctx, group, l, outcomeFrozen, guard.Held(h.Names, h.Record.Name(), remover))
 		}
 	}
 	for _, h := range l.Retained {

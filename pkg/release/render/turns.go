@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
@@ -95,7 +96,9 @@ func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
 		case changes.After != "" && len(ttls[host]) > 0:
 			changes.Turns = []intent.NameTurn{{Time: t.now, Project: t.owner.Segment("projects"), Owner: t.owner, Cause: *t.release, Changes: ttls[host]}}
 		case changes.After == "":
-			changes.Turns = []intent.NameTurn{t.unanswered()}
+			changes.Turns = []intent.NameTurn{t.unchanged("no address is known yet")}
+		case t.release != nil && intent.IsName(t.owner):
+			changes.Turns = []intent.NameTurn{t.unchanged("no target changes by it at once")}
 		default:
 			continue
 		}
@@ -158,10 +161,11 @@ func addTTLs(turns []intent.NameTurn, ttls []intent.TargetChange) []intent.NameT
 	return turns
 }
 
-// unanswered is the turn of a host name that a release asks for, while there is nothing to publish.
-func (t turning) unanswered() intent.NameTurn {
+// unchanged is the turn of a host name that a release asks for, and that keeps its targets or has none yet: who asked for it belongs
+// to the history.
+func (t turning) unchanged(why string) intent.NameTurn {
 	cause := *t.release
-	cause.Message = cmp.Or(cause.Message, "no address is known yet")
+	cause.Message = cmp.Or(cause.Message, why)
 	return intent.NameTurn{Time: t.now, Project: t.owner.Segment("projects"), Owner: t.owner, Cause: cause, Changes: []intent.TargetChange{}}
 }
 
@@ -224,6 +228,9 @@ func (t turning) turns(host string, was, is targets) []intent.NameTurn {
 	out := make([]intent.NameTurn, 0, len(by.order))
 	for _, turn := range by.order {
 		turn.Time, turn.Project, turn.Owner = t.now, t.owner.Segment("projects"), t.owner
+		if turn.Cause.Reason == intent.CauseAddress && turn.Cause.Message == "" {
+			turn.Cause.Message = t.contents.notOffered(host, turn.Changes)
+		}
 		out = append(out, *turn)
 	}
 	return out
@@ -291,6 +298,24 @@ func (c *Contents) addHosts(to map[string]targets) {
 	}
 }
 
+// notOffered says of the targets that a host name loses that no cluster offers them any more, and where its Services are gone.
+func (c *Contents) notOffered(host string, changes []intent.TargetChange) string {
+	var targets []string
+	for _, change := range changes {
+		targets = append(targets, change.Removed...)
+	}
+	slices.Sort(targets)
+	text := "no cluster offers " + state.Few(slices.Compact(targets)) + " any more"
+	for n, b := range c.bindings {
+		for m, h := range b.Hosts {
+			if absent := c.Choices[n][m].Absent; h.Name == host && len(absent) > 0 {
+				text += fmt.Sprintf("; there is no Service %s/%s on %s", b.Namespace, b.Service, strings.Join(absent, ", "))
+			}
+		}
+	}
+	return text
+}
+
 // choicesOf are the choices for a host name, of all its bindings.
 func (c *Contents) choicesOf(host string) []address.Choice {
 	var out []address.Choice
@@ -315,7 +340,7 @@ func (t turning) removed(choices []address.Choice, target string) intent.Cause {
 	if len(choices) == 0 && len(t.transfer) > 0 {
 		return intent.Cause{Reason: intent.CauseTakeover, Message: "another owner publishes the name by now"}
 	}
-	return intent.Cause{Reason: intent.CauseAddress, Message: "no cluster offers " + target + " any more"}
+	return intent.Cause{Reason: intent.CauseAddress} // in words when all targets of the turn are known
 }
 
 // rejection is why a target does not count; nil: nobody offers it. If several clusters offer it, those that were

@@ -9,6 +9,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 )
@@ -20,8 +21,10 @@ func aName(ttl int64, targets ...string) bundle.Bundle {
 
 func TestAReleaseTellsOfATTL(t *testing.T) {
 	t.Parallel()
+	const name, group intent.Path = "projects/shop/names/www.example", "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
+	owner := name
 	turns := func(released bool, before, after bundle.Bundle) []intent.NameChanges {
-		return Desired{Context: appcontext.Context{Objects: after}}.Turns("projects/shop/names/www.example", state.Lifecycle{Seq: 2, Wanted: intent.Update}, before, released, time.Unix(1, 0))
+		return Desired{Context: appcontext.Context{Objects: after}}.Turns(owner, state.Lifecycle{Seq: 2, Wanted: intent.Update}, before, released, time.Unix(1, 0))
 	}
 	ttl := &intent.TTLTurn{Before: 300, After: 60}
 	alone := turns(true, aName(300, "192.0.2.1"), aName(60, "192.0.2.1"))
@@ -31,8 +34,23 @@ func TestAReleaseTellsOfATTL(t *testing.T) {
 	require.Equal(t, intent.CauseRelease, alone[0].Turns[0].Cause.Reason)
 	both := turns(true, aName(300, "192.0.2.1"), aName(60, "192.0.2.2"))
 	require.Equal(t, []intent.TargetChange{{Type: "A", Provider: "lab", Added: []string{"192.0.2.2"}, Removed: []string{"192.0.2.1"}, TTL: ttl}}, both[0].Turns[0].Changes)
-	require.Empty(t, turns(true, aName(60, "192.0.2.1"), aName(60, "192.0.2.1")))
 	require.Empty(t, turns(false, aName(300, "192.0.2.1"), aName(60, "192.0.2.1")), "of no release")
+	same := turns(true, aName(60, "192.0.2.1"), aName(60, "192.0.2.1"))
+	require.Equal(t, intent.Cause{Reason: intent.CauseRelease, Action: intent.Update, Release: 2, Message: "no target changes by it at once"}, same[0].Turns[0].Cause)
+	require.Empty(t, same[0].Turns[0].Changes)
+	owner = group
+	require.Empty(t, turns(true, aName(60, "192.0.2.1"), aName(60, "192.0.2.1")), "a group has many names")
+}
+
+// TestWhatNobodyOffersIsToldAtOnce: all targets that a name loses, and the Services that are gone.
+func TestWhatNobodyOffersIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	d := Desired{contents: Contents{
+		bindings: []plan.Binding{{Namespace: "shop", Service: "web", Hosts: []plan.Host{{Name: "www.example"}}}},
+		Choices:  [][]address.Choice{{{Absent: []string{"edge+one", "edge+two"}}}},
+	}}
+	changes := d.Turns("projects/shop/names/www.example", state.Lifecycle{}, aName(60, "192.0.2.1", "192.0.2.2"), false, time.Unix(1, 0))
+	require.Equal(t, "no cluster offers 192.0.2.1, 192.0.2.2 any more; there is no Service shop/web on edge+one, edge+two", changes[0].Turns[0].Cause.Message)
 }
 
 func TestEachAddressIsToldUnderTheClusterThatOffersIt(t *testing.T) {

@@ -94,6 +94,9 @@ func (p publication) what() string {
 // noAddress says why there is nothing to publish and what to do, cluster by cluster, in the words of the list of names. It is more
 // general if a cluster may have an address, as far as that is not told address by address.
 func noAddress(b plan.Binding, host plan.Host, choice address.Choice) string {
+	if len(host.Targets) > 0 {
+		return noneOf(choice.Rejected)
+	}
 	const general = "no cluster has an address that may be published"
 	service := "Service " + b.Namespace + "/" + b.Service
 	lacks, all := lacksOf(b, host, choice)
@@ -116,11 +119,17 @@ func noAddress(b plan.Binding, host plan.Host, choice address.Choice) string {
 	return strings.Join(texts, "; ")
 }
 
+// noneOf says of fixed addresses why they are not published.
+func noneOf(rejected []intent.Rejection) string {
+	texts := make([]string, len(rejected))
+	for n, r := range rejected {
+		texts[n] = r.Target + " (" + r.Reason + ")"
+	}
+	return "none of its addresses may be published: " + state.Few(texts)
+}
+
 // lacksOf are the clusters of a name by what they lack, and whether that is known of all of them.
 func lacksOf(b plan.Binding, host plan.Host, choice address.Choice) (by [address.Lacks][]string, all bool) {
-	if len(host.Targets) > 0 {
-		return by, false // fixed addresses are of no cluster
-	}
 	sources := host.Sources
 	if len(sources) == 0 {
 		sources = b.Sources

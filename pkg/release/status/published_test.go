@@ -140,7 +140,8 @@ func TestANameWithoutAddressesSaysWhatTheListSays(t *testing.T) {
 		"of the clusters":     {address.Choice{}, intent.ClusterScope, "Service shop/web on edge/berlin, edge/oslo has no address yet: see whether its pods are ready"},
 		"not known of one":    {address.Choice{Absent: []string{berlin}, Unknown: []string{oslo}}, "", "no cluster has an address that may be published; there is no Service shop/web on edge/berlin" + create + "; the addresses of Service shop/web on edge+oslo are not known yet"},
 		"not its own":         {address.Choice{Foreign: []string{berlin, oslo}}, "", "no cluster has an address that may be published; namespace shop of edge+berlin, edge+oslo belongs to another project: give the intent another namespace, or terminate the group"},
-		"told by the address": {address.Choice{Rejected: []intent.Rejection{out(berlin, "Private"), out(oslo, "Private")}}, "", "no cluster has an address that may be published"},
+		"only private":        {address.Choice{Rejected: []intent.Rejection{out(berlin, "Private")}}, "", "Service shop/web on edge/oslo has no address yet" + give + "; Service shop/web on edge/berlin has only private addresses, which a public name may have only if its provider has allowPrivate"},
+		"told by the address": {address.Choice{Rejected: []intent.Rejection{out(berlin, "Denied"), out(oslo, "Denied")}}, "", "no cluster has an address that may be published"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			snap := running(t)
@@ -150,4 +151,9 @@ func TestANameWithoutAddressesSaysWhatTheListSays(t *testing.T) {
 			require.Equal(t, c.says, condition(t, status.Of(*snap), "Published").Message)
 		})
 	}
+	snap := running(t)
+	choose(t, snap)
+	snap.Group.Bindings[0].Hosts[0].Targets = []string{"10.0.0.7"}
+	snap.Choices[0][0] = address.Choice{Rejected: []intent.Rejection{{Target: "10.0.0.7", Reason: "private address"}}}
+	require.Equal(t, "none of its addresses may be published: 10.0.0.7 (private address)", condition(t, status.Of(*snap), "Published").Message)
 }
