@@ -148,7 +148,11 @@ func sentence(host string, o intent.NameOwner, answer []string) string {
 	if verified != nil {
 		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, verified.Message)
 	}
-	return fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(answer, ", "))
+	text := fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(answer, ", "))
+	if synced := lacks(o, "Synced"); synced != nil && synced.Reason == "RemovalFrozen" {
+		text += " No address of it exists any more: its removal is held, because too many names would go at once."
+	}
+	return text
 }
 
 // answered tells whether all records of a host name are known to be answered as published.

@@ -24,6 +24,15 @@ func TestAnswersCountMoreThanAnExternalDNSThatCannotBeSeen(t *testing.T) {
 	require.Equal(t, `It is not known whether www.example of projects/shop/names/www.example is published by provider "lab": external-dns is away.`, of("Unknown", "Unknown"))
 }
 
+// TestAHeldRemovalIsTold: all is well with the answers, and nobody offers them any more.
+func TestAHeldRemovalIsTold(t *testing.T) {
+	t.Parallel()
+	held := []intent.StatusCondition{{Type: "Synced", Status: "False", Reason: "RemovalFrozen"}, {Type: "Published", Status: "True"}, {Type: "Verified", Status: "True"}}
+	require.Equal(t, `www.example of projects/shop/names/www.example is published by provider "lab", and its servers answer 192.0.2.1. `+
+		"No address of it exists any more: its removal is held, because too many names would go at once.",
+		sentence("www.example", intent.NameOwner{Owner: "projects/shop/names/www.example", Records: []intent.NameStatus{{Record: "lab", Conditions: held}}}, []string{"192.0.2.1"}))
+}
+
 // TestASummaryHasTheAddressesOfAllOwners: the servers answer those of all.
 func TestASummaryHasTheAddressesOfAllOwners(t *testing.T) {
 	t.Parallel()
