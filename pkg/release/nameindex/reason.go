@@ -23,8 +23,16 @@ func (h hit) reason() string {
 		return h.whyUnverified()
 	case h.published != yes:
 		return h.whyUnpublished()
+	case h.held():
+		return "no address of it exists any more: its removal is held, because too many names would go at once"
 	}
 	return ""
+}
+
+// held tells whether a name of its own is published only because too many names would go at once.
+func (h hit) held() bool {
+	told, some := h.in.rests[h.of.path]
+	return some && intent.IsName(h.of.path) && slices.ContainsFunc(told.all, func(t intent.Trouble) bool { return t.Kind == intent.TroubleHeld })
 }
 
 // whyUnpublished is why the first DNSEndpoint with the worst state is not published.

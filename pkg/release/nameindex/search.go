@@ -15,15 +15,15 @@ import (
 const severities = 5
 
 // severity is how grave the fault of a name is.
-func severity(state intent.State, published, verified string) int {
-	switch {
+func (h hit) severity() int {
+	switch state := h.of.state; {
 	case state == intent.Failed:
 		return 0
 	case state == intent.Terminating, state == intent.Terminated:
 		return severities - 2
-	case published == no || verified == no:
+	case h.published == no || h.verified == no:
 		return 1
-	case published == unknown || verified == unknown:
+	case h.published == unknown || h.verified == unknown, h.held():
 		return 2
 	case state != intent.Instantiated:
 		return severities - 2
@@ -199,7 +199,7 @@ func (s *search) look(r *row) {
 	}
 	grade := 0
 	if s.Worst {
-		grade = severity(r.of.state, h.published, h.verified)
+		grade = h.severity()
 	}
 	if a := s.after; a != nil && (grade < a.Grade || grade == a.Grade && r.compare(a.Host, a.Owner, a.Provider, a.Scope) <= 0) {
 		return

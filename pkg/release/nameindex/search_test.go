@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
@@ -85,6 +86,10 @@ func TestTheWorstComeFirst(t *testing.T) {
 		failed := deployed()
 		failed.Failure = "no room"
 		w.put(groupOf(nameOwner("shop", "failed.example"), "lab", nil, "failed.example"), failed)
+		name("held.example")
+		held := deployed()
+		held.Retained = []state.RetainedNames{{Record: "projects/shop/dns-update-records/lab", Names: 1}}
+		w.put(groupOf(nameOwner("shop", "held.example"), "lab", nil, "held.example"), held)
 		going := deployed()
 		going.Wanted, going.Settled = intent.Terminate, false
 		w.put(groupOf(nameOwner("shop", "going.example"), "lab", nil, "going.example"), going)
@@ -93,10 +98,14 @@ func TestTheWorstComeFirst(t *testing.T) {
 		require.Equal(t, []string{
 			"failed.example failed.example lab Failed False Unknown",
 			"bad.example bad.example lab Instantiated True False",
+			"held.example held.example lab Instantiated True True",
 			"late.example late.example lab Instantiated True Unknown",
 			"going.example going.example lab Terminating False Unknown",
 			"good.example good.example lab Instantiated True True",
 		}, w.find(intent.NameQuery{Worst: true}))
+		page, err := w.index.FindNames(intent.NameQuery{Pattern: "held.example", Limit: 1, Sees: func(string) bool { return true }})
+		require.NoError(t, err)
+		require.Contains(t, page.Items[0].Reason, "its removal is held")
 	})
 }
 
