@@ -8,7 +8,7 @@ const after = { metadata: { name: 'cake.example' }, spec: { addresses: ['192.0.2
 const events = [
   event({ actor: 'signpost', outcome: 'completed', requestID: 'r2' }),
   event({ action: 'replace', outcome: 'stored', revision: 7, requestID: 'r2', message: 'changes /spec/addresses' }),
-  event({ requestID: 'r2' }),
+  event({ requestID: 'r2', message: 'rolled back to release 1' }),
   event({ path: 'projects/shop/dns-update-records/lab', action: 'replace', outcome: 'stored', revision: 2, requestID: 'r1b' }),
   event({ action: 'create', outcome: 'stored', revision: 1, requestID: 'r1', after }),
   event({ action: 'instantiate', revision: 1, requestID: 'r1' }),
@@ -16,7 +16,7 @@ const events = [
 
 test('a request, its document and its end are one change', () => {
   expect(joined(events).map((e) => [e.action, e.actor, e.outcome, e.message])).toEqual([
-    ['update', 'anna', 'completed', 'changes /spec/addresses'],
+    ['update', 'anna', 'completed', 'rolled back to release 1: changes /spec/addresses'],
     ['replace', 'anna', 'stored', ''],
     ['instantiate', 'anna', 'accepted', ''],
   ])

@@ -26,7 +26,7 @@ export function joined(events: Event[]): Change[] {
     }
     const end = e.outcome === 'accepted' ? ended.get(key) : undefined
     ended.delete(key)
-    return [{ ...e, outcome: end?.outcome ?? e.outcome, message: [end?.message, written.get(e.requestID ?? ''), e.message].find(Boolean) ?? '' }]
+    return [{ ...e, outcome: end?.outcome ?? e.outcome, message: end?.message || [e.message, written.get(e.requestID ?? '')].filter(Boolean).join(': ') }]
   })
 }
 
