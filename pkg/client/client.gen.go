@@ -3986,7 +3986,7 @@ type NameCause struct {
 
 	// Message The cause in words; may be empty for a release.
 	//
-	// Example: Service web/frontend on dc+one offers 203.0.113.11
+	// Example: Service web/frontend on dc/one offers 203.0.113.11
 	Message string `json:"message"`
 
 	// Reason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, so addresses stay. Answers: authoritative servers answer otherwise.

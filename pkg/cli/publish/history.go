@@ -125,7 +125,7 @@ func causeCell(turn intent.NameTurn) string {
 		intent.CauseCluster: "cluster lost or back", intent.CauseDrain: "drain", intent.CauseUndrain: "undrain", intent.CauseRouting: "order or weights of clusters",
 		intent.CauseProvider: "rules of the provider", intent.CauseFailSafe: "most clusters fail, addresses stay", intent.CauseAnswers: "servers answer otherwise",
 	}
-	return cmp.Or(words[c.Reason], c.Reason) + strings.TrimSuffix(": "+strings.Replace(c.Cluster, "+", "/", 1), ": ")
+	return cmp.Or(words[c.Reason], c.Reason) + strings.TrimSuffix(": "+intent.ClusterWord(c.Cluster), ": ")
 }
 
 // verbOfName is what an action on a name is for people, empty for others.

@@ -116,7 +116,7 @@ func (r *publication) read(host string) error {
 	if len(r.clusters)+len(r.selector) > 0 {
 		r.spec.Clusters = &intent.ClusterChoice{Names: r.clusters, Selector: r.selector}
 		for n, cluster := range r.clusters {
-			r.clusters[n] = strings.Replace(cluster, "+", "/", 1)
+			r.clusters[n] = intent.ClusterWord(cluster)
 		}
 	}
 	return nil

@@ -64,6 +64,18 @@ func HomeWord(cluster string) string {
 	return cluster
 }
 
+// ClusterWord is a cluster ("provider+cluster") as people write it: provider/cluster.
+func ClusterWord(cluster string) string { return strings.Replace(cluster, "+", "/", 1) }
+
+// ClusterWords are those of several clusters.
+func ClusterWords(clusters []string) []string {
+	words := make([]string, len(clusters))
+	for n, cluster := range clusters {
+		words[n] = ClusterWord(cluster)
+	}
+	return words
+}
+
 // publishedProvider is the document of the provider whose built-in publisher a cluster
 // stands for.
 func (r ClusterRef) publishedProvider() Path {

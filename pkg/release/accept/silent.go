@@ -4,10 +4,10 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 )
 
@@ -37,7 +37,7 @@ func warnOfSilence(ctx context.Context, s *Planner, p *resolve.Proposal) error {
 		if deletes[cluster] {
 			until += ", and objects that go may never have been there"
 		}
-		p.Warn("cluster %s does not answer since %s: %s", strings.Replace(cluster, "+", "/", 1), r.Since.UTC().Format(time.RFC3339), until)
+		p.Warn("cluster %s does not answer since %s: %s", intent.ClusterWord(cluster), r.Since.UTC().Format(time.RFC3339), until)
 	}
 	return nil
 }

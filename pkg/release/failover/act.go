@@ -162,10 +162,10 @@ func (m *Mover) inverse(ctx context.Context, id string) (intent.FailoverSpec, er
 	spec := intent.FailoverSpec{Reason: "reverts " + id}
 	drained, undrained, gone := remaining(r, list)
 	for _, name := range drained {
-		spec.Undrain.Clusters = append(spec.Undrain.Clusters, strings.Replace(name, "+", "/", 1))
+		spec.Undrain.Clusters = append(spec.Undrain.Clusters, intent.ClusterWord(name))
 	}
 	for _, name := range undrained {
-		spec.Drain.Clusters = append(spec.Drain.Clusters, strings.Replace(name, "+", "/", 1))
+		spec.Drain.Clusters = append(spec.Drain.Clusters, intent.ClusterWord(name))
 	}
 	if spec.Drain.IsZero() && spec.Undrain.IsZero() {
 		return spec, &intent.Error{Code: intent.Conflict, Detail: "nothing of " + id + " is left to revert: " + strings.Join(gone, ", ")}

@@ -81,7 +81,7 @@ func selected(all map[string]site, s intent.ClusterSelection, field string) ([]s
 func near(all map[string]site, unknown string) string {
 	known := slices.Sorted(maps.Keys(all))
 	if name := nearest.Name(unknown, known); name != "" {
-		return "did you mean " + strings.Replace(name, "+", "/", 1) + "?"
+		return "did you mean " + intent.ClusterWord(name) + "?"
 	}
 	if len(known) == 0 {
 		return "no cluster is registered yet"

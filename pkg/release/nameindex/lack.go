@@ -94,7 +94,7 @@ func (h hit) whyNoAddress(e *endpoint) string {
 	var lost []string
 	cause := ""
 	for _, cluster := range h.sources {
-		shown := strings.Replace(cluster, "+", "/", 1)
+		shown := intent.ClusterWord(cluster)
 		why := h.lackOn(cluster, e)
 		if why == address.LacksPublic && e.applied != 0 { // its provider may have allowPrivate
 			return ""

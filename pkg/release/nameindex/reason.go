@@ -24,9 +24,18 @@ func (h hit) reason() string {
 	case h.published != yes:
 		return h.whyUnpublished()
 	case h.held():
-		return "no address of it exists any more: its removal is held, because too many names would go at once"
+		return h.whyHeld()
 	}
 	return ""
+}
+
+// whyHeld is why a name has no address any more, and stays.
+func (h hit) whyHeld() string {
+	why := "no address of it exists any more"
+	for _, e := range h.from {
+		why = cmp.Or(h.whyNoAddress(e), why)
+	}
+	return why + "; its removal is held, because too many names would go at once"
 }
 
 // held tells whether a name of its own is published only because too many names would go at once.
@@ -67,7 +76,7 @@ func (e *endpoint) whyUnpublished(moving bool) string {
 	if intent.IsPublisher(e.at.name) {
 		return e.whyNotByPublisher(moving)
 	}
-	where := strings.Replace(e.at.name, "+", "/", 1)
+	where := intent.ClusterWord(e.at.name)
 	switch {
 	case e.applied == 0 && e.refused == "" && moving:
 		return "its release is on the way to " + where

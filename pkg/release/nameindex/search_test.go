@@ -105,7 +105,10 @@ func TestTheWorstComeFirst(t *testing.T) {
 		}, w.find(intent.NameQuery{Worst: true}))
 		page, err := w.index.FindNames(intent.NameQuery{Pattern: "held.example", Limit: 1, Sees: func(string) bool { return true }})
 		require.NoError(t, err)
-		require.Contains(t, page.Items[0].Reason, "its removal is held")
+		require.Equal(t, "no address of it exists any more; its removal is held, because too many names would go at once", page.Items[0].Reason)
+		troubles, err := w.index.Troubles(intent.TroubleQuery{Limit: 1, Sees: func(string) bool { return true }})
+		require.NoError(t, err)
+		require.Equal(t, page.Items[0].Reason, troubles.Items[0].Message)
 	})
 }
 

@@ -71,7 +71,7 @@ func (x *Index) Troubles(q intent.TroubleQuery) (intent.TroublePage, error) {
 		case len(page.Items) == q.Limit:
 			page.Continue = base64.RawURLEncoding.EncodeToString([]byte(troubleKey(all[n-1])))
 		default:
-			page.Items = append(page.Items, all[n])
+			page.Items = append(page.Items, x.tables.explained(all[n]))
 		}
 	}
 	return page, nil
@@ -102,6 +102,18 @@ func (t *tables) troubles(sees func(project string) bool) []intent.Trouble {
 	}
 	slices.SortFunc(all, func(a, b intent.Trouble) int { return cmp.Compare(troubleKey(a), troubleKey(b)) })
 	return all
+}
+
+// explained tells of a name whose removal is held why it has no address.
+func (t *tables) explained(one intent.Trouble) intent.Trouble {
+	of := t.owners[one.Owner]
+	if one.Kind != intent.TroubleHeld || !intent.IsName(one.Owner) || of == nil {
+		return one
+	}
+	for _, r := range of.rows {
+		one.Message = hit{row: r, in: t}.whyHeld()
+	}
+	return one
 }
 
 // troubleKey tells a Trouble from all others.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
@@ -309,7 +308,7 @@ func (c *Contents) notOffered(host string, changes []intent.TargetChange) string
 	for n, b := range c.bindings {
 		for m, h := range b.Hosts {
 			if absent := c.Choices[n][m].Absent; h.Name == host && len(absent) > 0 {
-				text += fmt.Sprintf("; there is no Service %s/%s on %s", b.Namespace, b.Service, strings.Join(absent, ", "))
+				text += fmt.Sprintf("; there is no Service %s/%s on %s", b.Namespace, b.Service, state.Few(intent.ClusterWords(absent)))
 			}
 		}
 	}
@@ -401,7 +400,7 @@ func (t turning) added(choices []address.Choice, target string) intent.Cause {
 			if intent.IsPublisher(s.Cluster) { // the document of the name has the address
 				return intent.Cause{Reason: intent.CauseAddress, Message: s.Object + " offers " + target}
 			}
-			return intent.Cause{Reason: intent.CauseAddress, Cluster: s.Cluster, Message: s.Object + " on " + s.Cluster + " offers " + target}
+			return intent.Cause{Reason: intent.CauseAddress, Cluster: s.Cluster, Message: s.Object + " on " + intent.ClusterWord(s.Cluster) + " offers " + target}
 		}
 	}
 	return intent.Cause{Reason: intent.CauseAddress, Message: target + " is offered"}

@@ -50,7 +50,7 @@ func TestWhatNobodyOffersIsToldAtOnce(t *testing.T) {
 		Choices:  [][]address.Choice{{{Absent: []string{"edge+one", "edge+two"}}}},
 	}}
 	changes := d.Turns("projects/shop/names/www.example", state.Lifecycle{}, aName(60, "192.0.2.1", "192.0.2.2"), false, time.Unix(1, 0))
-	require.Equal(t, "no cluster offers 192.0.2.1, 192.0.2.2 any more; there is no Service shop/web on edge+one, edge+two", changes[0].Turns[0].Cause.Message)
+	require.Equal(t, "no cluster offers 192.0.2.1, 192.0.2.2 any more; there is no Service shop/web on edge/one, edge/two", changes[0].Turns[0].Cause.Message)
 }
 
 func TestEachAddressIsToldUnderTheClusterThatOffersIt(t *testing.T) {

@@ -117,19 +117,23 @@ func (p publication) conditions(b plan.Binding, host plan.Host, choice address.C
 	snap := p.snap
 	published := shared(snap, b, host, p.published(b, host, choice, synced))
 	if choice.Kept {
-		synced = condition(snap, "Synced", "False", "RemovalFrozen", removalFrozen(snap.Group.Path, host.Name, b.Record))
+		synced = condition(snap, "Synced", "False", "RemovalFrozen", removalFrozen(snap.Group.Path, b, host, choice))
 		synced.LastTransitionTime = snap.HeldSince(b)
 	}
 	return []intent.StatusCondition{planned(snap), committed(snap), synced, published}
 }
 
 // removalFrozen says why a name has addresses that nothing offers, and what to do.
-func removalFrozen(owner intent.Path, host, record string) string {
+func removalFrozen(owner intent.Path, b plan.Binding, host plan.Host, choice address.Choice) string {
+	why := ""
+	if _, all := lacksOf(b, host, choice); all {
+		why = ": " + noAddress(b, host, choice)
+	}
 	remedy := "Bring the Services back, or plan an update and confirm it with the plan's token to remove the names"
 	if intent.IsName(owner) {
 		remedy = "Bring the Service back, or unpublish the name and confirm that with the token of its plan"
 	}
-	return fmt.Sprintf("no address of %s exists any more. The name stays published, because more names of provider %q would be removed at once than its maxRemoval allows. %s", host, record, remedy)
+	return fmt.Sprintf("no address of %s exists any more%s. The name stays published, because more names of provider %q would be removed at once than its maxRemoval allows. %s", host.Name, why, b.Record, remedy)
 }
 
 func planned(snap query.Snapshot) intent.StatusCondition {

@@ -69,6 +69,9 @@ func TestANameThatMayNotGoSaysWhyItStays(t *testing.T) {
 	require.Equal(t, frozen, synced.LastTransitionTime)
 	require.Contains(t, synced.Message, `no address of www.lab.example exists any more. The name stays published, because more names of provider "lab" would be removed at once than its maxRemoval allows`)
 	require.Contains(t, synced.Message, "update and confirm it with the plan's token")
+
+	snap.Choices[0][0].Sources, snap.Choices[0][0].Absent = nil, snap.Group.Bindings[0].Sources
+	require.Contains(t, condition(t, status.Of(*snap), "Synced").Message, "no address of www.lab.example exists any more: there is no Service ")
 }
 
 // TestWhatOthersHaveTakenOverIsTold: it is no name of the group's any more, which

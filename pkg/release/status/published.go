@@ -111,10 +111,10 @@ func noAddress(b plan.Binding, host plan.Host, choice address.Choice) string {
 	}
 	texts = append([]string{general}, texts...)
 	if len(choice.Foreign) > 0 {
-		texts = append(texts, "namespace "+b.Namespace+" of "+strings.Join(choice.Foreign, ", ")+" belongs to another project: give the intent another namespace, or terminate the group")
+		texts = append(texts, "namespace "+b.Namespace+" of "+strings.Join(intent.ClusterWords(choice.Foreign), ", ")+" belongs to another project: give the intent another namespace, or terminate the group")
 	}
 	if len(choice.Unknown) > 0 {
-		texts = append(texts, "the addresses of "+service+" on "+strings.Join(choice.Unknown, ", ")+" are not known yet")
+		texts = append(texts, "the addresses of "+service+" on "+strings.Join(intent.ClusterWords(choice.Unknown), ", ")+" are not known yet")
 	}
 	return strings.Join(texts, "; ")
 }
@@ -141,7 +141,7 @@ func lacksOf(b plan.Binding, host plan.Host, choice address.Choice) (by [address
 			all = false
 			continue
 		}
-		by[why] = append(by[why], strings.Replace(cluster, "+", "/", 1))
+		by[why] = append(by[why], intent.ClusterWord(cluster))
 	}
 	return by, all
 }
