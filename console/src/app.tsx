@@ -177,7 +177,11 @@ function useKeys(help: (open: boolean) => void) {
       if (event.key === '/') {
         event.preventDefault()
         if (!document.getElementById('search')) go(link(['names']))
-        setTimeout(() => document.getElementById('search')?.focus())
+        setTimeout(() => {
+          const search = document.getElementById('search')
+          if (search instanceof HTMLInputElement) search.select()
+          search?.focus()
+        })
       } else if (event.key === '?') help(true)
       else if (event.key === 'g') leader = Date.now()
       else if (Date.now() - leader < 1500) {

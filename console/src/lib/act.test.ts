@@ -21,6 +21,8 @@ describe('a plan', () => {
     expect(removals(all)).toEqual([{ provider: 'lab', names: 1 }])
     expect(effect(all)).toBe('1 new name, 1 name changes, 1 name goes')
     expect(effect(plan([]))).toBe('nothing changes')
+    const blank = plan([change('a', 'create', 'A', []), change('b', 'create', 'A', []), change('b', 'create', 'AAAA')])
+    expect([effect(blank), countsOf(blank)]).toEqual(['1 new name, 1 new name without an address', 'Of 2 host names, 1 is new, 1 is new without an address.'])
     const lacking = plan([change('a', 'delete', 'A', []), change('b', 'unchanged')])
     expect(countsOf(lacking)).toBe('Of 2 host names, 1 without an address goes.')
     expect(removals(lacking)).toEqual([]) // it was not in DNS, and the server does not count it either
@@ -174,6 +176,7 @@ describe('clusters', () => {
     expect(withClusters('external-dns cannot be observed on edge+hub.')).toEqual(['external-dns cannot be observed on ', 'edge/hub', '.'])
     expect(withClusters('edge+berlin, edge+paris-2 and dc.eu+b_1')).toEqual(['', 'edge/berlin', ', ', 'edge/paris-2', ' and ', 'dc.eu/b_1', ''])
     expect(inWords('there is no Service shop/web on edge+hub')).toBe('there is no Service shop/web on edge/hub')
+    expect(inWords('unpublish the name and confirm that with the token of its plan')).toBe('unpublish the name and confirm that')
     expect(inWords('"a.example" is given by projects/shop/names/a.example; take it over with ?takeover=store/v1/prod, or remove it there')).toBe('"a.example" is given by project shop; to take it over, copy the command (Copy as CLI) and run it with --takeover store/v1/prod, or remove it there')
     expect(clusterPath('built-in')).toBe('built-in')
   })

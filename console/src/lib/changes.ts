@@ -112,8 +112,11 @@ export const drainedIn = ({ action, path = '', message }: Pick<Change, 'action' 
 const ofDrain = (e: Change, { action, cluster = '', asked }: NameTurn['cause']) =>
   action === e.action && asked !== undefined && Date.parse(asked) === Date.parse(e.time) && e.path === `cluster-providers/${clusterPath(cluster).replace('/', '/clusters/')}`
 
+/** removals are outcomes that nobody asked for: names stay that would have gone, or no longer do. */
+export const removals: Record<string, string> = { frozen: 'removal held', thawed: 'removal no longer held' }
+
 /** turnOf is what a change has done to a host name in DNS, by the history of the name. */
-export const turnOf = (e: Change, turns: NameTurn[]) => kindOf(e.path ?? '') === 'cluster' ? turns.find((t) => ofDrain(e, t.cause)) : turns.find((t) => (e.requestID !== undefined && t.cause.requestID === e.requestID) || (t.owner === e.path && t.cause.action === e.action && t.cause.release === e.revision && e.revision > 0))
+export const turnOf = (e: Change, turns: NameTurn[]) => removals[e.outcome] ? undefined : kindOf(e.path ?? '') === 'cluster' ? turns.find((t) => ofDrain(e, t.cause)) : turns.find((t) => (e.requestID !== undefined && t.cause.requestID === e.requestID) || (t.owner === e.path && t.cause.action === e.action && t.cause.release === e.revision && e.revision > 0))
 
 /** Row is a request, with what it did to host names, or a failover, or a change of a host name that nobody asked for. */
 export interface Row {

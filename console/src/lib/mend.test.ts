@@ -39,7 +39,7 @@ describe('a plan', () => {
     expect(leaving(plan)).toEqual(['a'])
   })
   test('counts an SRV record with its host name, as the list of names does', () => {
-    const names: Plan['names'] = [{ name: 'a.example', type: 'A', record: 'lab', action: 'update', targets: [] }, { name: '_https._tcp.a.example', type: 'SRV', record: 'lab', action: 'create', targets: [] }, { name: '_sip._udp.b.example', type: 'SRV', record: 'lab', action: 'create', targets: [] }]
+    const names: Plan['names'] = [{ name: 'a.example', type: 'A', record: 'lab', action: 'update', targets: [] }, { name: '_https._tcp.a.example', type: 'SRV', record: 'lab', action: 'create', targets: [] }, { name: '_sip._udp.b.example', type: 'SRV', record: 'lab', action: 'create', targets: ['1 1 443 a.example'] }]
     expect(hostsOf(names)).toBe(2)
     expect(countsOf({ names })).toBe('Of 2 host names, 1 is new, 1 changes.')
     expect(countsOf({ names: [] })).toBe('The plan has no host name.')

@@ -74,20 +74,22 @@ export function percentOf(value: number | string | undefined): number {
   return n === undefined || Number.isNaN(n) ? 25 : n
 }
 
-/** Fate is what a plan does to a host name. One that lapses has no address, so that its end changes nothing in DNS. */
-type Fate = NameChange['action'] | 'lapse'
+/** Fate is what a plan does to a host name. One that is blank or lapses has no address, so that its begin or end changes nothing in DNS. */
+type Fate = NameChange['action'] | 'blank' | 'lapse'
 
-const fates: Fate[] = ['delete', 'lapse', 'update', 'create', 'unchanged']
+const fates: Fate[] = ['delete', 'lapse', 'update', 'create', 'blank', 'unchanged']
+
+const fateOf = ({ action, targets }: NameChange): Fate => (targets.length > 0 ? action : action === 'delete' ? 'lapse' : action === 'create' ? 'blank' : action)
 
 /** fatesOf is what a plan does to each host name, by all of its types and providers together; those that change first. All counts of a plan follow from it. */
 function fatesOf({ names }: Pick<Plan, 'names'>): [host: string, fate: Fate][] {
   const of = new Map<string, Set<Fate>>()
   for (const n of names) {
     const host = hostOf(n, names)
-    of.set(host, (of.get(host) ?? new Set()).add(n.action === 'delete' && n.targets.length === 0 ? 'lapse' : n.action))
+    of.set(host, (of.get(host) ?? new Set()).add(fateOf(n)))
   }
   const joint = (all: Set<Fate>): Fate => {
-    if (all.size > 1) all.delete('lapse')
+    for (const fate of ['lapse', 'blank'] as const) if (all.size > 1) all.delete(fate)
     return all.size > 1 ? 'update' : ([...all][0] ?? 'unchanged') // a name that loses one type of several is changed
   }
   return [...of].map(([host, all]): [string, Fate] => [host, joint(all)]).sort((a, b) => fates.indexOf(a[1]) - fates.indexOf(b[1]))
@@ -107,6 +109,7 @@ export function countsOf(plan: Pick<Plan, 'names'>): string {
   const count = counter(plan)
   const parts = [
     count('create') > 0 && `${count('create')} ${count('create') === 1 ? 'is' : 'are'} new`,
+    count('blank') > 0 && `${count('blank')} ${count('blank') === 1 ? 'is' : 'are'} new without an address`,
     count('update') > 0 && `${count('update')} ${count('update') === 1 ? 'changes' : 'change'}`,
     count('delete') > 0 && `${count('delete')} ${count('delete') === 1 ? 'goes' : 'go'}`,
     count('lapse') > 0 && `${count('lapse')} without an address ${count('lapse') === 1 ? 'goes' : 'go'}`,
@@ -121,6 +124,7 @@ export function effect(plan: Plan): string {
   const count = counter(plan)
   const words = [
     count('create') > 0 && plural(count('create'), 'new name'),
+    count('blank') > 0 && plural(count('blank'), 'new name without an address', 'new names without an address'),
     count('update') > 0 && plural(count('update'), 'name changes', 'names change'),
     count('delete') > 0 && plural(count('delete'), 'name goes', 'names go'),
     count('lapse') > 0 && plural(count('lapse'), 'name without an address goes', 'names without an address go'),
@@ -135,7 +139,7 @@ const nothing = 'nothing changes'
 /** hostsIn are the host names of a plan, those that change first, with what becomes of each. */
 export const hostsIn = (plan: Pick<Plan, 'names'>) => fatesOf(plan).map(([host, fate]) => ({ host, planned: inWords[fate] }))
 
-const inWords: Record<Fate, string> = { delete: 'goes', lapse: 'goes, without an address', update: 'changes', create: 'new', unchanged: 'stays as it is' }
+const inWords: Record<Fate, string> = { delete: 'goes', lapse: 'goes, without an address', update: 'changes', create: 'new', blank: 'new, without an address', unchanged: 'stays as it is' }
 
 /** wayBack is the plan that takes back what was done to a group. release is the one that the answer named. A terminated group is deployed again: it has no release to go back to. */
 export function wayBack(action: string, release: number, plan: Pick<Plan, 'names'>): { action: string; to?: string; words: string } | undefined {

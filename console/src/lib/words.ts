@@ -5,6 +5,7 @@ const inConsole: [RegExp, string][] = [
   [/delete it with \?confirm=<token> of its plan \(\?dryRun=true\)/g, 'look at the plan that unpublishes it, and confirm that'],
   [/look at the plan here, and repeat the request with \?confirm=[0-9a-f]+/g, 'look at the plan here, and confirm it'],
   [/plans are allowed: \?dryRun=true/g, 'the plan is shown all the same'],
+  [/(confirm (?:it|that)) with (?:the plan's token|the token of its plan)/g, '$1'],
   [/create one first: POST \/v2\/projects\/\S+\/dns-update-records/g, 'make one first, in Publish, A provider'],
   [/(the role \w+)(?: in all projects)?, with \?override=\w+ \(--override \w+\)/g, 'preview without the rule at the failover desk; it needs $1'],
   [/use POST \/v2\/failovers \(signpost drain --override\) to override a rule/g, 'the failover desk can override a rule'],

@@ -86,6 +86,17 @@ test('a page that cannot be read is asked for once, and what was read is shown',
   location.hash = '#/changes'
 })
 
+test('what the latest events do not have is looked for in earlier ones', async () => {
+  location.hash = '#/changes?about=www.example'
+  const wanted = { time: at, actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path: 'projects/shop/names/www.example' }
+  const asked = paged(2, () => json({ items: [wanted], continue: '3' }))
+  const { root, close } = shown(<ChangesScreen />)
+  await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toContain('www.example'))
+  expect(asked).toEqual(['0', '1', '2'])
+  close()
+  location.hash = '#/changes'
+})
+
 test('many pages are read again, too, but a page each 10 s at most', async () => {
   location.hash = '#/changes?of=week'
   const asked = paged(4, () => json({ items: [] }))

@@ -4,13 +4,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
 import { caller, may } from '../api/session'
 import type { Event, EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, drainedIn, drainsIn, fits, fitsMoveOf, folded, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
+import { beginOf, byDay, drainedIn, drainsIn, fits, fitsMoveOf, folded, groupsIn, hostsOf, isWhole, joined, meets, removals, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
 import { actionsOf, isCut, movesIn, recorded, undoers, type Move } from '../lib/moved'
 import { go, link, route } from '../lib/route'
 import { plural, visible } from '../lib/text'
 import { clockOnly, exact } from '../lib/time'
-import { done } from '../lib/words'
+import { clusterPath, done } from '../lib/words'
 import { Badge, Copy, Empty, Fault, Loading, Text, useNow, type Tone } from '../ui/basics'
 import { ClusterLink, NameLink, Subject, Told } from '../ui/subject'
 import { TurnChanges } from '../ui/turn'
@@ -25,12 +25,10 @@ const mostAll = 200 // names
 const mostMoves = 6 // failovers whose records are read at once
 const mostHosts = 6 // whose addresses are read at once
 
-const removals: Record<string, string> = { frozen: 'removal held', thawed: 'removal no longer held' } // nobody asked for these
-
 const tones: Record<string, Tone> = { completed: 'good', thawed: 'good', refused: 'bad', failed: 'bad', frozen: 'note' }
 
-/** useEvents reads the latest events, and all since a time. */
-function useEvents(from: number | undefined) {
+/** useEvents reads the latest events, and all since a time. It reads on while the user looks for something that they do not have. */
+function useEvents(from: number | undefined, isFound: (all: Change[], moves: Move[]) => boolean) {
   const events = useInfiniteQuery({
     queryKey: ['events', 'latest'],
     initialPageParam: '',
@@ -42,11 +40,12 @@ function useEvents(from: number | undefined) {
   const oldest = pages.at(-1)?.items.at(-1)?.time
   const whole = isWhole(from, oldest, events.hasNextPage)
   const items = pages.flatMap((p) => p.items)
-  const more = from !== undefined && !whole && pages.length < mostPages && !events.isFetchNextPageError
+  const [all, moves] = [joined(items), useMoves(items)]
+  const more = pages.length > 0 && !whole && (from !== undefined || !isFound(all, moves)) && pages.length < mostPages && !events.isFetchNextPageError
   useEffect(() => {
     if (more && !events.isFetching) void events.fetchNextPage()
   }, [more, events.isFetching, pages.length])
-  return { events, more, whole, oldest, all: joined(items), moves: useMoves(items) }
+  return { events, more, whole, oldest, all, moves }
 }
 
 /** useMoves are the failovers that events tell of. One whose request is on a later page is read itself, if the user may. */
@@ -98,7 +97,7 @@ export function ChangesScreen() {
   const filter: Filter = { about: q.get('about') ?? '', actor: q.get('actor') ?? '', action: q.get('action') ?? '' }
   const now = useNow(60_000)
   const { from, until } = beginOf(span, new Date(now))
-  const { events, more, whole, oldest, all, moves } = useEvents(from)
+  const { events, more, whole, oldest, all, moves } = useEvents(from, (changes, moves) => changes.some((e) => fits(e, filter)) || moves.some(fitsMoveOf(moves, filter)))
   const isThen = (e: { time: string }) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity)
   const within = { changes: all.filter(isThen), moves: moves.filter(isThen) }
   const found = { changes: within.changes.filter((e) => fits(e, filter)), moves: within.moves.filter(fitsMoveOf(moves, filter)) }
@@ -125,7 +124,7 @@ export function ChangesScreen() {
       ) : more ? (
         <Loading what="earlier changes" />
       ) : n === 0 ? (
-        <Empty title={narrowed ? 'No change fits.' : span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} />
+        <Empty title={narrowed ? `No change ${!whole && oldest ? `since ${exact(oldest)} ` : ''}fits.` : span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} />
       ) : (
         <Days key={key} {...shown} found={found} undone={undoers(moves)} now={new Date(now)} showEvery={() => setEvery(key)} />
       )}
@@ -262,7 +261,7 @@ function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
       {turn.changes.every((c) => !c.added?.length) ? 'loses addresses' : 'has other addresses'}
       {turn.cause.message && ': '}
       <Told>{turn.cause.message}</Told>
-      {turn.cause.cluster && !turn.cause.message.includes(turn.cause.cluster) && (
+      {turn.cause.cluster && !turn.cause.message.includes(clusterPath(turn.cause.cluster)) && (
         <>
           {' '}
           (<ClusterLink cluster={turn.cause.cluster} />)

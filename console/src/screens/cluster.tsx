@@ -84,12 +84,16 @@ function Lost({ why, since }: { why: string; since: string | undefined }) {
   return (
     <div class="fault" role="alert">
       <p>
-        <b>Signpost cannot reach this cluster.</b>{' '}
-        {since && (
-          <span class="muted">
-            since <Time at={since} />
-          </span>
-        )}{' '}
+        <b>
+          Signpost cannot reach this cluster
+          {since && (
+            <>
+              {' '}
+              since <Time at={since} />
+            </>
+          )}
+          :
+        </b>{' '}
         <Told>{why}</Told>
       </p>
       <ul>

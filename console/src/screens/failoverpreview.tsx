@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { caller, may } from '../api/session'
 import { allowOf, changing, isForced, keptWord, movesWord, pathsOf, rulesOf, type Preview } from '../lib/failover'
 import { plural, sentence } from '../lib/text'
@@ -30,9 +30,13 @@ export function PreviewView({ preview, busy, error, label, override, confirm, lo
   const [sure, setSure] = useState(false)
   const [knows, setKnows] = useState(false)
   const dark = preview.hosts.unhealthy > 0
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [])
   return (
     <div class="card" role="region" aria-label="Preview">
-      <h2>{label === 'Undo' ? 'Preview of the undo' : 'Preview'}</h2>
+      <h2 ref={title} tabIndex={-1}>
+        {label === 'Undo' ? 'Preview of the undo' : 'Preview'}
+      </h2>
       <Summary preview={preview} />
       {preview.refusals.length > 0 && <Refusals preview={preview} sure={sure} setSure={setSure} look={look} />}
       <Cautions preview={preview} override={override} />

@@ -70,7 +70,7 @@ function Actions({ owner, host }: { owner: NameOwner; host: string }) {
       </a>
       {owner.release > 1 && (
         <a class="button" href={link(['publish'], { name: host, project: owner.project, release: String(owner.release - 1) })}>
-          Undo the last change
+          Go back to release {owner.release - 1}
         </a>
       )}
       <a class="button risky" href={link(['plan'], { owner: owner.owner, for: 'delete' })}>

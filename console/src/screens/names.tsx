@@ -57,6 +57,12 @@ export function NamesScreen() {
   const asked = question({ ...filters, q: searched })
   const wrong = !isPattern(asked['name'] ?? '')
   const { found, rows, total, hosts } = useFound(asked, !wrong)
+  const toList = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') document.querySelector<HTMLElement>('.listbody a')?.focus()
+    else if (event.key === 'Enter' && hosts === 1 && rows[0] && typed === searched && !found.isPlaceholderData) go(link(['names', rows[0].name]))
+    else return
+    event.preventDefault()
+  }
   return (
     <>
       <div class="bar">
@@ -75,7 +81,7 @@ export function NamesScreen() {
       <form class="filters" role="search" aria-label="Names" onSubmit={(e) => e.preventDefault()}>
         <label class="grow">
           <span>Host name</span>
-          <input id="search" type="search" value={typed} autocomplete="off" spellcheck={false} placeholder="shop, or *.shop.example" aria-invalid={wrong} onInput={(e) => setTyped(e.currentTarget.value)} />
+          <input id="search" type="search" value={typed} autocomplete="off" spellcheck={false} placeholder="shop, or *.shop.example" aria-invalid={wrong} onInput={(e) => setTyped(e.currentTarget.value)} onKeyDown={toList} />
         </label>
         <Others filters={filters} set={set} />
       </form>

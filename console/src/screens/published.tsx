@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { request } from '../api/client'
 import type { DNSName } from '../api/types'
 import { link } from '../lib/route'
+import { visible } from '../lib/text'
 import { Badge, Fault, Section, stateTone } from '../ui/basics'
 import { Told } from '../ui/subject'
 import { useName } from './name'
@@ -18,6 +19,9 @@ export function Published({ project, host, another }: { project: string; host: s
   const status = name.data?.status
   const path = `projects/${project}/names/${host}`
   const release = useName(host).data?.owners.find((o) => o.owner === path)?.release ?? 0
+  const records = status?.records ?? []
+  const nothing = records.length > 0 && records.every((r) => r.conditions.some((c) => c.type === 'Published' && c.reason === 'NoAddress'))
+  const targets = [...new Set(records.flatMap((r) => r.targets))]
   const isNew = name.data?.metadata.revision === 1
   const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
   return (
@@ -29,13 +33,14 @@ export function Published({ project, host, another }: { project: string; host: s
           {steps.map(([step, truth]) => (
             <li key={step}>
               <span>
-                {step} <Badge tone={truth === 'True' ? 'good' : truth === 'False' ? 'wait' : 'unknown'}>{truth === 'True' ? 'yes' : truth === 'False' ? 'not yet' : 'not known yet'}</Badge>
+                {step} <Badge tone={truth === 'True' ? 'good' : truth === 'False' ? 'wait' : 'unknown'}>{truth === 'True' ? 'yes' : nothing && step !== 'Written for the publisher' ? 'no: it has no address' : truth === 'False' ? 'not yet' : 'not known yet'}</Badge>
               </span>
             </li>
           ))}
         </ol>
+        {status?.verified === 'True' && targets.length > 0 && <p>The answer is {targets.map(visible).join(', ')}.</p>}
         {status?.message && status.verified !== 'True' && (
-          <p class="muted">
+          <p class={nothing ? 'notice' : 'muted'}>
             <Told>{status.message}</Told>
           </p>
         )}
@@ -50,7 +55,7 @@ export function Published({ project, host, another }: { project: string; host: s
           </a>
         ) : release > 1 ? (
           <a class="button" href={link(['publish'], { project, name: host, release: String(release - 1) })}>
-            Undo this change
+            Undo: go back to release {release - 1}
           </a>
         ) : null}
         <button type="button" onClick={another}>

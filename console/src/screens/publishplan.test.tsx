@@ -33,7 +33,7 @@ test('a way back tells the server which release it restores, until the form is e
   caller.value = { subject: 'olga', roles: [{ role: 'admin' }] }
   location.hash = '#/publish?project=shop&name=a.example&release=1'
   const { root, close } = shown(<PublishScreen />)
-  const button = () => [...root.querySelectorAll('button')].find((b) => b.textContent.startsWith('Change'))
+  const button = () => [...root.querySelectorAll('button')].find((b) => b.textContent.startsWith('Go back'))
   await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
   button()?.click()
   await vi.waitFor(() => expect(asked.map((u) => u.searchParams.get('confirm'))).toContain('t'), 3000)

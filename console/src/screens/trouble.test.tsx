@@ -23,6 +23,6 @@ test('a held removal leads to the plan that has the name go', async () => {
   const held = { kind: 'held', owner: 'projects/shop/names/help.example', provider: 'lab', names: 1, since: '2026-11-01T00:00:00Z' }
   serve(({ pathname }) => json(pathname.endsWith('/v2/troubles') ? { items: [held], counts: { held: 1 } } : { items: [], total: 0, hosts: 0, counts: {}, groups: {}, names: {} }))
   const { root, close } = shown(<TroubleScreen />)
-  await vi.waitFor(() => expect(root.querySelector('a.risky')?.getAttribute('href')).toBe('#/plan?owner=projects%2Fshop%2Fnames%2Fhelp.example&for=delete'))
+  await vi.waitFor(() => expect(root.querySelector('#held')?.closest('.card')?.querySelector('a.button')?.getAttribute('href')).toBe('#/plan?owner=projects%2Fshop%2Fnames%2Fhelp.example&for=delete'))
   close()
 })

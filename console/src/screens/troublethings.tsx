@@ -14,7 +14,7 @@ const most = 50 // of a kind in one list
 const things: { kind: Trouble['kind']; title: string; tone: Tone; means: string; advice: string }[] = [
   { kind: 'conflict', title: 'Conflicts', tone: 'bad', means: 'objects that a cluster refuses, or that somebody else has', advice: 'The cluster refuses an object, or an object of somebody else is in its place. Signpost never touches that one. Rename or remove the other object, or grant what the message asks for; Signpost tries again by itself.' },
   { kind: 'pending', title: 'Objects on their way', tone: 'wait', means: 'objects that a cluster does not have yet as they are wanted', advice: 'The cluster does not have these objects as they are wanted yet. If this lasts, the preflight of the cluster shows whether it answers and which right is missing.' },
-  { kind: 'held', title: 'Held removals', tone: 'note', means: 'names that stay, because too many would go at once', advice: 'Too many names would go at once (maxRemoval), so they stay published as they are. If they are to go, confirm the plan of the group, or unpublish the name. Otherwise, bring back the Services that they lead to.' },
+  { kind: 'held', title: 'Held removals', tone: 'note', means: 'names that stay, because too many would go at once', advice: 'Too many names would go at once (maxRemoval), so they stay published as they are. Bring back the Services that they lead to. Only if the names are to go, unpublish them, or confirm the plan of the group.' },
   { kind: 'leftover', title: 'Leftovers', tone: 'note', means: 'names that stayed in DNS after their owner was terminated', advice: 'These names stayed in DNS after their owner was terminated. Delete them at the DNS provider, or publish them again and unpublish them once external-dns works.' },
 ]
 
@@ -90,8 +90,8 @@ function Thing({ trouble: t }: { trouble: Trouble }) {
         </a>
       )}
       {isName && (
-        <a class="button risky" href={link(['plan'], { owner: t.owner, for: 'delete' })}>
-          Unpublish
+        <a class="button" href={link(['plan'], { owner: t.owner, for: 'delete' })}>
+          Plan unpublish
         </a>
       )}
       {t.kind !== 'held' && t.cluster && <Copy cli={cli('preflight', t.cluster)} />}
