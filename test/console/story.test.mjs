@@ -835,7 +835,7 @@ describe('the long story', { skip: long ? false : 'ring 3 tells it' }, () => {
     const page = await open(browser, server.url + hash(['names', 'back.lab.example'], { tab: 'timeline' }))
     await page.getByRole('listitem').filter({ hasText: 'release 1' }).getByRole('link', { name: 'Plan to go back to release 1' }).click()
     await page.getByRole('heading', { name: 'Go back to release 1' }).waitFor()
-    await page.getByRole('button', { name: 'Change: 1 name changes' }).click()
+    await page.getByRole('button', { name: 'Go back: 1 name changes' }).click()
     await page.getByRole('heading', { name: 'back.lab.example is accepted' }).waitFor()
     assert.deepEqual((await server.ask('GET', path)).body.spec.addresses, ['203.0.113.60'])
     assert.deepEqual(page.faults, [])
