@@ -568,7 +568,7 @@ describe('a name of two clusters', { skip: long ? false : 'ring 3 tells it' }, (
     const told = page.locator('.fault').filter({ hasText: 'edge/munich cannot be reached' })
     await told.getByText('198.51.100.1 stays: no other cluster of the name is known to be healthy').waitFor({ timeout: 60_000 })
     await told.getByRole('link', { name: 'edge/munich' }).first().click()
-    await page.getByText('Signpost cannot reach this cluster.').waitFor()
+    await page.getByText('Signpost cannot reach this cluster').waitFor()
     await page.getByText('Names that have no other healthy cluster keep the addresses that they have from it.').waitFor()
     await page.getByRole('link', { name: 'api.lab.example' }).waitFor()
     assert.deepEqual(page.faults, [])
