@@ -167,7 +167,7 @@ func TestEverythingWrongWithANameIsTold(t *testing.T) {
 			`{"metadata":{"name":"WWW.lab.example"},"spec":{"service":"frontend","addresses":["192.0.2.300","192.0.2.1","192.0.2.1"],"clusters":["edge/hub","edge/none"],"recordTypes":["A","A"],"scope":"cluster","provider":"none"}}`,
 			`projects/shop/names/www.lab.example is not valid
 /metadata/name: "WWW.lab.example" is not canonical; write "www.lab.example"
-/spec: gives 2 of service, addresses and cname; give one of them, or records alone
+/spec: gives more than one of service, addresses and cname; give one of them
 /spec/addresses/0: "192.0.2.300" is not an IP address; give one as in 192.0.2.7 or 2001:db8::7, or give a host name as cname
 /spec/addresses/2: 192.0.2.1 is given twice; leave one out
 /spec/service: "frontend" is not a Service; give its namespace and name, as in web/frontend

@@ -160,8 +160,7 @@ func addTTLs(turns []intent.NameTurn, ttls []intent.TargetChange) []intent.NameT
 	return turns
 }
 
-// unchanged is the turn of a host name that a release asks for, and that keeps its targets or has none yet: who asked for it belongs
-// to the history.
+// unchanged is the turn of a host name that keeps its targets, or has none yet, when a release asks for it.
 func (t turning) unchanged(why string) intent.NameTurn {
 	cause := *t.release
 	cause.Message = cmp.Or(cause.Message, why)
