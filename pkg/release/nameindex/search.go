@@ -14,23 +14,6 @@ import (
 // severities is how many grades of faults there are; the first is the gravest.
 const severities = 5
 
-// severity is how grave the fault of a name is.
-func (h hit) severity() int {
-	switch state := h.of.state; {
-	case state == intent.Failed:
-		return 0
-	case state == intent.Terminating, state == intent.Terminated:
-		return severities - 2
-	case h.published == no || h.verified == no:
-		return 1
-	case h.published == unknown || h.verified == unknown, h.held():
-		return 2
-	case state != intent.Instantiated:
-		return severities - 2
-	}
-	return severities - 1
-}
-
 // place is where a page ended.
 type place struct {
 	Grade    int          `json:"g"`
@@ -138,6 +121,23 @@ type hit struct {
 	in                  *tables
 	published, verified string
 	by                  []*endpoint // that decide
+}
+
+// severity is how grave the fault of a name is.
+func (h hit) severity() int {
+	switch state := h.of.state; {
+	case state == intent.Failed:
+		return 0
+	case state == intent.Terminating, state == intent.Terminated:
+		return severities - 2
+	case h.published == no || h.verified == no:
+		return 1
+	case h.published == unknown || h.verified == unknown, h.held():
+		return 2
+	case state != intent.Instantiated:
+		return severities - 2
+	}
+	return severities - 1
 }
 
 // run looks at the rows that may match.
