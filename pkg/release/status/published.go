@@ -130,6 +130,9 @@ func noneOf(rejected []intent.Rejection) string {
 
 // lacksOf are the clusters of a name by what they lack, and whether that is known of all of them.
 func lacksOf(b plan.Binding, host plan.Host, choice address.Choice) (by [address.Lacks][]string, all bool) {
+	if len(host.Targets) > 0 {
+		return by, false // fixed addresses are of no cluster
+	}
 	sources := host.Sources
 	if len(sources) == 0 {
 		sources = b.Sources
