@@ -61,7 +61,7 @@ func TestWhoisExplainsAName(t *testing.T) {
 	require.Equal(t, `shop.lab.example of projects/shop/names/shop.lab.example is published by provider "lab", and its servers answer 203.0.113.10.`, first)
 	for _, says := range []string{
 		"OWNER                                 STATE         RELEASE  ACCEPTED              BY    MESSAGE", "Service web/frontend status.loadBalancer.ingress[0].ip",
-		"private address in a public name", "DOCUMENT                              DEPLOYED  CURRENT", "each of 2 servers answers 203.0.113.10", "PUBLISHER OF",
+		"private address in a public name: its provider has no allowPrivate", "DOCUMENT                              DEPLOYED  CURRENT", "each of 2 servers answers 203.0.113.10", "PUBLISHER OF",
 		"UNREACHABLE  SINCE                 WHY                 EFFECT\nedge+oslo    2026-11-02T09:31:00Z  connection refused  no answer changes",
 	} {
 		require.Contains(t, rest, says)

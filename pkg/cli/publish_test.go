@@ -104,13 +104,13 @@ func TestWaitTakesItsStateInBothForms(t *testing.T) {
 func TestANameThatCannotBePublishedEndsTheWait(t *testing.T) {
 	t.Parallel()
 	private := strings.NewReplacer(`"service":"web/frontend","clusters":["edge/hub"]`, `"addresses":["10.0.0.7"]`, `"published":"True"`, `"published":"False"`, `["203.0.113.7"]`, `[]`,
-		`"rejected":[]`, `"rejected":[{"target":"10.0.0.7","cluster":"built-in","object":"the name","reason":"private address in a public name","code":"Private","field":"spec.addresses","kind":"fixed"}]`).Replace(publishedName)
+		`"rejected":[]`, `"rejected":[{"target":"10.0.0.7","cluster":"built-in","object":"the name","reason":"private address in a public name: its provider has no allowPrivate","code":"Private","field":"spec.addresses","kind":"fixed"}]`).Replace(publishedName)
 	f := newFake(t)
 	f.on("PUT "+shopName, 201, "", private)
 	f.on("GET "+shopName, 200, "", private)
 	got := signpost(t, f.url, "publish", "shop.lab.example", "--address", "10.0.0.7", "--wait")
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "shop.lab.example was accepted, but cannot be published: 10.0.0.7: private address in a public name; change its targets, or what the provider allows\n")
+	require.Contains(t, got.err, "shop.lab.example was accepted, but cannot be published: 10.0.0.7: private address in a public name: its provider has no allowPrivate; change its targets, or what the provider allows\n")
 
 	f = newFake(t)
 	passing := strings.Replace(private, `"code":"Private"`, `"code":"ProbeFailed"`, 1)

@@ -33,7 +33,7 @@ const aStatus = `{"state":"Terminating","contextID":"4242","revision":2,"message
 		{"name":"www.lab.example","type":"A","record":"lab","scope":"public","targets":["203.0.113.10","203.0.113.20"],"conditions":[],
 			"sources":[{"target":"203.0.113.10","cluster":"edge+berlin","object":"Service shop/web","field":"spec.externalIPs[0]","kind":"external"},
 				{"target":"203.0.113.10","cluster":"edge+paris","object":"Service shop/web","field":"spec.externalIPs[0]","kind":"external"}],
-			"rejected":[{"target":"10.1.2.3","cluster":"edge+berlin","object":"Service shop/web","reason":"private address in a public name","code":"Private","field":"spec.externalIPs[1]","kind":"external"}],
+			"rejected":[{"target":"10.1.2.3","cluster":"edge+berlin","object":"Service shop/web","reason":"private address in a public name: its provider has no allowPrivate","code":"Private","field":"spec.externalIPs[1]","kind":"external"}],
 			"answers":[{"server":"192.0.2.53:53","at":"2026-11-02T09:31:07.5Z","rcode":"NOERROR","targets":["203.0.113.10","203.0.113.20"],"ttl":30},
 				{"server":"192.0.2.54:53","at":"2026-11-02T09:31:07.5Z","rcode":"NXDOMAIN","message":"has no A record for www.lab.example (NXDOMAIN)"},
 				{"server":"192.0.2.55:53","at":"2026-11-02T09:31:09.5Z","message":"does not answer: no answer by UDP within 2s"}]},

@@ -4322,7 +4322,7 @@ type NameTurn struct {
 	// Cause Why a host name has changed.
 	Cause NameCause `json:"cause"`
 
-	// Changes The targets that came and went. Empty for FailSafe, and if flapping has ended as it began.
+	// Changes The targets that came and went. Empty for FailSafe, for a release that keeps the targets, and if flapping has ended as it began.
 	Changes []NameTargetChange `json:"changes"`
 
 	// Gap Changes right before this one are not in the history.
@@ -5016,7 +5016,7 @@ type Rejection struct {
 
 	// Reason Why.
 	//
-	// Example: private address in a public name
+	// Example: private address in a public name: its provider has no allowPrivate
 	Reason string `json:"reason"`
 
 	// Target The candidate.
@@ -6171,7 +6171,7 @@ type FindNamesParams struct {
 	// Verified Only names of which that is known; NotTrue is False or Unknown.
 	Verified *NamesVerified `form:"verified,omitempty" json:"verified,omitempty"`
 
-	// Sort name: by host name. worst: the gravest faults first. These are names of a failed owner, then names that are not published or not verified, then those of which that is unknown.
+	// Sort name: by host name. worst: the gravest faults first. Names of a failed owner come first, then those that are not published or not verified. Then those follow of which that is unknown, or whose removal is held.
 	Sort *FindNamesParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
 
 	// Limit The most items that a page may hold.

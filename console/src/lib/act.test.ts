@@ -23,6 +23,7 @@ describe('a plan', () => {
     expect(effect(plan([]))).toBe('nothing changes')
     const blank = plan([change('a', 'create', 'A', []), change('b', 'create', 'A', []), change('b', 'create', 'AAAA')])
     expect([effect(blank), countsOf(blank)]).toEqual(['1 new name, 1 new name without an address', 'Of 2 host names, 1 is new, 1 is new without an address.'])
+    expect(effect(plan([change('a', 'create', 'A', []), change('a', 'delete', 'A', [])]))).toBe('1 name changes')
     const lacking = plan([change('a', 'delete', 'A', []), change('b', 'unchanged')])
     expect(countsOf(lacking)).toBe('Of 2 host names, 1 without an address goes.')
     expect(removals(lacking)).toEqual([]) // it was not in DNS, and the server does not count it either

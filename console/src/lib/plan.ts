@@ -89,6 +89,7 @@ function fatesOf({ names }: Pick<Plan, 'names'>): [host: string, fate: Fate][] {
     of.set(host, (of.get(host) ?? new Set()).add(fateOf(n)))
   }
   const joint = (all: Set<Fate>): Fate => {
+    if (all.has('lapse') && all.has('blank')) return 'update' // it moves to another provider
     for (const fate of ['lapse', 'blank'] as const) if (all.size > 1) all.delete(fate)
     return all.size > 1 ? 'update' : ([...all][0] ?? 'unchanged') // a name that loses one type of several is changed
   }

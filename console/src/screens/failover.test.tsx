@@ -12,7 +12,7 @@ let sent: { query: URLSearchParams; body: unknown }[]
 
 const preview = { token: 't1', drain: ['edge+one'], undrain: [], unchanged: [], names: [], counts: { names: 0, stay: 0, one: 0, none: 0, unhealthy: 0 }, hosts: { moved: 0, answered: 0, none: 0, gone: 0, one: 0, unhealthy: 0, stay: 0 }, refusals: [], warnings: [] }
 
-const moved = { name: 'www.example', project: 'shop', type: 'A', provider: 'lab', before: ['192.0.2.1'], after: ['192.0.2.2'], published: '2026-11-28T10:00:00Z' }
+const moved = { name: 'www.example', project: 'shop', type: 'A', provider: 'lab', before: ['192.0.2.1'], after: ['192.0.2.2'], clustersAfter: [], published: '2026-11-28T10:00:00Z' }
 const over = { id: 'over', time: '2026-11-28T10:00:00Z', actor: 'olga', drain: { clusters: ['edge/one'] }, drained: ['edge+one'], undrained: [], names: [moved], counts: { ...preview.counts, names: 1 }, hosts: { ...preview.hosts, moved: 1 }, answered: 0, state: 'Superseded', message: 'edge+one was undrained' }
 
 /** answers are those of a server with two clusters. */

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { request } from '../api/client'
 import type { DNSName } from '../api/types'
 import { link } from '../lib/route'
@@ -18,9 +18,11 @@ export function Published({ project, host, another }: { project: string; host: s
   useEffect(() => document.getElementById('main')?.focus(), []) // the button that had the focus is gone
   const status = name.data?.status
   const path = `projects/${project}/names/${host}`
-  const release = useName(host).data?.owners.find((o) => o.owner === path)?.release ?? 0
+  const explained = useName(host)
+  const opened = useRef(Date.now())
+  const release = explained.dataUpdatedAt > opened.current ? (explained.data?.owners.find((o) => o.owner === path)?.release ?? 0) : 0 // not that of before
   const records = status?.records ?? []
-  const nothing = records.length > 0 && records.every((r) => r.conditions.some((c) => c.type === 'Published' && c.reason === 'NoAddress'))
+  const nothing = records.length > 0 && records.every((r) => r.conditions.some((c) => c.type === 'Published' && c.reason === 'NoAddress' && !c.message.endsWith(' are not known yet')))
   const targets = [...new Set(records.flatMap((r) => r.targets))]
   const isNew = name.data?.metadata.revision === 1
   const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.verified]] : []

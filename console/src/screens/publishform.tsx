@@ -49,7 +49,7 @@ export function Form({ stored, from, start, release }: FormProps) {
         <AnswerFields {...typing} />
         {from && (from.spec.health ?? from.spec.recordTypes ?? from.spec.records ?? from.spec.scope) && <p class="muted small">Health, scope, record types and records of other types stay as they are; the API and the command line change them.</p>}
       </div>
-      <PlanCard publishing={publishing} verb={!stored ? 'Publish' : release ? 'Go back' : 'Change'} />
+      <PlanCard publishing={publishing} verb={!stored ? 'Publish' : publishing.restores ? 'Go back' : 'Change'} />
     </form>
   )
 }

@@ -46,6 +46,7 @@ test('a way back tells the server which release it restores, until the form is e
   field.value = '192.0.2.7'
   field.dispatchEvent(new Event('input', { bubbles: true }))
   await vi.waitFor(() => expect(asked.at(-1)?.searchParams.has('restores')).toBe(false), 3000)
+  await vi.waitFor(() => expect([...edited.root.querySelectorAll('button')].some((b) => b.textContent.startsWith('Change'))).toBe(true), 3000)
   edited.close()
   location.hash = ''
   caller.value = null

@@ -4,7 +4,7 @@ import type { Moved } from '../lib/failover'
 import { shown } from '../testing'
 import { Moves } from './moves'
 
-const moved = (name: string, left: Moved['left'], before: string[], after: string[]) => ({ name, type: 'A', provider: 'lab', left, before, after }) as unknown as Moved
+const moved = (name: string, left: Moved['left'], before: string[], after: string[]) => ({ name, type: 'A', provider: 'lab', left, before, after, clustersAfter: ['edge+one', 'edge+two', 'edge+three', 'edge+four'] }) as unknown as Moved
 
 test('the targets that go and come are marked', () => {
   const { root, close } = shown(<Moves names={[moved('calm.example', undefined, ['192.0.2.1', '192.0.2.2'], ['192.0.2.2', '192.0.2.3'])]} left={0} followed={false} />)
@@ -12,6 +12,7 @@ test('the targets that go and come are marked', () => {
   const marked = (kind: string) => [...(row?.querySelectorAll(kind) ?? [])].map((e) => e.textContent)
   expect([marked('del'), marked('ins')]).toEqual([['192.0.2.1'], ['192.0.2.3']])
   expect(row?.textContent).toContain('192.0.2.2')
+  expect(row?.textContent).toContain('of edge/one, edge/two, edge/three and 1 more')
   close()
 })
 

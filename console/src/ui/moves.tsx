@@ -11,6 +11,14 @@ const gone = (m: Moved) => m.after.length === 0
 /** NotYet is what a failover waits for, or what was not seen before it was over. */
 const NotYet = ({ over }: { over: boolean }) => <Badge tone={over ? 'unknown' : 'wait'}>{over ? 'not seen' : 'not yet'}</Badge>
 
+const mostClusters = 3 // that a row names
+
+/** Of names the clusters that give what is left. */
+function Of({ clusters }: { clusters: string[] }) {
+  const further = clusters.length - mostClusters
+  return <div class="small muted">of {clusters.slice(0, mostClusters).map(clusterPath).join(', ') + (further > 0 ? ` and ${further} more` : '')}</div>
+}
+
 /** Moves are the names of a failover: what they lead to before and afterwards, and in a record how far they are, or were when it was over. */
 export function Moves({ names, left, followed, over = false, unreachable }: { names: Moved[]; left: number | undefined; followed: boolean; over?: boolean; unreachable?: Preview['unreachable'] }) {
   if (names.length === 0) return null
@@ -28,6 +36,7 @@ export function Moves({ names, left, followed, over = false, unreachable }: { na
             </td>
             <td class="mono">
               <Targets as="ins" all={m.after} other={m.before} />
+              {!gone(m) && m.clustersAfter.length > 0 && <Of clusters={m.clustersAfter} />}
             </td>
             {followed ? (
               <>

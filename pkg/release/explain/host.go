@@ -149,10 +149,16 @@ func sentence(host string, o intent.NameOwner, answer []string) string {
 		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, verified.Message)
 	}
 	text := fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(answer, ", "))
-	if synced := lacks(o, "Synced"); synced != nil && synced.Reason == "RemovalFrozen" {
+	if isHeld(o) {
 		text += " No address of it exists any more: its removal is held, because too many names would go at once."
 	}
 	return text
+}
+
+// isHeld tells whether a host name is published only because too many names would go at once.
+func isHeld(o intent.NameOwner) bool {
+	held := func(c intent.StatusCondition) bool { return c.Reason == "RemovalFrozen" }
+	return !slices.ContainsFunc(o.Records, func(r intent.NameStatus) bool { return !slices.ContainsFunc(r.Conditions, held) })
 }
 
 // answered tells whether all records of a host name are known to be answered as published.

@@ -28,9 +28,13 @@ func TestAnswersCountMoreThanAnExternalDNSThatCannotBeSeen(t *testing.T) {
 func TestAHeldRemovalIsTold(t *testing.T) {
 	t.Parallel()
 	held := []intent.StatusCondition{{Type: "Synced", Status: "False", Reason: "RemovalFrozen"}, {Type: "Published", Status: "True"}, {Type: "Verified", Status: "True"}}
-	require.Equal(t, `www.example of projects/shop/names/www.example is published by provider "lab", and its servers answer 192.0.2.1. `+
-		"No address of it exists any more: its removal is held, because too many names would go at once.",
-		sentence("www.example", intent.NameOwner{Owner: "projects/shop/names/www.example", Records: []intent.NameStatus{{Record: "lab", Conditions: held}}}, []string{"192.0.2.1"}))
+	of := func(records ...intent.NameStatus) string {
+		return sentence("www.example", intent.NameOwner{Owner: "projects/shop/names/www.example", Records: records}, []string{"192.0.2.1"})
+	}
+	kept := intent.NameStatus{Record: "lab", Conditions: held}
+	const published = `www.example of projects/shop/names/www.example is published by provider "lab", and its servers answer 192.0.2.1.`
+	require.Equal(t, published+" No address of it exists any more: its removal is held, because too many names would go at once.", of(kept))
+	require.Equal(t, published, of(kept, intent.NameStatus{Record: "other", Conditions: held[1:]}), "another provider has an address")
 }
 
 // TestASummaryHasTheAddressesOfAllOwners: the servers answer those of all.

@@ -207,9 +207,6 @@ func (s *Sync) file(ctx context.Context, p *resolve.Proposal, next state.Prepare
 		l.Keep(next)
 		s.notePrepared(ctx, &l, p)
 		lost := s.Swap(ctx, group, l)
-		if lost == nil {
-			s.Follower.LookAfter(group)
-		}
 		if intent.CodeOf(lost) != intent.PreconditionFailed {
 			return lost
 		}

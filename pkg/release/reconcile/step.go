@@ -73,6 +73,9 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 	if err := intent.CheckSchema("the release of "+string(group), l.Schema); err != nil {
 		return false, err
 	}
+	if len(l.Prepared) > 0 {
+		s.Follower.LookAfter(group)
+	}
 	on := &step{group: group, read: l, lifecycle: l, pointer: pointer}
 	if accepted, err := on.followClusters(ctx, s); accepted || err != nil {
 		return false, err

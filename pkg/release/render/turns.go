@@ -97,7 +97,7 @@ func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
 		case changes.After == "":
 			changes.Turns = []intent.NameTurn{t.unchanged("no address is known yet")}
 		case t.release != nil && intent.IsName(t.owner):
-			changes.Turns = []intent.NameTurn{t.unchanged("no target changes by it at once")}
+			changes.Turns = []intent.NameTurn{t.unchanged("its targets stay as they are")}
 		default:
 			continue
 		}

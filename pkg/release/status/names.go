@@ -130,7 +130,9 @@ func removalFrozen(owner intent.Path, b plan.Binding, host plan.Host, choice add
 		why = ": " + noAddress(b, host, choice)
 	}
 	remedy := "Bring the Services back, or plan an update and confirm it with the plan's token to remove the names"
-	if intent.IsName(owner) {
+	if intent.IsName(owner) && b.Service == "" {
+		remedy = "Give it other addresses, or unpublish the name and confirm that with the token of its plan"
+	} else if intent.IsName(owner) {
 		remedy = "Bring the Service back, or unpublish the name and confirm that with the token of its plan"
 	}
 	return fmt.Sprintf("no address of %s exists any more%s. The name stays published, because more names of provider %q would be removed at once than its maxRemoval allows. %s", host.Name, why, b.Record, remedy)

@@ -46,7 +46,7 @@ func (p publication) published(b plan.Binding, host plan.Host, choice address.Ch
 	case !choice.Some():
 		return p.says("False", "NoAddress", noAddress(b, host, choice))
 	case len(endpoints.Sets(host, choice)) == 0:
-		return p.says("False", "NoAddress", "no cluster has an address of the recordTypes that the intent allows")
+		return p.says("False", "NoAddress", "none of its addresses is of its recordTypes")
 	case by.Record.Spec.Suspend:
 		return p.says("False", "Suspended", suspendedRecord)
 	case p.dryRun:

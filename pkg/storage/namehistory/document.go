@@ -248,11 +248,21 @@ func (d *document) encode(now time.Time) ([]byte, error) {
 	}
 }
 
-// keep keeps so many of the newest turns.
+// keep keeps so many of the newest turns. Earlier releases that have changed no target go first.
 func (d *document) keep(most int) {
-	if extra := len(d.Turns) - most; extra > 0 {
-		d.Turns = slices.Clone(d.Turns[extra:])
+	extra := len(d.Turns) - most
+	if extra <= 0 {
+		return
 	}
+	last := len(d.Turns) - 1
+	kept := slices.DeleteFunc(slices.Clone(d.Turns[:last]), func(t intent.NameTurn) bool {
+		if extra == 0 || t.Cause.Reason != intent.CauseRelease || len(t.Changes) > 0 {
+			return false
+		}
+		extra--
+		return true
+	})
+	d.Turns = append(kept, d.Turns[last])[extra:]
 }
 
 func latest(t intent.NameTurn) time.Time {

@@ -215,7 +215,6 @@ func (l *loop) publish(ctx context.Context, objects []held) {
 			l.fail("", err)
 			return
 		}
-		l.worked = true
 		if !changed && len(l.woken) > 0 {
 			return // to be back at once
 		}
@@ -303,6 +302,7 @@ func (l *loop) write(ctx context.Context, names []string, want map[string][]publ
 	if err != nil {
 		return err
 	}
+	l.worked = true
 	if err := l.hold(ctx, names, want, states); err != nil {
 		return err
 	}
