@@ -56,8 +56,8 @@ func inAdmission() []bugs.Bug {
 		{
 			Name: "two targets", File: "pkg/admission/names/name.go",
 			Breaks:      "a name is taken that leads to a Service and to fixed addresses",
-			Text:        "	if given != 1 && (given > 1 || len(in.Records) == 0) {",
-			Replacement: "	if given < 1 && len(in.Records) == 0 {",
+			Text:        "	case given > 1:",
+			Replacement: "	case given > 3:",
 		},
 		{
 			Name: "no weight at all", File: "pkg/admission/dnsnames/routing.go",

@@ -21,7 +21,7 @@ import (
 func TestAFullStoreLetsDocumentsBeDeleted(t *testing.T) {
 	t.Parallel()
 	server, err := kvetcd.StartEmbedded(t.Context(), kvetcd.EmbeddedOptions{
-		Dir: t.TempDir(), Quota: 40 << 20, Keep: time.Second, Maintain: 50 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
+		Dir: t.TempDir(), Quota: 40 << 20, Keep: time.Second, Maintain: time.Second, Logger: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, server.Close()) }()
