@@ -23,6 +23,15 @@ func (p *prepared) sorted() []intent.Path {
 	return slices.Sorted(maps.Keys(p.groups))
 }
 
+func (p *prepared) note(group intent.Path) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.groups == nil {
+		p.groups = map[intent.Path]bool{}
+	}
+	p.groups[group] = true
+}
+
 func (p *prepared) forget(group intent.Path) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -30,14 +39,7 @@ func (p *prepared) forget(group intent.Path) {
 }
 
 // LookAfter has Sweep look after a group that has releases for app contexts.
-func (s *Follower) LookAfter(group intent.Path) {
-	s.prepared.mu.Lock()
-	defer s.prepared.mu.Unlock()
-	if s.prepared.groups == nil {
-		s.prepared.groups = map[intent.Path]bool{}
-	}
-	s.prepared.groups[group] = true
-}
+func (s *Follower) LookAfter(group intent.Path) { s.prepared.note(group) }
 
 // Sweep drops the releases for app contexts that EMCO has deleted, of the groups that LookAfter was told of. It finishes
 // patches of app contexts that were interrupted at least age ago.
