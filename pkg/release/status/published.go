@@ -46,7 +46,7 @@ func (p publication) published(b plan.Binding, host plan.Host, choice address.Ch
 	case !choice.Some():
 		return p.says("False", "NoAddress", noAddress(b, host, choice))
 	case len(endpoints.Sets(host, choice)) == 0:
-		return p.says("False", "NoAddress", "none of its addresses is of its recordTypes")
+		return p.says("False", "NoAddress", "none of its addresses is of a type that its recordTypes allow; allow A for IPv4, AAAA for IPv6 or CNAME for host names")
 	case by.Record.Spec.Suspend:
 		return p.says("False", "Suspended", suspendedRecord)
 	case p.dryRun:
