@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { api, ask, Refusal } from './api/client'
 import { follow, live } from './api/events'
 import { caller, needed, settings } from './api/session'
+import { useTroubleCount } from './api/trouble'
 import { go, link, route } from './lib/route'
 import { zone } from './lib/time'
 import { ChangesScreen } from './screens/changes'
@@ -112,6 +113,7 @@ function Header({ help }: { help: () => void }) {
         {places.map((p) => (
           <a key={p.path} href={link([p.path])} aria-current={here === p.path ? 'page' : undefined}>
             {p.name}
+            {p.path === 'trouble' && <TroubleCount />}
           </a>
         ))}
       </nav>
@@ -125,6 +127,18 @@ function Header({ help }: { help: () => void }) {
         Keys
       </button>
     </header>
+  )
+}
+
+/** TroubleCount is how much needs somebody, beside the way there. */
+function TroubleCount() {
+  const n = useTroubleCount() ?? 0
+  if (n === 0) return null
+  return (
+    <span class="many">
+      {n > 999 ? '999+' : n}
+      <span class="hidden"> need somebody</span>
+    </span>
   )
 }
 

@@ -3989,7 +3989,7 @@ type NameCause struct {
 	// Example: Service web/frontend on dc/one offers 203.0.113.11
 	Message string `json:"message"`
 
-	// Reason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, so addresses stay. Answers: authoritative servers answer otherwise.
+	// Reason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, or too many names would go at once, so addresses stay. Answers: authoritative servers answer otherwise.
 	Reason NameCauseReason `json:"reason"`
 
 	// Release The number of the release.
@@ -4006,7 +4006,7 @@ type NameCause struct {
 // NameCauseAction The action that was asked for.
 type NameCauseAction string
 
-// NameCauseReason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, so addresses stay. Answers: authoritative servers answer otherwise.
+// NameCauseReason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, or too many names would go at once, so addresses stay. Answers: authoritative servers answer otherwise.
 type NameCauseReason string
 
 // NameChange A DNS name and type.

@@ -34,6 +34,10 @@ export function useProjects() {
   return useQuery({ queryKey: ['projects', own], staleTime: 30_000, retry: false, queryFn: async ({ signal }) => own ?? (await all<Named>('/v2/projects', signal)).map((p) => p.metadata.name) })
 }
 
+/** useProject reads a project, if the caller may. */
+export const useProject = (name: string) =>
+  useQuery({ queryKey: ['project', name], staleTime: 60_000, retry: false, queryFn: ({ signal }) => ask(api.GET('/v2/projects/{project}', { params: { path: { project: name } }, signal })) })
+
 /** useOwnProjects lists the projects too, and those of them in which the caller may publish. */
 export function useOwnProjects() {
   const projects = useProjects()

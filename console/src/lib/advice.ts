@@ -66,9 +66,12 @@ export function staying(records: NameStatus[]): { target: string; cluster: strin
   )
 }
 
-/** changers says who may change what an owner publishes. */
-export const changers = ({ owner, project }: Pick<NameOwner, 'owner' | 'project'>) =>
-  kindOf(owner) === 'name' ? `Operators of project ${project} may change it, and editors if the project lets them.` : `Operators of project ${project} may deploy and terminate it; editors may change its documents.`
+/** changers says who may change what an owner publishes. editors is whether the project lets editors publish names, if that is known. */
+export function changers({ owner, project }: Pick<NameOwner, 'owner' | 'project'>, editors?: boolean): string {
+  if (kindOf(owner) !== 'name') return `Operators of project ${project} may deploy and terminate it; editors may change its documents.`
+  if (editors === undefined) return `Operators of project ${project} may change it, and editors if the project lets them.`
+  return editors ? `Operators and editors of project ${project} may change it.` : `Operators of project ${project} may change it, editors may not.`
+}
 
 /** answersOf are the answers of servers, each once: two intents of one name are answered together. */
 export function answersOf(records: NameStatus[]): { type: string; answer: Answer }[] {

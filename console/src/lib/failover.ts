@@ -129,10 +129,10 @@ export function titleOf(r: Pick<Failover, 'drained' | 'undrained' | 'revertOf'>)
   return r.revertOf ? `Undo: ${what[0]?.toLowerCase()}${what.slice(1)}` : what
 }
 
-/** movesWord says how many names move, and how many have no address afterwards. */
+/** movesWord says how many names get other addresses, and how many have none afterwards. */
 export function movesWord({ hosts: { moved, none } }: Pick<Preview, 'hosts'>): string {
-  const words = [moved > 0 && plural(moved, 'name moves', 'names move'), none > 0 && plural(none, 'name loses its last address', 'names lose their last address')]
-  return words.filter(Boolean).join(', ') || 'no name moves'
+  const words = [moved > 0 && plural(moved, 'name changes', 'names change'), none > 0 && plural(none, 'name loses its last address', 'names lose their last address')]
+  return words.filter(Boolean).join(', ') || 'no name changes'
 }
 
 /** Drain is the latest drain of the clusters of a name, all of which are drained now. */

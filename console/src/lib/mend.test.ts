@@ -98,9 +98,9 @@ describe('the failover desk', () => {
     expect(answered({ hosts: { ...hosts, moved: 1, answered: 1 }, state: 'Done' })).toBe('1 of 1 name is answered')
   })
   test('says what becomes of names', () => {
-    expect(movesWord({ hosts: { ...hosts, moved: 1, none: 2 } })).toBe('1 name moves, 2 names lose their last address')
-    expect(movesWord({ hosts })).toBe('no name moves')
-    expect(movesWord({ hosts: { ...hosts, moved: 2000 } })).toBe('2,000 names move')
+    expect(movesWord({ hosts: { ...hosts, moved: 1, none: 2 } })).toBe('1 name changes, 2 names lose their last address')
+    expect(movesWord({ hosts })).toBe('no name changes')
+    expect(movesWord({ hosts: { ...hosts, moved: 2000 } })).toBe('2,000 names change')
   })
   test('says how many names keep their answers', () => {
     const counts = { names: 2, stay: 0, one: 0, none: 0, unhealthy: 0 }

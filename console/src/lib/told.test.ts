@@ -60,7 +60,12 @@ describe('a name', () => {
     expect(verdict({ owners: [owner(groupPath('eu'), { state: 'Updating' })] }).word).toBe('under way')
   })
   test('says who may change it', () => {
-    expect(changers({ owner: 'projects/shop/names/a.example', project: 'shop' })).toMatch(/^Operators of project shop may change it/)
+    const name = { owner: 'projects/shop/names/a.example', project: 'shop' }
+    expect([undefined, true, false].map((editors) => changers(name, editors))).toEqual([
+      'Operators of project shop may change it, and editors if the project lets them.',
+      'Operators and editors of project shop may change it.',
+      'Operators of project shop may change it, editors may not.',
+    ])
     expect(changers({ owner: groupPath('eu'), project: 'shop' })).toMatch(/^Operators of project shop may deploy and terminate it; editors/)
   })
   test('without an intent has no empty column for it', () => {

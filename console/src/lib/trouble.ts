@@ -1,4 +1,5 @@
-import type { FoundName, FoundNamePage } from '../api/types'
+import type { FoundName, FoundNamePage, Trouble } from '../api/types'
+import { kindOf } from './commands'
 
 /** Kind is a kind of trouble of names. */
 export type Kind = 'failed' | 'unpublished' | 'foreign' | 'unverified'
@@ -52,4 +53,17 @@ async function partOf(kind: Kind, question: Question, read: (question: Question)
   if (!next) return { names, n: names.length }
   const failed = kind === 'failed' ? 0 : (await read({ ...question, state: 'Failed', limit: '1' })).total
   return { names, n: Math.max(names.length, total - failed) }
+}
+
+/** isHeldName tells whether a trouble is the held removal of one name, which is its own owner. */
+export const isHeldName = (t: Trouble) => t.kind === 'held' && kindOf(t.owner ?? '') === 'name'
+
+/** alikeOf puts held names of one provider and one reason together, in the order of the first of each. Every other trouble stays alone. */
+export function alikeOf(troubles: Trouble[]): Trouble[][] {
+  const groups = new Map<string, Trouble[]>()
+  troubles.forEach((t, n) => {
+    const key = isHeldName(t) ? [t.project, t.provider, t.message].join('\n') : String(n)
+    groups.set(key, [...(groups.get(key) ?? []), t])
+  })
+  return [...groups.values()]
 }

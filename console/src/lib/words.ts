@@ -17,7 +17,9 @@ const inConsole: [RegExp, string][] = [
   [/here by \?force=true \(signpost terminate --force\)/g, 'by signpost terminate --force'],
 ]
 
-const spelling = /(?<![\w+/=.-])(?!v?\d+\.\d)([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)\+([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)(?![\w+/=])/g
+const part = '[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?'
+// A cluster with a plus anywhere, or one with a slash behind "on", alone or in a list.
+const spelling = new RegExp(`(?<![\\w+/=.-])(?!v?\\d+\\.\\d)(${part})\\+(${part})(?![\\w+/=])|(?<=\\bon (?:${part}/${part}(?:, | and ))*)(${part})/(${part})(?![\\w/])`, 'g')
 
 /** clusterPath is a cluster as people write it, provider/cluster. Some answers have a plus in place of the slash. */
 export const clusterPath = (cluster: string) => cluster.replace('+', '/')
@@ -27,7 +29,7 @@ export function withClusters(sentence: string): string[] {
   const parts: string[] = []
   let at = 0
   for (const found of sentence.matchAll(spelling)) {
-    parts.push(sentence.slice(at, found.index), `${found[1]}/${found[2]}`)
+    parts.push(sentence.slice(at, found.index), `${found[1] ?? found[3]}/${found[2] ?? found[4]}`)
     at = found.index + found[0].length
   }
   return [...parts, sentence.slice(at)]

@@ -34,10 +34,10 @@ async function rowsOf(mayRead: boolean): Promise<string[]> {
   return found
 }
 
-test('a failover is one row: its clusters, its reason, the names that it moved, and what undid it', async () => {
+test('a failover is one row: its clusters, its reason, the names that it changed, and what undid it', async () => {
   const rows = await rowsOf(true)
   expect(rows).toHaveLength(2)
-  for (const part of ['Failover of edge/berlin to edge/boston', 'by olga', 'Done', 'a flood', 'www.example', 'shop/store/v1/prod', '192.0.2.1', '192.0.2.2', '1 name moved', 'Undone by another failover']) expect(rows.join()).toContain(part)
+  for (const part of ['Failover of edge/berlin to edge/boston', 'by olga', 'Done', 'a flood', 'www.example', 'shop/store/v1/prod', '192.0.2.1', '192.0.2.2', '1 name changed', 'Undone by another failover']) expect(rows.join()).toContain(part)
   expect(rows.find((r) => r.includes('Undo: undrain of edge/berlin'))).toContain('It undoes an earlier failover')
 })
 
@@ -145,7 +145,7 @@ test('only the latest of many failovers have their names read at once', async ()
   const { root, close } = shown(<ChangesScreen />)
   const records = () => new Set(asked.filter((path) => path.includes('/failovers/'))).size
   await vi.waitFor(() => expect([root.querySelectorAll('.log > li').length, records()]).toEqual([20, 6]))
-  ;[...root.querySelectorAll<HTMLElement>('button')].find((b) => b.textContent.includes('Show the names that it moved'))?.click()
+  ;[...root.querySelectorAll<HTMLElement>('button')].find((b) => b.textContent.includes('Show the names that it changed'))?.click()
   await vi.waitFor(() => expect(records()).toBe(7))
   close()
 })

@@ -83,7 +83,7 @@ test('a reason that is typed after the preview keeps it, and is what is confirme
     why.dispatchEvent(new Event('input', { bubbles: true }))
   })
   expect(shown()).toBe(true)
-  const confirm = await found('button', 'Fail over: no name moves')
+  const confirm = await found('button', 'Fail over: no name changes')
   void act(() => confirm.click())
   await vi.waitFor(() => expect(sent).toHaveLength(2))
   expect(sent[1]?.query.get('confirm')).toBe('t1')

@@ -114,7 +114,7 @@ function Recent() {
                 <td>
                   <Text>{r.reason ?? ''}</Text>
                 </td>
-                <td>{changing(r) > 0 ? [answered(r), leftWord(r)].filter(Boolean).join('. ') : 'no name moves'}</td>
+                <td>{changing(r) > 0 ? [answered(r), leftWord(r)].filter(Boolean).join('. ') : 'no name changes'}</td>
               </tr>
             ))}
           </Table>

@@ -82,10 +82,10 @@ function Summary({ preview }: { preview: Preview }) {
         {hosts.none > 0 && <Badge tone="bad">{plural(hosts.none, 'name')} left without an address</Badge>}
         {hosts.unhealthy > 0 && <Badge tone="bad">{plural(hosts.unhealthy, 'name')} left with unhealthy or unreachable clusters only</Badge>}
         {hosts.one > 0 && <Badge tone="note">{plural(hosts.one, 'name')} left with one address</Badge>}
-        {hosts.stay > 0 && <Badge tone="note">{plural(hosts.stay, 'name')} cannot move now</Badge>}
+        {hosts.stay > 0 && <Badge tone="note">{plural(hosts.stay, 'name')} cannot change now</Badge>}
       </p>
       {keptWord(counts) && <p>{keptWord(counts)}</p>}
-      {changing(preview) === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">{hosts.stay > 0 ? 'No answer changes now: see below which names cannot move, and why.' : 'No answer changes: each address of these clusters also comes from another cluster, is not answered now, or no public name uses it.'}</p>}
+      {changing(preview) === 0 && preview.refusals.length === 0 && preview.drain.length > 0 && <p class="muted">{hosts.stay > 0 ? 'No answer changes now: see below which names cannot change, and why.' : 'No answer changes: each address of these clusters also comes from another cluster, is not answered now, or no public name uses it.'}</p>}
     </>
   )
 }

@@ -69,14 +69,14 @@ function Head({ used, unused, more }: { used: number; unused: number; more: bool
   )
 }
 
-/** Counts are how many names there are, how many of them are not confirmed, and how soon changes are answered. */
+/** Counts are how many names there are, how many of them are not known to be right, and how soon changes are answered. */
 function Counts({ fleet: { hosts, groups, names, answerTimes } }: { fleet: Fleet }) {
   return (
     <>
       <div class="counts">
         <Count n={hosts.total} what="names" to={link(['names'])} />
-        <Count n={hosts.unpublished} what="publication not confirmed" to={link(['names'], { published: 'NotTrue' })} tone="unknown" />
-        <Count n={hosts.unverified} what="answers not confirmed" to={link(['names'], { verified: 'NotTrue' })} tone="unknown" />
+        <Count n={hosts.unpublished} what="not published, or not known" to={link(['names'], { published: 'NotTrue' })} tone="unknown" />
+        <Count n={hosts.unverified} what="not answered, or not known" to={link(['names'], { verified: 'NotTrue' })} tone="unknown" />
         <Count n={(groups['Failed'] ?? 0) + (names['Failed'] ?? 0)} what="owners that failed" to={link(['names'], { state: 'Failed' })} tone="bad" />
       </div>
       <p class="muted small">
@@ -116,13 +116,13 @@ function Clusters({ grid, labels }: { grid: Grid; labels: Map<string, string[]> 
         </label>
       </form>
       <div class="card">
-        <Table label="Clusters and providers" head={['Cluster', 'State', 'Names', 'Publication not confirmed', 'Answers not confirmed', 'Lag', 'External-dns']}>
+        <Table label="Clusters and providers" head={['Cluster', 'State', 'Names', 'Not published, or not known', 'Not answered, or not known', 'Lag', 'External-dns']}>
           {rows.map((row) => (
             <ClusterRow key={row.cluster} row={row} labels={labels.get(row.cluster)} />
           ))}
         </Table>
         {rows.length === 0 && <p class="muted">No cluster fits “{only}”.</p>}
-        <p class="muted small">Not confirmed: Signpost has not seen that these names are published, or answered. Lag: objects that a cluster does not have yet; a dash means that this is not known.</p>
+        <p class="muted small">Not known: Signpost has not seen whether these names are published, or answered. Lag: objects that a cluster does not have yet; a dash means that this is not known.</p>
         {grid.builtIn.length > 0 && (
           <div class="small">
             <span class="muted">Without external-dns, by the built-in publisher:</span>

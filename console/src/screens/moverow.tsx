@@ -58,7 +58,7 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
       <Followers paths={followers} />
       {known && !first && !opened && (
         <button type="button" class="quiet" onClick={() => setOpened(true)}>
-          Show the names that it moved
+          Show the names that it changed
         </button>
       )}
       {state && ['Failed', 'Superseded', 'Unconfirmed'].includes(state) && !undoer && (
@@ -74,13 +74,13 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
 /** saidOf says how many names a failover has moved, how many of them are answered, and how many have no address. */
 function saidOf(r: Failover): string {
   const words = answered(r)
-  return [words && `${plural(r.hosts.moved, 'name moved', 'names moved')}; ${words}.`, leftWord(r)].filter(Boolean).join(' ')
+  return [words && `${plural(r.hosts.moved, 'name changed', 'names changed')}; ${words}.`, leftWord(r)].filter(Boolean).join(' ')
 }
 
 /** Turns are the names that a failover has moved, from and to which targets. */
 function Turns({ names, hosts, said, way, left }: { names: Turned[]; hosts: number; said: string; way: string; left: number }) {
   const [all, setAll] = useState(false)
-  if (names.length === 0) return <span class="small">No name moved.</span>
+  if (names.length === 0) return <span class="small">No name changed.</span>
   return (
     <>
       <span class="small">
@@ -142,7 +142,7 @@ function Hosts({ move }: { move: Move }) {
   if (move.hosts.length === 0) return null
   return (
     <span class="small">
-      {plural(move.hosts.length, 'name moved', 'names moved')}:{' '}
+      {plural(move.hosts.length, 'name changed', 'names changed')}:{' '}
       {move.hosts.slice(0, mostNames).map((host, n) => (
         <>
           {n > 0 && ', '}

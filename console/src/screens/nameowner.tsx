@@ -1,3 +1,4 @@
+import { useProject } from '../api/lists'
 import { caller, may } from '../api/session'
 import type { NameOwner } from '../api/types'
 import { changers, findingsOf, staying } from '../lib/advice'
@@ -18,6 +19,7 @@ export const mayChange = (owner: Pick<NameOwner, 'owner' | 'project'>) => may(ca
 /** Owner is all that one owner does with the name. */
 export function Owner({ owner, host }: { owner: NameOwner; host: string }) {
   const isName = kindOf(owner.owner) === 'name'
+  const project = useProject(owner.project).data
   return (
     <article class="card" aria-label={owner.owner}>
       <div class="bar">
@@ -40,7 +42,7 @@ export function Owner({ owner, host }: { owner: NameOwner; host: string }) {
             , <Time at={owner.accepted} />
           </>
         )}
-        . {changers(owner)}
+        . {changers(owner, project && Boolean(project.spec?.names?.editors))}
       </p>
       {owner.message && (
         <p class="notice">

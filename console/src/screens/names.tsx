@@ -152,7 +152,7 @@ function Filter({ label, value, set, placeholder }: { label: string; value: stri
   )
 }
 
-const shownAs: Record<string, string> = { True: 'yes', False: 'no', Unknown: 'unknown', NotTrue: 'not confirmed', worst: 'worst first', name: 'by name' }
+const shownAs: Record<string, string> = { True: 'yes', False: 'no', Unknown: 'unknown', NotTrue: 'no, or not known', worst: 'worst first', name: 'by name' }
 
 function Choice({ label, value, set, options, any = true }: { label: string; value: string; set: (value: string) => void; options: string[]; any?: boolean }) {
   return (

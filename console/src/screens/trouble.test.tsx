@@ -26,3 +26,17 @@ test('a held removal leads to the plan that has the name go', async () => {
   await vi.waitFor(() => expect(root.querySelector('#held')?.closest('.card')?.querySelector('a.button')?.getAttribute('href')).toBe('#/plan?owner=projects%2Fshop%2Fnames%2Fhelp.example&for=delete'))
   close()
 })
+
+test('held names of one reason are one entry, with the plan of each', async () => {
+  const held = (name: string, message: string) => ({ kind: 'held', project: 'shop', owner: `projects/shop/names/${name}.example`, provider: 'lab', names: 1, message, since: '2026-11-01T00:00:00Z' })
+  const items = [held('a', reason), held('b', 'another'), held('c', reason)]
+  serve(({ pathname }) => json(pathname.endsWith('/v2/troubles') ? { items, counts: { held: 3 } } : { items: [], total: 0, hosts: 0, counts: {}, groups: {}, names: {} }))
+  const { root, close } = shown(<TroubleScreen />)
+  await vi.waitFor(() => expect(root.querySelector('#held')?.closest('.card')?.querySelectorAll('a.button')).toHaveLength(3))
+  const entries = [...(root.querySelector('#held')?.closest('.card')?.querySelectorAll('.section > ul > li') ?? [])].map((entry) => entry.textContent)
+  expect(entries).toHaveLength(2)
+  expect(entries[0]).toMatch(/^2 names by lab of shop.*a\.example.*c\.example/)
+  expect(entries[0]?.split(reason)).toHaveLength(2)
+  expect(entries[1]).toContain('b.example')
+  close()
+})

@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { request } from '../api/client'
 import { useClusters } from '../api/lists'
-import type { FoundNamePage } from '../api/types'
+import { readNames } from '../api/trouble'
 import { advice } from '../lib/advice'
 import { drainOf, type Drain } from '../lib/failover'
 import { link } from '../lib/route'
-import { namesOf, wide, type Kind as KindKey } from '../lib/trouble'
+import { wide, type Kind as KindKey } from '../lib/trouble'
 import { Fault, Loading, type Tone } from '../ui/basics'
 import { Part } from '../ui/part'
 import { By, NameLink, OwnerLink, Told } from '../ui/subject'
@@ -34,7 +33,7 @@ export function Names({ kind }: { kind: Kind }) {
   const found = useQuery({
     queryKey: ['trouble', kind.key],
     refetchInterval: 10_000,
-    queryFn: ({ signal }) => namesOf(kind.key, (query) => request<FoundNamePage>('GET', '/v2/names', { query, signal })),
+    queryFn: ({ signal }) => readNames(kind.key, signal),
   })
   const clusters = useClusters(found.data?.names.some((n) => n.published === 'False') ?? false)
   if (found.error && !found.data) return <Fault error={found.error} />

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'preact/hooks'
 import { request } from '../api/client'
 import type { Trouble, TroublePage } from '../api/types'
 import { cli, curl, kindOf } from '../lib/commands'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
+import { alikeOf, isHeldName } from '../lib/trouble'
 import { Copy, Fault, Loading, Text, Time, type Tone } from '../ui/basics'
 import { Part } from '../ui/part'
 import { ClusterLink, Subject, Told } from '../ui/subject'
@@ -35,10 +37,8 @@ export function Things() {
         return (
           <Part key={kind} title={title} n={total} tone={tone} id={kind} means={means} advice={advice}>
             <ul class="plain">
-              {all.slice(0, most).map((t, i) => (
-                <li key={i}>
-                  <Thing trouble={t} />
-                </li>
+              {alikeOf(all.slice(0, most)).map((some, i) => (
+                <li key={i}>{some.length > 1 ? <HeldNames troubles={some} /> : some.map((t) => <Thing key={t.owner} trouble={t} />)}</li>
               ))}
             </ul>
             {total > Math.min(all.length, most) && (
@@ -53,8 +53,43 @@ export function Things() {
   )
 }
 
+const shown = 5 // names of an entry, before somebody asks for all
+
+/** HeldNames are names of one provider that stay for the same reason. */
+function HeldNames({ troubles }: { troubles: Trouble[] }) {
+  const [all, setAll] = useState(false)
+  const [first] = troubles
+  const since = troubles.map((t) => t.since ?? '').sort()[0]
+  return (
+    <>
+      <b>{plural(troubles.length, 'name')}</b> by {first?.provider} of {first?.project}{' '}
+      {since && (
+        <span class="muted">
+          since <Time at={since} />
+        </span>
+      )}{' '}
+      <Told>{first?.message ?? ''}</Told>
+      <ul class="plain">
+        {(all ? troubles : troubles.slice(0, shown)).map((t) => (
+          <li key={t.owner}>
+            <Subject path={t.owner ?? ''} />{' '}
+            <a class="button" href={link(['plan'], { owner: t.owner, for: 'delete' })}>
+              Plan unpublish
+            </a>
+          </li>
+        ))}
+      </ul>
+      {!all && troubles.length > shown && (
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          Show all {plural(troubles.length, 'name')}
+        </button>
+      )}
+    </>
+  )
+}
+
 function Thing({ trouble: t }: { trouble: Trouble }) {
-  const isName = t.kind === 'held' && kindOf(t.owner ?? '') === 'name' // then it is the name
+  const isName = isHeldName(t)
   return (
     <>
       {t.object && (
@@ -72,7 +107,7 @@ function Thing({ trouble: t }: { trouble: Trouble }) {
           <Text>{t.name}</Text> {t.type}
         </b>
       )}
-      {t.owner && isName && <Subject path={t.owner} />} {t.names !== undefined && !isName && <b>{plural(t.names, 'name')}</b>} {t.provider && `by ${t.provider}`}{' '}
+      {t.owner && isName && <Subject path={t.owner} />} {t.names !== undefined && !isName && <b>{plural(t.names, 'name')}</b>} {t.provider && `by ${t.provider} of ${t.project}`}{' '}
       {t.owner && !isName && (
         <>
           of <Subject path={t.owner} />

@@ -27,7 +27,7 @@ export function External({ item, brief = false }: { item: FleetItem; brief?: boo
       <span class="muted">
         {plural(item.hosts.total, 'name')}
         {item.scope === 'cluster' && ' for clients in the cluster'}
-        {!brief && `, publication not confirmed for ${item.hosts.unpublished}`}
+        {!brief && `, not published, or not known: ${item.hosts.unpublished}`}
       </span>{' '}
       {!brief && <Told>{item.message ?? ''}</Told>}
     </>

@@ -24,7 +24,7 @@ export function Moves({ names, left, followed, over = false, unreachable }: { na
   if (names.length === 0) return null
   return (
     <>
-      <Table label="Names that move" head={followed ? ['Name', 'Type', 'From', 'To', 'Published', 'Answered', 'Old answers', 'Notes'] : ['Name', 'Type', 'From', 'To', 'Provider', 'Notes']}>
+      <Table label="Names that change" head={followed ? ['Name', 'Type', 'From', 'To', 'Published', 'Answered', 'Old answers', 'Notes'] : ['Name', 'Type', 'From', 'To', 'Provider', 'Notes']}>
         {names.map((m, i) => (
           <tr key={i}>
             <td>

@@ -1,4 +1,5 @@
 import type { ObjectChange, Plan } from '../api/types'
+import { changing as namesIn } from '../lib/plan'
 import { plural, visible } from '../lib/text'
 import { clusterPath } from '../lib/words'
 import { Badge, Section, Text, type Tone } from './basics'
@@ -20,7 +21,8 @@ export function Objects({ plan }: { plan: Plan }) {
   const left = plan.objectsLeftOut
   if (plan.objects.length === 0) return null
   return (
-    <Section title={`Objects that change: ${changing.length} of ${plan.objects.length}`} id="plan-objects">
+    <Section title={`Objects in clusters that change: ${changing.length} of ${plan.objects.length}`} id="plan-objects">
+      {changing.length === 0 && !left && namesIn(plan) > 0 && <p class="muted">The names are no objects in a cluster: the built-in publisher writes them to DNS.</p>}
       {changing.slice(0, 200).map((o) => (
         <Diff key={o.cluster + o.kind + o.namespace + o.name} object={o} />
       ))}

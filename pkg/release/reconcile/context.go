@@ -33,9 +33,20 @@ func (s *Reconciler) drains(ctx context.Context, on *step) (state.Outcome, error
 	return state.Onward, s.Providers.NoteDrains(ctx, on.group, on.before, on.next.Objects)
 }
 
-// retained notes the names that stay although nothing offers them an address.
+// retained notes the names that stay although nothing offers them an address, and tells it in their histories.
 func (s *Reconciler) retained(ctx context.Context, on *step) (state.Outcome, error) {
-	return state.Onward, s.Removal.NoteRetained(ctx, on.group, &on.lifecycle, on.next.Losses)
+	before := on.lifecycle
+	err := s.Removal.NoteRetained(ctx, on.group, &on.lifecycle, on.next.Losses)
+	var grown []string // providers of which more names stay than before
+	for _, h := range on.lifecycle.Retained {
+		if h.Names > before.RetainedOf(h.Record).Names {
+			grown = append(grown, h.Record.Name())
+		}
+	}
+	if err == nil && len(grown) > 0 {
+		state.RecordNames(s.Names, on.next.Retained(on.group, grown, s.Now().UTC()))
+	}
+	return state.Onward, err
 }
 
 // context commits the group's context, or rewrites what has changed in it.

@@ -56,13 +56,37 @@ func (d Desired) FailSafe(owner intent.Path, now time.Time) []intent.NameChanges
 		if !slices.ContainsFunc(d.contents.choicesOf(host), held) {
 			continue
 		}
-		same := published[host].digest()
-		out = append(out, intent.NameChanges{Host: host, Before: same, After: same, Turns: []intent.NameTurn{{
-			Time: now, Project: owner.Segment("projects"), Owner: owner, Changes: []intent.TargetChange{},
-			Cause: intent.Cause{Reason: intent.CauseFailSafe, Message: d.contents.frozen},
-		}}})
+		out = append(out, stays(owner, host, published[host], d.contents.frozen, now))
 	}
 	return out
+}
+
+// Retained are the host names of some providers of which no cluster offers an address any more. They stay published,
+// because too many would go at once.
+func (d Desired) Retained(owner intent.Path, providers []string, now time.Time) []intent.NameChanges {
+	published := targetsOf(d.Objects)
+	kept := map[string]string{} // why, by host name
+	for n, b := range d.contents.bindings {
+		for m, h := range b.Hosts {
+			if d.contents.Choices[n][m].Kept && slices.Contains(providers, b.Record) {
+				kept[h.Name] = fmt.Sprintf("too many names of provider %q would go at once, so this one stays published although no cluster offers its addresses any more%s", b.Record, d.contents.absent(h.Name))
+			}
+		}
+	}
+	var out []intent.NameChanges
+	for _, host := range slices.Sorted(maps.Keys(kept)) {
+		out = append(out, stays(owner, host, published[host], kept[host], now))
+	}
+	return out
+}
+
+// stays is the turn of a host name whose targets stay for the sake of safety.
+func stays(owner intent.Path, host string, published targets, why string, now time.Time) intent.NameChanges {
+	same := published.digest()
+	return intent.NameChanges{Host: host, Before: same, After: same, Turns: []intent.NameTurn{{
+		Time: now, Project: owner.Segment("projects"), Owner: owner, Changes: []intent.TargetChange{},
+		Cause: intent.Cause{Reason: intent.CauseFailSafe, Message: why},
+	}}}
 }
 
 // releaseCause is the request that a lifecycle has accepted last.
@@ -303,7 +327,11 @@ func (c *Contents) notOffered(host string, changes []intent.TargetChange) string
 		targets = append(targets, change.Removed...)
 	}
 	slices.Sort(targets)
-	text := "no cluster offers " + state.Few(slices.Compact(targets)) + " any more"
+	return "no cluster offers " + state.Few(slices.Compact(targets)) + " any more" + c.absent(host)
+}
+
+// absent tells where the Services of a host name are gone, as the end of a sentence; empty for nowhere.
+func (c *Contents) absent(host string) (text string) {
 	for n, b := range c.bindings {
 		for m, h := range b.Hosts {
 			if absent := c.Choices[n][m].Absent; h.Name == host && len(absent) > 0 {

@@ -1,0 +1,28 @@
+import { useQuery } from '@tanstack/react-query'
+import { namesOf, type Kind } from '../lib/trouble'
+import { api, ask, request } from './client'
+import { live } from './events'
+import type { FoundNamePage, TroublePage } from './types'
+
+/** readNames reads the names of a kind of trouble. */
+export const readNames = (kind: Kind, signal: AbortSignal) => namesOf(kind, (query) => request<FoundNamePage>('GET', '/v2/names', { query, signal }))
+
+const urgent: Kind[] = ['failed', 'unpublished', 'foreign']
+
+/** useTroubleCount counts what needs somebody: clusters and publishers that fail, conflicts, held removals, and names that are wrong. It is undefined until it is known. */
+export const useTroubleCount = () =>
+  useQuery({
+    queryKey: ['trouble-count'],
+    enabled: live.value === 'live', // the page itself comes first
+    refetchInterval: 30_000,
+    retry: false,
+    meta: { live: false },
+    queryFn: async ({ signal }): Promise<number> => {
+      const [failing, troubles, ...names] = await Promise.all([
+        ask(api.GET('/v2/fleet', { params: { query: { limit: 1000, healthy: 'False' } }, signal })),
+        request<TroublePage>('GET', '/v2/troubles', { query: { limit: '1' }, signal }),
+        ...urgent.map((kind) => readNames(kind, signal)),
+      ])
+      return failing.items.length + (troubles.counts['conflict'] ?? 0) + (troubles.counts['held'] ?? 0) + names.reduce((sum, { n }) => sum + n, 0)
+    },
+  }).data
