@@ -112,8 +112,7 @@ function Header({ help }: { help: () => void }) {
       <nav aria-label="Pages">
         {places.map((p) => (
           <a key={p.path} href={link([p.path])} aria-current={here === p.path ? 'page' : undefined}>
-            {p.name}
-            {p.path === 'trouble' && <TroubleCount />}
+            {p.name} {p.path === 'trouble' && <TroubleCount />}
           </a>
         ))}
       </nav>
@@ -137,7 +136,7 @@ function TroubleCount() {
   return (
     <span class="many">
       {n > 999 ? '999+' : n}
-      <span class="hidden"> need somebody</span>
+      <span class="hidden"> {n === 1 ? 'needs' : 'need'} somebody</span>
     </span>
   )
 }

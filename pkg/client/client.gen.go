@@ -872,6 +872,7 @@ const (
 	NameCauseReasonCluster   NameCauseReason = "Cluster"
 	NameCauseReasonDrain     NameCauseReason = "Drain"
 	NameCauseReasonFailSafe  NameCauseReason = "FailSafe"
+	NameCauseReasonHeld      NameCauseReason = "Held"
 	NameCauseReasonProvider  NameCauseReason = "Provider"
 	NameCauseReasonReadiness NameCauseReason = "Readiness"
 	NameCauseReasonRelease   NameCauseReason = "Release"
@@ -892,6 +893,8 @@ func (e NameCauseReason) Valid() bool {
 	case NameCauseReasonDrain:
 		return true
 	case NameCauseReasonFailSafe:
+		return true
+	case NameCauseReasonHeld:
 		return true
 	case NameCauseReasonProvider:
 		return true
@@ -3989,7 +3992,7 @@ type NameCause struct {
 	// Example: Service web/frontend on dc/one offers 203.0.113.11
 	Message string `json:"message"`
 
-	// Reason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, or too many names would go at once, so addresses stay. Answers: authoritative servers answer otherwise.
+	// Reason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, so addresses stay. Held: too many names would go at once, so this one stays as it is. Answers: authoritative servers answer otherwise.
 	Reason NameCauseReason `json:"reason"`
 
 	// Release The number of the release.
@@ -4006,7 +4009,7 @@ type NameCause struct {
 // NameCauseAction The action that was asked for.
 type NameCauseAction string
 
-// NameCauseReason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, or too many names would go at once, so addresses stay. Answers: authoritative servers answer otherwise.
+// NameCauseReason Release: somebody asked for it. Takeover: another owner publishes the name. Address: clusters offer other addresses. Readiness: a Service has no ready endpoint, or has some again. Cluster: a cluster is lost, or is back. Drain, Undrain: of a cluster. Routing: another cluster is first, or weights changed. Provider: the provider's rules leave a target out. FailSafe: most clusters fail at once, so addresses stay. Held: too many names would go at once, so this one stays as it is. Answers: authoritative servers answer otherwise.
 type NameCauseReason string
 
 // NameChange A DNS name and type.
@@ -4322,7 +4325,7 @@ type NameTurn struct {
 	// Cause Why a host name has changed.
 	Cause NameCause `json:"cause"`
 
-	// Changes The targets that came and went. Empty for FailSafe, for a release that keeps the targets, and if flapping has ended as it began.
+	// Changes The targets that came and went. Empty for FailSafe and Held, for a release that keeps the targets, and if flapping has ended as it began.
 	Changes []NameTargetChange `json:"changes"`
 
 	// Gap Changes right before this one are not in the history.

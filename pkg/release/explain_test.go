@@ -77,7 +77,7 @@ func TestANameIsExplainedOnOnePage(t *testing.T) {
 
 	w.answered(bakery, "Differs", "a server answers 203.0.113.9")
 	is = w.explained("bakery.lab.example")
-	require.Equal(t, `bakery.lab.example of projects/shop/names/bakery.lab.example is published by provider "lab", but not verified: a server answers 203.0.113.9.`, is.Summary)
+	require.Equal(t, `bakery.lab.example of projects/shop/names/bakery.lab.example is published by provider "lab", but its servers answer otherwise: a server answers 203.0.113.9.`, is.Summary)
 
 	w.answered(bakery, "Matches", "the server answers them")
 	is = w.explained("bakery.lab.example")

@@ -850,7 +850,7 @@ describe('the long story', { skip: long ? false : 'ring 3 tells it' }, () => {
     await page.getByRole('button', { name: 'Publish: 1 new name' }).click()
     await page.getByRole('link', { name: 'Look at the name' }).click()
     await page.getByRole('heading', { name: 'Owner: project shop' }).waitFor()
-    assert.equal(await page.getByRole('link', { name: 'Go back to release' }).count(), 0) // there is none before
+    assert.equal(await page.getByRole('link', { name: 'Go back to a release' }).count(), 0) // there is none before
     await page.getByRole('link', { name: 'Change', exact: true }).click()
     await page.getByLabel('Addresses', { exact: true }).fill('203.0.113.71')
     await page.getByRole('button', { name: 'Change: 1 name changes' }).click()
@@ -860,7 +860,9 @@ describe('the long story', { skip: long ? false : 'ring 3 tells it' }, () => {
     await page.getByRole('heading', { name: 'undo.lab.example is accepted' }).waitFor()
     assert.deepEqual(await at(), ['203.0.113.70'])
     await page.getByRole('link', { name: 'Look at the name' }).click()
-    await page.getByRole('link', { name: 'Go back to release 2' }).waitFor()
+    await page.getByRole('link', { name: 'Go back to a release' }).click()
+    await page.getByRole('link', { name: 'Plan to go back to release 2' }).waitFor()
+    await page.getByRole('link', { name: 'Why' }).click()
     await page.getByRole('link', { name: 'Unpublish' }).click()
     await page.getByRole('button', { name: 'Unpublish: 1 name goes' }).click()
     await page.locator('.badge', { hasText: 'gone' }).first().waitFor({ timeout: 60_000 })

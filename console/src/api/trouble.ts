@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { namesOf, type Kind } from '../lib/trouble'
 import { api, ask, request } from './client'
 import { live } from './events'
+import { caller } from './session'
 import type { FoundNamePage, TroublePage } from './types'
 
 /** readNames reads the names of a kind of trouble. */
@@ -12,11 +13,10 @@ const urgent: Kind[] = ['failed', 'unpublished', 'foreign']
 /** useTroubleCount counts what needs somebody: clusters and publishers that fail, conflicts, held removals, and names that are wrong. It is undefined until it is known. */
 export const useTroubleCount = () =>
   useQuery({
-    queryKey: ['trouble-count'],
-    enabled: live.value === 'live', // the page itself comes first
-    refetchInterval: 30_000,
+    queryKey: ['trouble-count', caller.value?.subject],
+    enabled: caller.value !== null && live.value !== 'connecting', // the page itself comes first
+    refetchInterval: 15_000,
     retry: false,
-    meta: { live: false },
     queryFn: async ({ signal }): Promise<number> => {
       const [failing, troubles, ...names] = await Promise.all([
         ask(api.GET('/v2/fleet', { params: { query: { limit: 1000, healthy: 'False' } }, signal })),

@@ -113,7 +113,8 @@ function addServers(key: string, records: NameStatus[], add: (node: Node, ...fro
     servers.set(answer.server, answer.message ? [...known, answer.message] : known)
   }
   if (servers.size === 0) {
-    add({ id: `server-${key}`, column: 4, title: 'not asked', lines: ['no server has been asked yet'], tone: 'unknown' }, from)
+    const nothing = records.every((r) => r.targets.length === 0)
+    add({ id: `server-${key}`, column: 4, title: 'not asked', lines: [nothing ? 'there is nothing to answer' : 'no server has been asked yet'], tone: 'unknown' }, from)
     return
   }
   const room = capped(servers.size)

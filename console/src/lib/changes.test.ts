@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Event, NameTurn } from '../api/types'
-import { beginOf, byDay, documentAt, drainedIn, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, meets, rowsOf, turnOf, type Span } from './changes'
+import type { Event, FleetItem, NameTurn } from '../api/types'
+import { beginOf, byDay, documentAt, drainedIn, drainsIn, fits, groupsIn, hostsOf, isWhole, joined, lostIn, meets, rowsOf, turnOf, type Span } from './changes'
 
 const path = 'projects/shop/names/cake.example'
 const event = (changes: Partial<Event>): Event => ({ time: '', actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path, ...changes })
@@ -20,6 +20,19 @@ test('a request, its document and its end are one change', () => {
     ['replace', 'anna', 'stored', ''],
     ['instantiate', 'anna', 'accepted', ''],
   ])
+})
+
+test('what a release changes is told once', () => {
+  const words = 'changes ttl from 60 to 30'
+  expect(joined([event({ action: 'replace', outcome: 'stored', requestID: 'r', message: 'changes /spec/ttl' }), event({ requestID: 'r', message: words })]).map((e) => e.message)).toEqual([words])
+})
+
+test('clusters that cannot be reached are changes without an author', () => {
+  const item = (kind: string, cluster: string, changes = {}) => ({ kind, cluster, ...changes }) as FleetItem
+  const items = [item('cluster', 'edge/one', { unreachableSince: '2026-01-01T10:00:00Z', message: 'connection refused' }), item('cluster', 'edge/two'), item('externalDNS', 'edge/one', { unreachableSince: '2026-01-01T10:00:00Z' })]
+  const found = (filter: object) => lostIn(items, { about: '', actor: '', action: '', ...filter }).map((row) => [row.time, row.lost.cluster])
+  expect(found({})).toEqual([['2026-01-01T10:00:00Z', 'edge/one']])
+  expect([found({ about: 'REFUSED' }), found({ about: 'two' }), found({ actor: 'anna' })]).toEqual([[['2026-01-01T10:00:00Z', 'edge/one']], [], []])
 })
 
 test('a name that goes, and its document, are one change', () => {

@@ -1,4 +1,4 @@
-import type { DNSName, Event, NameTurn } from '../api/types'
+import type { DNSName, Event, FleetItem, NameTurn } from '../api/types'
 import { kindOf, ownerWord, projectOf } from './commands'
 import { isPart as isOfMove, caused, fitsMove, type Move } from './moved'
 import { clusterPath } from './words'
@@ -26,7 +26,7 @@ export function joined(events: Event[]): Change[] {
     }
     const end = e.outcome === 'accepted' ? ended.get(key) : undefined
     ended.delete(key)
-    return [{ ...e, outcome: end?.outcome ?? e.outcome, message: end?.message || [e.message, written.get(e.requestID ?? '')].filter(Boolean).join(': ') }]
+    return [{ ...e, outcome: end?.outcome ?? e.outcome, message: end?.message || (e.message.startsWith('changes ') ? e.message : [e.message, written.get(e.requestID ?? '')].filter(Boolean).join(': ')) }]
   })
 }
 
@@ -125,9 +125,17 @@ export interface Row {
   move?: Move
   followers?: string[] // the groups and names that the failover drained or undrained
   turns: { host: string; turn: NameTurn }[]
+  lost?: FleetItem // a cluster that cannot be reached since then
 }
 
-const asked = ['Release', 'Takeover'] // which have a request
+/** lostIn are the clusters that cannot be reached, of those that a user looks for; the loss has no author. */
+export function lostIn(items: FleetItem[], { about, actor, action }: Filter): (Row & { lost: FleetItem })[] {
+  if (actor || action) return []
+  const text = about.trim().toLowerCase()
+  return items.flatMap((lost) => (lost.kind === 'cluster' && lost.unreachableSince && [lost.cluster, lost.message ?? ''].some((w) => w.toLowerCase().includes(text)) ? [{ time: lost.unreachableSince, lost, turns: [] }] : []))
+}
+
+const told = ['Release', 'Takeover', 'Held'] // which have an event
 
 /** Found are the requests and failovers that are shown, and which groups and names followed a failover, by its id. */
 export interface Found {
@@ -166,8 +174,8 @@ export function rowsOf(found: Found, all: Found, byOwner: Map<string, string[]>,
       const turn = turnOf(e, histories.get(host) ?? [])
       return turn ? [{ host, turn }] : []
     })
-  const told = new Set(all.changes.flatMap(turnsOf).map(({ turn }) => turn))
-  const others = [...histories].flatMap(([host, turns]) => turns.filter((turn) => !told.has(turn) && !all.moves.some((m) => caused(m, turn.cause)) && !asked.includes(turn.cause.reason) && within(turn, host)).map((turn) => ({ time: turn.time, turns: [{ host, turn }] })))
+  const shown = new Set(all.changes.flatMap(turnsOf).map(({ turn }) => turn))
+  const others = [...histories].flatMap(([host, turns]) => turns.filter((turn) => !shown.has(turn) && !all.moves.some((m) => caused(m, turn.cause)) && !told.includes(turn.cause.reason) && within(turn, host)).map((turn) => ({ time: turn.time, turns: [{ host, turn }] })))
   const moves = found.moves.map((move) => ({ time: move.time, move, followers: found.followers?.get(move.id) ?? [], turns: [] }))
   return [...found.changes.map((change) => ({ time: change.time, change, turns: turnsOf(change) })), ...moves, ...others].sort((a, b) => Date.parse(b.time) - Date.parse(a.time))
 }

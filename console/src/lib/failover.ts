@@ -88,10 +88,11 @@ type Counted = Pick<Failover, 'hosts' | 'revertedBy' | 'state'>
 export const changing = ({ hosts }: Pick<Preview, 'hosts'>) => hosts.moved + hosts.none
 
 /** answered says how many of the names that have an address afterwards are answered; empty if there are none. */
-export function answered({ hosts: { moved, answered: n }, revertedBy }: Counted): string {
+export function answered({ hosts: { moved, none, answered: n }, revertedBy }: Counted): string {
   if (moved === 0) return ''
   const verb = revertedBy ? ['was', 'were'] : ['is', 'are']
-  return `${n.toLocaleString('en')} of ${plural(moved, 'name')} ${verb[moved === 1 ? 0 : 1]} answered`
+  const keep = none > 0 ? ` with an address` : ''
+  return `${n.toLocaleString('en')} of ${plural(moved, 'name')}${keep} ${verb[moved === 1 ? 0 : 1]} answered`
 }
 
 /** leftWord says how many names a failover has left without an address, and how many it is about to; empty for none. */
@@ -129,10 +130,11 @@ export function titleOf(r: Pick<Failover, 'drained' | 'undrained' | 'revertOf'>)
   return r.revertOf ? `Undo: ${what[0]?.toLowerCase()}${what.slice(1)}` : what
 }
 
-/** movesWord says how many names get other addresses, and how many have none afterwards. */
+/** movesWord says how many names change, and how many of them have no address afterwards. */
 export function movesWord({ hosts: { moved, none } }: Pick<Preview, 'hosts'>): string {
-  const words = [moved > 0 && plural(moved, 'name changes', 'names change'), none > 0 && plural(none, 'name loses its last address', 'names lose their last address')]
-  return words.filter(Boolean).join(', ') || 'no name changes'
+  const lose = none === 1 ? 'loses its last address' : 'lose their last address'
+  if (moved === 0) return none > 0 ? `${plural(none, 'name')} ${lose}` : 'no name changes'
+  return plural(moved + none, 'name changes', 'names change') + (none > 0 ? `, ${none.toLocaleString('en')} of them ${lose}` : '')
 }
 
 /** Drain is the latest drain of the clusters of a name, all of which are drained now. */

@@ -5,7 +5,7 @@ import { allowOf, answered, deskOf, drainOf, emptyChoice, keepDesk, keptWord, lo
 import { isLike } from './fleet'
 import { byNeed, messageOf } from './groups'
 import { changedGroups, leaving } from './pending'
-import { countsOf, goes, hostsOf, lacking, movesOf, ttlMove, ttlTurn } from './plan'
+import { countsOf, goes, hostsOf, lacking, movesOf, ttlTold, ttlTurn } from './plan'
 import { clock, clockOnly, isPast } from './time'
 import { gravest, namesOf as troubled } from './trouble'
 import { inWords, withTimes } from './words'
@@ -46,7 +46,7 @@ describe('a plan', () => {
   })
   test('shows a change of the TTL', () => {
     const names: Plan['names'] = [{ name: 'a', type: 'A', record: 'lab', action: 'update', targets: ['192.0.2.1'], before: ['192.0.2.1'], ttl: 60 }]
-    expect(movesOf({ ...plan, names }).map(ttlMove)).toEqual(['TTL from the default to 60 s'])
+    expect(movesOf({ ...plan, names }).map(ttlTold)).toEqual(['TTL from the default to 60 s'])
     expect(ttlTurn({ before: 300, after: 60 })).toBe('TTL from 300 s to 60 s')
   })
   test('tells of Services that no cluster has', () => expect([lacking(plan), lacking({ missingServices: ['web/x'] })]).toEqual(['', 'web/x']))
@@ -98,7 +98,7 @@ describe('the failover desk', () => {
     expect(answered({ hosts: { ...hosts, moved: 1, answered: 1 }, state: 'Done' })).toBe('1 of 1 name is answered')
   })
   test('says what becomes of names', () => {
-    expect(movesWord({ hosts: { ...hosts, moved: 1, none: 2 } })).toBe('1 name changes, 2 names lose their last address')
+    expect(movesWord({ hosts: { ...hosts, moved: 1, none: 2 } })).toBe('3 names change, 2 of them lose their last address')
     expect(movesWord({ hosts })).toBe('no name changes')
     expect(movesWord({ hosts: { ...hosts, moved: 2000 } })).toBe('2,000 names change')
   })

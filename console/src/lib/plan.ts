@@ -26,8 +26,11 @@ export const lacking = (plan: Pick<Plan, 'missingServices'>) => (plan.missingSer
 
 const ttlWord = (ttl: number | undefined) => (ttl ? `${ttl} s` : 'the default')
 
-/** ttlMove says how the TTL of a name changes that stays; empty if it does not. */
-export const ttlMove = (n: Pick<NameChange, 'action' | 'ttl' | 'ttlBefore'>) => (n.action === 'update' && n.ttl !== n.ttlBefore ? `TTL from ${ttlWord(n.ttlBefore)} to ${ttlWord(n.ttl)}` : '')
+/** ttlTold says which TTL a new name has, or how that of a name changes that stays; empty if it does not. */
+export function ttlTold({ action, ttl, ttlBefore }: Pick<NameChange, 'action' | 'ttl' | 'ttlBefore'>): string {
+  if (action === 'create' && ttl) return `TTL ${ttlWord(ttl)}`
+  return action === 'update' && ttl !== ttlBefore ? `TTL from ${ttlWord(ttlBefore)} to ${ttlWord(ttl)}` : ''
+}
 
 /** ttlTurn says how a TTL has changed. */
 export const ttlTurn = (ttl: { before: number; after: number }) => `TTL from ${ttlWord(ttl.before)} to ${ttlWord(ttl.after)}`
@@ -104,6 +107,9 @@ function counter(plan: Pick<Plan, 'names'>): (fate: Fate) => number {
 
 /** changing is how many host names a plan adds, changes and ends. */
 export const changing = (plan: Pick<Plan, 'names'>) => fatesOf(plan).filter(([, fate]) => fate !== 'unchanged').length
+
+/** isBuiltIn tells whether names of a plan change that are in no DNSEndpoint: the built-in publisher has them. */
+export const isBuiltIn = (plan: Pick<Plan, 'names' | 'objects'>) => plan.names.some((n) => n.action !== 'unchanged' && n.targets.length > 0) && plan.objects.every((o) => o.kind !== 'DNSEndpoint')
 
 /** countsOf says how many host names of a plan are new, change, go and stay. */
 export function countsOf(plan: Pick<Plan, 'names'>): string {

@@ -115,21 +115,22 @@ test('the project of a link is strange if the user may not publish there, and no
 test('a failover says what is so: of then, if it was undone, and who has no address', () => {
   const hosts = { moved: 1, answered: 1, none: 1, gone: 1, one: 0, unhealthy: 0, stay: 0 }
   const r = { hosts, state: 'Done' as const }
-  expect([answered(r), answered({ ...r, revertedBy: 'x' })]).toEqual(['1 of 1 name is answered', '1 of 1 name was answered'])
+  expect([answered(r), answered({ ...r, revertedBy: 'x' })]).toEqual(['1 of 1 name with an address is answered', '1 of 1 name with an address was answered'])
   expect([leftWord(r), leftWord({ ...r, revertedBy: 'x' }), leftWord({ ...r, hosts: { ...hosts, none: 0, gone: 0 } })]).toEqual(['1 name has no address since.', '1 name had no address.', ''])
   const moving = { hosts: { ...hosts, answered: 0, gone: 0 }, state: 'Moving' as const }
-  expect([answered(moving), leftWord(moving), leftWord({ ...moving, state: 'Superseded' })]).toEqual(['0 of 1 name is answered', '1 name loses its last address.', ''])
+  expect([answered(moving), leftWord(moving), leftWord({ ...moving, state: 'Superseded' })]).toEqual(['0 of 1 name with an address is answered', '1 name loses its last address.', ''])
   expect(answered({ ...r, hosts: { ...hosts, moved: 0, answered: 0 } })).toBe('')
 })
 
 test('a change that servers were not seen to answer is waited for until the next one', () => {
-  const turn = (at: string, change: object) => ({ time: `2026-01-01T10:00:0${at}Z`, owner: groupPath('eu'), changes: [{ type: 'A', ...change }] }) as NameTurn
+  const turn = (at: string, change: object) => ({ time: `2026-01-01T10:00:0${at}Z`, owner: groupPath('eu'), cause: { reason: 'Address' }, changes: [{ type: 'A', ...change }] }) as NameTurn
   const [one, two] = [turn('1', { removed: ['192.0.2.1'] }), turn('3', { added: ['192.0.2.2'] })]
   expect(answeredWord(one, [])).toBe('Not all servers were seen to answer this change yet.')
   expect(answeredWord(one, [{ ...two, time: one.time }])).toBe('Not all servers were seen to answer this change yet.') // another cause of the same change
   expect(answeredWord(one, [two])).toBe('The next change came before all servers were seen to answer this one.')
   for (const other of [{ ...two, owner: groupPath('us') }, turn('3', { type: 'AAAA', added: ['2001:db8::1'] }), turn('3', { name: '_https._tcp', added: ['0 1 443 www'] })]) expect(answeredWord(one, [other])).toBe('Not all servers were seen to answer this change yet.')
   expect(answeredWord(turn('1', { removed: ['192.0.2.1'], answered: '2026-01-01T10:00:02Z' }), [two])).toBe('All servers answered this change after 1 s.')
+  expect(answeredWord({ ...one, cause: { reason: 'Answers', message: '' } }, [])).toBe('') // it is an answer itself
   expect(answeredWord(turn('1', { name: '_https._tcp', added: ['0 1 443 www'] }), [])).toBe('') // servers are asked for the host name alone
 })
 

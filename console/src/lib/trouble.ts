@@ -58,11 +58,17 @@ async function partOf(kind: Kind, question: Question, read: (question: Question)
 /** isHeldName tells whether a trouble is the held removal of one name, which is its own owner. */
 export const isHeldName = (t: Trouble) => t.kind === 'held' && kindOf(t.owner ?? '') === 'name'
 
+/** causeOf is what held names of one provider and one reason have in common; undefined of every other trouble. */
+const causeOf = (t: Trouble) => (isHeldName(t) ? [t.project, t.provider, t.message].join('\n') : undefined)
+
+/** keyOf tells entries of held names apart. */
+export const keyOf = ([first]: Trouble[]) => first && causeOf(first)
+
 /** alikeOf puts held names of one provider and one reason together, in the order of the first of each. Every other trouble stays alone. */
 export function alikeOf(troubles: Trouble[]): Trouble[][] {
-  const groups = new Map<string, Trouble[]>()
+  const groups = new Map<string | number, Trouble[]>()
   troubles.forEach((t, n) => {
-    const key = isHeldName(t) ? [t.project, t.provider, t.message].join('\n') : String(n)
+    const key = causeOf(t) ?? n
     groups.set(key, [...(groups.get(key) ?? []), t])
   })
   return [...groups.values()]

@@ -1,5 +1,7 @@
 // The server names flags and requests of its API in its sentences. Users of the console have buttons instead.
 const inConsole: [RegExp, string][] = [
+  [/unpublishing it with the token of its plan removes it/g, 'to have it go, confirm the plan that unpublishes it'],
+  [/an update with the token of a plan removes (it|them)/g, 'to have $1 go, confirm the plan of the group'],
   [/see POST …\/plan\?for=\w+, and confirm it by \?confirm=<token>/g, 'look at its plan, and confirm that'],
   [/see POST …\/plan, and confirm it by \?confirm=<token>/g, 'look at its plan, and confirm that'],
   [/delete it with \?confirm=<token> of its plan \(\?dryRun=true\)/g, 'look at the plan that unpublishes it, and confirm that'],
@@ -18,8 +20,8 @@ const inConsole: [RegExp, string][] = [
 ]
 
 const part = '[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?'
-// A cluster with a plus anywhere, or one with a slash behind "on", alone or in a list.
-const spelling = new RegExp(`(?<![\\w+/=.-])(?!v?\\d+\\.\\d)(${part})\\+(${part})(?![\\w+/=])|(?<=\\bon (?:${part}/${part}(?:, | and ))*)(${part})/(${part})(?![\\w/])`, 'g')
+// A cluster with a plus anywhere, or those with a slash that have or lack a Service.
+const spelling = new RegExp(`(?<![\\w+/=.-])(?!v?\\d+\\.\\d)(${part})\\+(${part})(?![\\w+/=])|(?<=\\bService ${part}/${part} on (?:${part}/${part}, )*)(${part})/(${part})(?![\\w/]|[.-]+[\\w/])`, 'g')
 
 /** clusterPath is a cluster as people write it, provider/cluster. Some answers have a plus in place of the slash. */
 export const clusterPath = (cluster: string) => cluster.replace('+', '/')

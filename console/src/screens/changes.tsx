@@ -2,9 +2,10 @@ import { useInfiniteQuery, useQueries, type InfiniteData } from '@tanstack/react
 import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
+import { useFailing } from '../api/fleet'
 import { caller, may } from '../api/session'
-import type { Event, EventPage, FoundNamePage, NameTurn } from '../api/types'
-import { beginOf, byDay, drainedIn, drainsIn, fits, fitsMoveOf, folded, groupsIn, hostsOf, isWhole, joined, meets, removals, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
+import type { Event, EventPage, FleetItem, FoundNamePage, NameTurn } from '../api/types'
+import { beginOf, byDay, drainedIn, drainsIn, fits, fitsMoveOf, folded, groupsIn, hostsOf, isWhole, joined, lostIn, meets, removals, rowsOf, spans, type Change, type Filter, type Found, type Span } from '../lib/changes'
 import { cli, curl, kindOf } from '../lib/commands'
 import { actionsOf, isCut, movesIn, recorded, undoers, type Move } from '../lib/moved'
 import { go, link, route } from '../lib/route'
@@ -101,20 +102,22 @@ export function ChangesScreen() {
   const isThen = (e: { time: string }) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity)
   const within = { changes: all.filter(isThen), moves: moves.filter(isThen) }
   const found = { changes: within.changes.filter((e) => fits(e, filter)), moves: within.moves.filter(fitsMoveOf(moves, filter)) }
-  const n = found.changes.length + found.moves.length
+  const lost = lostIn(useFailing().data?.items ?? [], filter).filter(isThen)
+  const n = found.changes.length + found.moves.length + lost.length
   const set = (change: Record<string, string>) => go(link(['changes'], { of: span === 'latest' ? '' : span, ...filter, ...change }), true)
   const since = from ?? (oldest ? Date.parse(oldest) : 0)
   const shows = (turn: NameTurn, host: string) => Date.parse(turn.time) >= since && Date.parse(turn.time) < (until ?? Infinity) && meets(turn, host, filter)
   const key = JSON.stringify([span, filter])
   const [every, setEvery] = useState('') // the filter with which the addresses of all names are shown
   const shown = useRows(events.data && !more ? found : none, { changes: all, moves }, shows, every === key)
-  const narrowed = n < within.changes.length + within.moves.length
+  const rows = [...shown.rows, ...lost].sort((a, b) => Date.parse(b.time) - Date.parse(a.time))
+  const narrowed = found.changes.length + found.moves.length < within.changes.length + within.moves.length
   return (
     <>
       <div class="bar">
         <h1>Changes</h1>
         <span class="muted" role="status" aria-live="polite">
-          {events.data && !more && n > 0 ? plural(shown.rows.length, 'change') : ''}
+          {events.data && !more && n > 0 ? plural(rows.length, 'change') : ''}
         </span>
         <Copy curl={curl('GET', `/v2/events?limit=${limit}`)} cli={cli('events', '--limit', limit)} />
       </div>
@@ -126,7 +129,7 @@ export function ChangesScreen() {
       ) : n === 0 ? (
         <Empty title={narrowed ? `No change ${!whole && oldest ? `since ${exact(oldest)} ` : ''}fits.` : span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} />
       ) : (
-        <Days key={key} {...shown} found={found} undone={undoers(moves)} now={new Date(now)} showEvery={() => setEvery(key)} />
+        <Days key={key} {...shown} rows={rows} found={found} undone={undoers(moves)} now={new Date(now)} showEvery={() => setEvery(key)} />
       )}
       {events.isFetchNextPageError && <Fault error={events.error} />}
       {events.data && !more && (
@@ -221,11 +224,11 @@ function Days({ rows, hosts, asked, unread, found, undone, now, showEvery }: Day
   return (
     <>
       {asked < hosts && (
-        <p>
-          The addresses of {asked} of {plural(hosts, 'name')} are shown.{' '}
+        <p class="notice">
+          Changes of addresses that nobody asked for are shown of {asked} of these {plural(hosts, 'name')} only.{' '}
           {asked < mostAll ? (
             <button type="button" onClick={showEvery}>
-              Show the addresses of {Math.min(hosts, mostAll)} names, not only of {asked}
+              Show those of {hosts > mostAll ? mostAll : `all ${hosts}`}
             </button>
           ) : (
             'The timelines of the others tell how theirs changed.'
@@ -236,12 +239,12 @@ function Days({ rows, hosts, asked, unread, found, undone, now, showEvery }: Day
         <Fragment key={day}>
           <h2>{day}</h2>
           <ul class="card log">
-            {events.map(({ time, change, move, followers, turns }, i) => (
+            {events.map(({ time, change, move, followers, turns, lost }, i) => (
               <li key={time + i}>
                 <time dateTime={time} class="muted" title={exact(time)}>
                   {clockOnly(time)}
                 </time>
-                {move ? <MoveRow key={move.id} move={move} followers={followers ?? []} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} /> : change ? <Request change={change} turns={turns} unread={unread(change)} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
+                {lost ? <Lost item={lost} /> : move ? <MoveRow key={move.id} move={move} followers={followers ?? []} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} /> : change ? <Request change={change} turns={turns} unread={unread(change)} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
               </li>
             ))}
           </ul>
@@ -251,6 +254,26 @@ function Days({ rows, hosts, asked, unread, found, undone, now, showEvery }: Day
   )
 }
 
+/** Lost is a cluster that cannot be reached. */
+function Lost({ item }: { item: FleetItem }) {
+  return (
+    <div>
+      <span class="strong">
+        Cluster <ClusterLink cluster={item.cluster} />
+      </span>{' '}
+      cannot be reached since then: <Told>{item.message ?? 'it does not answer'}</Told>
+    </div>
+  )
+}
+
+/** turned says what has become of a name. */
+function turned({ cause, changes }: NameTurn): string {
+  if (cause.reason === 'Answers') return 'is answered otherwise'
+  if (changes.length === 0) return 'keeps its addresses'
+  const [come, go] = [changes.some((c) => c.added?.length), changes.some((c) => c.removed?.length)]
+  return come && go ? 'has other addresses' : come ? 'gets addresses' : 'loses addresses'
+}
+
 /** Unasked is a change of a name that no request of the list has caused. */
 function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
   return (
@@ -258,7 +281,7 @@ function Unasked({ host, turn }: { host: string; turn: NameTurn }) {
       <span class="strong">
         <NameLink name={host} />
       </span>{' '}
-      {turn.changes.every((c) => !c.added?.length) ? 'loses addresses' : 'has other addresses'}
+      {turned(turn)}
       {turn.cause.message && ': '}
       <Told>{turn.cause.message}</Told>
       {turn.cause.cluster && !turn.cause.message.includes(clusterPath(turn.cause.cluster)) && (

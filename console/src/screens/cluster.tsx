@@ -8,7 +8,7 @@ import { labelsOf } from '../lib/failover'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { clock } from '../lib/time'
-import { Badge, Copy, Fault, Loading, Section, Table, Text, Time, TruthBadge, useNow } from '../ui/basics'
+import { Badge, Copy, Fault, Loading, Section, Table, Text, Time, TruthBadge } from '../ui/basics'
 import { External, Labels } from '../ui/machine'
 import { PreflightView } from '../ui/preflight'
 import { By, NameLink, OwnerLink, Told } from '../ui/subject'
@@ -80,17 +80,7 @@ function Condition({ own }: { own: FleetItem }) {
   )
 }
 
-const patience = 5 * 60_000 // for which names wait for a lost cluster, unless they say otherwise
-
-/** leaves says when the addresses of a lost cluster leave names, or that they have. */
-function leaves(since: string | undefined, now: number): string {
-  const end = since ? Date.parse(since) + patience : NaN
-  if (end <= now) return `Its addresses have left the names that have another healthy cluster, since ${clock(new Date(end).toISOString())}. A name that says otherwise (health.unreachableAfter) keeps them for so long.`
-  return `Its addresses leave the names that have another healthy cluster${Number.isNaN(end) ? ', five minutes after it was lost' : ` at ${clock(new Date(end).toISOString())}`}, or as the name says (health.unreachableAfter).`
-}
-
 function Lost({ why, since }: { why: string; since: string | undefined }) {
-  const now = useNow()
   return (
     <div class="fault" role="alert">
       <p>
@@ -107,12 +97,12 @@ function Lost({ why, since }: { why: string; since: string | undefined }) {
         <Told>{why}</Told>
       </p>
       <ul>
-        <li>{leaves(since, now)}</li>
+        <li>Its addresses leave the names that have another healthy cluster, five minutes after it was lost, or as the name says (health.unreachableAfter). The page of a name says whether they have left, or why they stay.</li>
         <li>Names that have no other healthy cluster keep the addresses that they have from it. No name gets further ones from it until it answers.</li>
         <li>Names that an external-dns there publishes stay as they are. Their changes wait until the cluster answers, and so do its objects.</li>
         <li>If most clusters are lost at once, Signpost assumes a fault of its own network, and keeps all addresses.</li>
       </ul>
-      <p>The affected names are below. The page of a name that has an address from it says when that leaves. To take its addresses out now, drain it.</p>
+      <p>The affected names are below. To take its addresses out of all names now, drain it.</p>
     </div>
   )
 }

@@ -55,7 +55,7 @@ export function PreviewView({ preview, busy, error, label, override, confirm, lo
         </Fault>
       ) : (
         (preview.refusals.length === 0 || sure) && (
-          <div class="bar">
+          <div class="bar act">
             <button type="button" class={forced || dark ? 'danger' : 'primary'} disabled={busy || (dark && !knows) || preview.drain.length + preview.undrain.length === 0} onClick={() => confirm(forced)}>
               {label}{forced ? ' by force' : ''}: {movesWord(preview)}
             </button>

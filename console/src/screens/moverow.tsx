@@ -74,7 +74,7 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
 /** saidOf says how many names a failover has moved, how many of them are answered, and how many have no address. */
 function saidOf(r: Failover): string {
   const words = answered(r)
-  return [words && `${plural(r.hosts.moved, 'name changed', 'names changed')}; ${words}.`, leftWord(r)].filter(Boolean).join(' ')
+  return [words && `${plural(changing(r), 'name changed', 'names changed')}; ${words}.`, leftWord(r)].filter(Boolean).join(' ')
 }
 
 /** Turns are the names that a failover has moved, from and to which targets. */

@@ -1,15 +1,16 @@
-import { useProject } from '../api/lists'
+import { useClusters, useProject } from '../api/lists'
 import { caller, may } from '../api/session'
 import type { NameOwner } from '../api/types'
 import { changers, findingsOf, staying } from '../lib/advice'
 import { kindOf } from '../lib/commands'
+import { drainOf } from '../lib/failover'
 import { link } from '../lib/route'
 import { clusterPath } from '../lib/words'
 import { Badge, Section, stateTone, Text, Time } from '../ui/basics'
 import { ChainView } from '../ui/chainview'
 import { Outages } from '../ui/outages'
 import { Pending } from '../ui/pending'
-import { ClusterLink, OwnerLink, Told } from '../ui/subject'
+import { ClusterLink, DrainedBy, OwnerLink, Told } from '../ui/subject'
 import { Behind } from './namebehind'
 import { Answers, LeftOut, Probes, Targets } from './nametargets'
 
@@ -71,8 +72,8 @@ function Actions({ owner, host }: { owner: NameOwner; host: string }) {
         Change
       </a>
       {owner.release > 1 && (
-        <a class="button" href={link(['publish'], { name: host, project: owner.project, release: String(owner.release - 1) })}>
-          Go back to release {owner.release - 1}
+        <a class="button" href={link(['names', host], { tab: 'timeline' })}>
+          Go back to a release
         </a>
       )}
       <a class="button risky" href={link(['plan'], { owner: owner.owner, for: 'delete' })}>
@@ -93,6 +94,8 @@ function Actions({ owner, host }: { owner: NameOwner; host: string }) {
 /** Findings are what is not in order, why, and what to do. */
 function Findings({ owner }: { owner: NameOwner }) {
   const found = findingsOf(owner)
+  const out = owner.records.every((r) => r.targets.length === 0) ? [...new Set(owner.records.flatMap((r) => r.rejected.map((left) => left.cluster)))] : []
+  const clusters = useClusters(out.length > 0)
   if (found.length === 0) return null
   return (
     <Section title={found.some((f) => f.tone !== 'unknown') ? 'Problems, and what to do' : 'Not known, and what to do'} id={`findings-${owner.owner}`}>
@@ -100,6 +103,7 @@ function Findings({ owner }: { owner: NameOwner }) {
         {found.map((f) => (
           <li key={f.what + f.why}>
             <Badge tone={f.tone}>{f.what}</Badge> <Told>{f.why}</Told>. {f.advice && <span class="muted">{f.advice}</span>}
+            {f.what === 'not published' && <DrainedBy drain={drainOf(clusters.data ?? [], out)} said={false} />}
           </li>
         ))}
       </ul>

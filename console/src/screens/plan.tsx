@@ -127,7 +127,7 @@ function Confirmation({ asked: { owner, action }, step, planned: { act, again },
       {possible && !act.error && (
         <>
           <Sure plan={plan} sure={sure} set={setSure} />
-          <div class="bar">
+          <div class="bar act">
             <button type="button" class={isIdle ? '' : isDanger(action, plan) ? 'danger' : 'primary'} disabled={act.isPending || (lacking(plan) !== '' && !sure)} onClick={() => act.mutate({ act: step.act, token: plan.token })}>
               {act.isPending ? 'Asking…' : isIdle ? `${step.verb} all the same` : `${step.verb}: ${effect(plan)}`}
             </button>

@@ -40,7 +40,7 @@ export function Published({ project, host, another }: { project: string; host: s
             </li>
           ))}
         </ol>
-        {status?.verified === 'True' && targets.length > 0 && <p>The answer is {targets.map(visible).join(', ')}.</p>}
+        {status?.verified === 'True' && targets.length > 0 && <p>The answer is {targets.map(visible).join(', ')}{name.data?.spec.ttl ? `, with a TTL of ${name.data.spec.ttl} s` : ''}.</p>}
         {status?.message && status.verified !== 'True' && (
           <p class={nothing ? 'notice' : 'muted'}>
             <Told>{status.message}</Told>

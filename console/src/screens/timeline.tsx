@@ -22,13 +22,14 @@ const causes: Partial<Record<string, { word: string; tone: Tone }>> = {
   Routing: { word: 'Routing', tone: 'plain' },
   Provider: { word: 'Provider', tone: 'plain' },
   FailSafe: { word: 'Fail-safe', tone: 'bad' },
+  Held: { word: 'Removal held', tone: 'note' },
   Answers: { word: 'Answers', tone: 'bad' },
 }
 
 /** answerable tells whether servers are asked for a change: not for that of a TTL alone, nor for one of a name below the host name. */
 const answerable = (c: NameTurn['changes'][number]) => !c.name && Boolean(c.added ?? c.removed ?? c.leftOut ?? !c.ttl)
 
-const typesOf = (turn: NameTurn) => turn.changes.filter(answerable).map((c) => c.type)
+const typesOf = (turn: NameTurn) => (turn.cause.reason === 'Answers' ? [] : turn.changes.filter(answerable).map((c) => c.type))
 
 /** answeredAfter says how long the answer took after the publication. */
 export function answeredAfter(turn: NameTurn): string {

@@ -13,6 +13,7 @@ export function TroubleScreen() {
         <h1>Trouble</h1>
         <Copy curl={curl('GET', '/v2/names?sort=worst')} cli={cli('find', '--worst')} />
       </div>
+      <p class="muted small">The number in the menu counts what is urgent: unreachable clusters, dead publishers, conflicts, held removals, and names that failed, are not published, or are answered otherwise.</p>
       <div class="troubles">
         <Machines />
         <Things />

@@ -15,7 +15,7 @@ export function Machines() {
   const dead = failing.data.items.filter((i) => i.kind === 'externalDNS')
   return (
     <>
-      <Part title="Unreachable clusters" n={lost.length} tone="bad" id="lost" means="clusters that do not answer" advice="After five minutes its addresses leave names that have another healthy cluster; other names keep theirs. Check network and credentials by the preflight of the cluster. If it never comes back, abandon it.">
+      <Part title="Unreachable clusters" n={lost.length} tone="bad" id="lost" means="clusters that do not answer" advice="Five minutes after the loss its addresses leave names that have another healthy cluster; other names keep theirs. Check network and credentials by the preflight of the cluster. If it never comes back, give it up by signpost abandon.">
         <ul class="plain">
           {lost.map((i) => (
             <li key={i.cluster}>

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useClusters } from '../api/lists'
 import { readNames } from '../api/trouble'
 import { advice } from '../lib/advice'
-import { drainOf, type Drain } from '../lib/failover'
+import { drainOf } from '../lib/failover'
 import { link } from '../lib/route'
 import { wide, type Kind as KindKey } from '../lib/trouble'
 import { Fault, Loading, type Tone } from '../ui/basics'
 import { Part } from '../ui/part'
-import { By, NameLink, OwnerLink, Told } from '../ui/subject'
+import { DrainedBy, NameLink, OwnerLink, Told } from '../ui/subject'
 
 const shown = 10 // names of a kind
 
@@ -61,17 +61,5 @@ export function Names({ kind }: { kind: Kind }) {
         <a href={link(['names'], wide[kind.key])}>In the list of names{kind.key === 'failed' ? '' : ', with those of the kinds above'}</a>
       </p>
     </Part>
-  )
-}
-
-/** DrainedBy tells who took the addresses of a name out, and leads to the failover if it was one. said tells that the sentence before names the drain. */
-function DrainedBy({ drain, said }: { drain: Drain | undefined; said: boolean }) {
-  if (!drain) return null
-  return (
-    <>
-      {said ? (drain.one ? '. Drained ' : '. The last one was drained ') : `. All its clusters are drained, ${drain.one ? '' : 'the last one '}`}
-      <By {...drain} />
-      .
-    </>
   )
 }

@@ -5,18 +5,18 @@ import type { Trouble, TroublePage } from '../api/types'
 import { cli, curl, kindOf } from '../lib/commands'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
-import { alikeOf, isHeldName } from '../lib/trouble'
+import { alikeOf, isHeldName, keyOf } from '../lib/trouble'
 import { Copy, Fault, Loading, Text, Time, type Tone } from '../ui/basics'
 import { Part } from '../ui/part'
 import { ClusterLink, Subject, Told } from '../ui/subject'
 
-const most = 50 // of a kind in one list
+const most = 50 // entries of a kind
 
 /** things are the kinds of trouble that one list of the server has, and what to do about each. */
 const things: { kind: Trouble['kind']; title: string; tone: Tone; means: string; advice: string }[] = [
   { kind: 'conflict', title: 'Conflicts', tone: 'bad', means: 'objects that a cluster refuses, or that somebody else has', advice: 'The cluster refuses an object, or an object of somebody else is in its place. Signpost never touches that one. Rename or remove the other object, or grant what the message asks for; Signpost tries again by itself.' },
   { kind: 'pending', title: 'Objects on their way', tone: 'wait', means: 'objects that a cluster does not have yet as they are wanted', advice: 'The cluster does not have these objects as they are wanted yet. If this lasts, the preflight of the cluster shows whether it answers and which right is missing.' },
-  { kind: 'held', title: 'Held removals', tone: 'note', means: 'names that stay, because too many would go at once', advice: 'Too many names would go at once (maxRemoval), so they stay published as they are. Bring back the Services that they lead to. Only if the names are to go, unpublish them, or confirm the plan of the group.' },
+  { kind: 'held', title: 'Held removals', tone: 'note', means: 'names that stay, because too many would go at once', advice: 'Too many names would go at once (maxRemoval), so they stay published as they are. Bring back the Services that they lead to. Only if the names are to go, confirm the plan that unpublishes them, or that deploys their group.' },
   { kind: 'leftover', title: 'Leftovers', tone: 'note', means: 'names that stayed in DNS after their owner was terminated', advice: 'These names stayed in DNS after their owner was terminated. Delete them at the DNS provider, or publish them again and unpublish them once external-dns works.' },
 ]
 
@@ -33,17 +33,19 @@ export function Things() {
     <>
       {things.map(({ kind, title, tone, means, advice }) => {
         const all = items.filter((t) => t.kind === kind)
+        const entries = alikeOf(all).slice(0, most)
+        const shown = entries.reduce((n, some) => n + some.length, 0)
         const total = counts[kind] ?? 0
         return (
           <Part key={kind} title={title} n={total} tone={tone} id={kind} means={means} advice={advice}>
             <ul class="plain">
-              {alikeOf(all.slice(0, most)).map((some, i) => (
-                <li key={i}>{some.length > 1 ? <HeldNames troubles={some} /> : some.map((t) => <Thing key={t.owner} trouble={t} />)}</li>
+              {entries.map((some, i) => (
+                <li key={keyOf(some) ?? i}>{some.length > 1 ? <HeldNames troubles={some} /> : some.map((t) => <Thing key={t.owner} trouble={t} />)}</li>
               ))}
             </ul>
-            {total > Math.min(all.length, most) && (
+            {total > shown && (
               <p class="muted">
-                {plural(total - Math.min(all.length, most), 'more', 'more')}. <Copy curl={curl('GET', '/v2/troubles')} />
+                {plural(total - shown, 'more', 'more')}. <Copy curl={curl('GET', '/v2/troubles')} />
               </p>
             )}
           </Part>
@@ -59,7 +61,7 @@ const shown = 5 // names of an entry, before somebody asks for all
 function HeldNames({ troubles }: { troubles: Trouble[] }) {
   const [all, setAll] = useState(false)
   const [first] = troubles
-  const since = troubles.map((t) => t.since ?? '').sort()[0]
+  const since = troubles.flatMap((t) => t.since ?? []).sort()[0]
   return (
     <>
       <b>{plural(troubles.length, 'name')}</b> by {first?.provider} of {first?.project}{' '}

@@ -1,5 +1,5 @@
 import type { ObjectChange, Plan } from '../api/types'
-import { changing as namesIn } from '../lib/plan'
+import { isBuiltIn } from '../lib/plan'
 import { plural, visible } from '../lib/text'
 import { clusterPath } from '../lib/words'
 import { Badge, Section, Text, type Tone } from './basics'
@@ -22,7 +22,7 @@ export function Objects({ plan }: { plan: Plan }) {
   if (plan.objects.length === 0) return null
   return (
     <Section title={`Objects in clusters that change: ${changing.length} of ${plan.objects.length}`} id="plan-objects">
-      {changing.length === 0 && !left && namesIn(plan) > 0 && <p class="muted">The names are no objects in a cluster: the built-in publisher writes them to DNS.</p>}
+      {isBuiltIn(plan) && <p class="muted">The names are no objects in a cluster: the built-in publisher writes them to DNS.</p>}
       {changing.slice(0, 200).map((o) => (
         <Diff key={o.cluster + o.kind + o.namespace + o.name} object={o} />
       ))}

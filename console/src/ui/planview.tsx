@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { NameChange, Plan } from '../api/types'
-import { changing, hostsOf, lacking, movesOf, removals, ttlMove } from '../lib/plan'
+import { changing, hostsOf, lacking, movesOf, removals, ttlTold } from '../lib/plan'
 import { plural, visible } from '../lib/text'
 import { duration } from '../lib/time'
 import { Badge, Section, Table, Text } from './basics'
@@ -109,7 +109,7 @@ function Move({ change, refused }: { change: NameChange; refused: boolean }) {
       </td>
       <td class="mono">
         <Targets as="ins" all={change.action === 'delete' ? [] : change.targets} other={change.before ?? []} />
-        {ttlMove(change) && <div class="small">{ttlMove(change)}</div>}
+        {ttlTold(change) && <div class="small">{ttlTold(change)}</div>}
       </td>
       <td>{change.record}</td>
       <td class="small">

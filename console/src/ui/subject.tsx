@@ -1,4 +1,5 @@
 import { kindOf, ownerWord, projectOf } from '../lib/commands'
+import type { Drain } from '../lib/failover'
 import { link } from '../lib/route'
 import { visible } from '../lib/text'
 import { clock, exact } from '../lib/time'
@@ -74,6 +75,18 @@ export function By({ failover, actor, since, reason }: { failover?: string | und
           : <Text>{reason}</Text>
         </>
       )}
+    </>
+  )
+}
+
+/** DrainedBy tells who took the addresses of a name out, and leads to the failover if it was one. said tells that the sentence before names the drain. */
+export function DrainedBy({ drain, said }: { drain: Drain | undefined; said: boolean }) {
+  if (!drain) return null
+  return (
+    <>
+      {said ? (drain.one ? '. Drained ' : '. The last one was drained ') : `. All its clusters are drained, ${drain.one ? '' : 'the last one '}`}
+      <By {...drain} />
+      .
     </>
   )
 }

@@ -6,7 +6,7 @@ import { Marked } from './targets'
 export function TurnChanges({ turn }: { turn: NameTurn }) {
   return (
     <ul class="changes">
-      {turn.changes.map((c, i) => (
+      {turn.changes.filter((c) => c.removed ?? c.added ?? c.ttl ?? c.leftOut).map((c, i) => (
         <li key={i} class="mono">
           <span class="muted">{c.name ?? ''} {c.type}</span>{' '}
           <Marked as="del" all={c.removed ?? []} />

@@ -123,7 +123,7 @@ func causeCell(turn intent.NameTurn) string {
 	words := map[string]string{
 		intent.CauseTakeover: "takeover by another owner", intent.CauseAddress: "other addresses", intent.CauseReadiness: "readiness of the Service",
 		intent.CauseCluster: "cluster lost or back", intent.CauseDrain: "drain", intent.CauseUndrain: "undrain", intent.CauseRouting: "order or weights of clusters",
-		intent.CauseProvider: "rules of the provider", intent.CauseFailSafe: "addresses stay", intent.CauseAnswers: "servers answer otherwise",
+		intent.CauseProvider: "rules of the provider", intent.CauseFailSafe: "most clusters fail, addresses stay", intent.CauseHeld: "removal held", intent.CauseAnswers: "servers answer otherwise",
 	}
 	return cmp.Or(words[c.Reason], c.Reason) + strings.TrimSuffix(": "+intent.ClusterWord(c.Cluster), ": ")
 }

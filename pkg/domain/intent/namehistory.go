@@ -13,7 +13,8 @@ const (
 	CauseUndrain   = "Undrain"   // of a cluster
 	CauseRouting   = "Routing"   // another cluster is first in order, or weights have changed
 	CauseProvider  = "Provider"  // the provider's rules leave a target out
-	CauseFailSafe  = "FailSafe"  // most clusters fail at once, or too many names would go, and addresses stay
+	CauseFailSafe  = "FailSafe"  // most clusters fail at once, and addresses stay
+	CauseHeld      = "Held"      // the name has no address any more, and stays because too many would go at once
 	CauseAnswers   = "Answers"   // authoritative servers answer otherwise
 )
 

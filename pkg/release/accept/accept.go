@@ -242,9 +242,10 @@ func (s *Planner) next(ctx context.Context, p *resolve.Proposal, actor string) (
 		l.Refs = append(l.Refs, intent.ClusterPath(cluster))
 	}
 	l.Track(p.Request)
+	was := l.Name
 	l.Name = nameOf(p)
 	l.RelyOn(uses)
-	l.Record(intent.Event{Time: l.Since, Actor: actor, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: cmp.Or(p.Message, p.Note(), leaving(p))})
+	l.Record(intent.Event{Time: l.Since, Actor: actor, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: cmp.Or(p.Message, p.Note(), leaving(p), changesOf(was, l.Name))})
 	err := s.Offers.NextOffers(ctx, &l, p)
 	return l, err
 }

@@ -146,7 +146,11 @@ func sentence(host string, o intent.NameOwner, answer []string) string {
 		return fmt.Sprintf("It is not known whether %s of %s is published by %s: %s.", host, o.Owner, through, published.Message)
 	}
 	if verified != nil {
-		return fmt.Sprintf("%s of %s is published by %s, but not verified: %s.", host, o.Owner, through, verified.Message)
+		but := "but it is not known what its servers answer"
+		if verified.Status == "False" {
+			but = "but its servers answer otherwise"
+		}
+		return fmt.Sprintf("%s of %s is published by %s, %s: %s.", host, o.Owner, through, but, verified.Message)
 	}
 	text := fmt.Sprintf("%s of %s is published by %s, and its servers answer %s.", host, o.Owner, through, strings.Join(answer, ", "))
 	if isHeld(o) {

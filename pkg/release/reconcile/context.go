@@ -33,20 +33,21 @@ func (s *Reconciler) drains(ctx context.Context, on *step) (state.Outcome, error
 	return state.Onward, s.Providers.NoteDrains(ctx, on.group, on.before, on.next.Objects)
 }
 
-// retained notes the names that stay although nothing offers them an address, and tells it in their histories.
+// retained notes the names that stay although nothing offers them an address.
 func (s *Reconciler) retained(ctx context.Context, on *step) (state.Outcome, error) {
-	before := on.lifecycle
-	err := s.Removal.NoteRetained(ctx, on.group, &on.lifecycle, on.next.Losses)
-	var grown []string // providers of which more names stay than before
-	for _, h := range on.lifecycle.Retained {
-		if h.Names > before.RetainedOf(h.Record).Names {
-			grown = append(grown, h.Record.Name())
-		}
+	return state.Onward, s.Removal.NoteRetained(ctx, on.group, &on.lifecycle, on.next.Losses)
+}
+
+// tellRetained writes into the histories of names that they have begun to stay, once the step is done.
+func (on *step) tellRetained(s *Reconciler) {
+	if len(on.lifecycle.Retained)+len(on.read.Retained) == 0 {
+		return
 	}
-	if err == nil && len(grown) > 0 {
-		state.RecordNames(s.Names, on.next.Retained(on.group, grown, s.Now().UTC()))
+	kept := on.next.Retained()
+	begun := s.Removal.BegunToStay(on.group, kept, len(on.read.Retained) > 0)
+	if len(begun) > 0 {
+		state.RecordNames(s.Names, on.next.TellRetained(on.group, begun, s.Now().UTC()))
 	}
-	return state.Onward, err
 }
 
 // context commits the group's context, or rewrites what has changed in it.

@@ -104,6 +104,9 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 		s.Wakeups.Expect(group, l.Revision+1)
 	}
 	err = errors.Join(s.Save(ctx, group, l, on.lifecycle), failure)
+	if err == nil {
+		on.tellRetained(s)
+	}
 	if outcome == state.AtRest && err == nil {
 		s.lookAgain(group, on.lifecycle)
 		if intent.IsName(group) {

@@ -2,11 +2,13 @@ package removal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -172,8 +174,9 @@ func (s *Guard) Permit(ctx context.Context, record plan.Record, p guard.Permit) 
 // retainedNow is which names this replica's last steps have kept published although
 // nothing offers them an address.
 type retainedNow struct {
-	mu sync.Mutex
-	by map[intent.Path][]state.RetainedNames // by group
+	mu   sync.Mutex
+	by   map[intent.Path][]state.RetainedNames // by group
+	told map[intent.Path]map[state.Held]bool   // by group: which they are, and the histories of names have it
 }
 
 func (n *retainedNow) note(group intent.Path, held []state.RetainedNames) {
@@ -204,4 +207,29 @@ func (s *Guard) RetainedNames() map[intent.Path]int {
 		}
 	}
 	return out
+}
+
+// BegunToStay answers which of the names that a group keeps have begun to stay since its last step, in order. If some stayed
+// before and this replica does not know which, none has begun.
+func (s *Guard) BegunToStay(group intent.Path, kept map[state.Held]bool, before bool) (begun []state.Held) {
+	s.heldNow.mu.Lock()
+	defer s.heldNow.mu.Unlock()
+	told, known := s.heldNow.told[group]
+	if known || !before {
+		for held := range kept {
+			if !told[held] {
+				begun = append(begun, held)
+			}
+		}
+	}
+	if s.heldNow.told == nil {
+		s.heldNow.told = map[intent.Path]map[state.Held]bool{}
+	}
+	if s.heldNow.told[group] = kept; len(kept) == 0 {
+		delete(s.heldNow.told, group)
+	}
+	slices.SortFunc(begun, func(a, b state.Held) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Provider, b.Provider))
+	})
+	return begun
 }

@@ -1,12 +1,12 @@
 package render
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
@@ -56,36 +56,41 @@ func (d Desired) FailSafe(owner intent.Path, now time.Time) []intent.NameChanges
 		if !slices.ContainsFunc(d.contents.choicesOf(host), held) {
 			continue
 		}
-		out = append(out, stays(owner, host, published[host], d.contents.frozen, now))
+		out = append(out, stays(owner, host, published[host], intent.Cause{Reason: intent.CauseFailSafe, Message: d.contents.frozen}, now))
 	}
 	return out
 }
 
-// Retained are the host names of some providers of which no cluster offers an address any more. They stay published,
-// because too many would go at once.
-func (d Desired) Retained(owner intent.Path, providers []string, now time.Time) []intent.NameChanges {
-	published := targetsOf(d.Objects)
-	kept := map[string]string{} // why, by host name
+// Retained are the host names that stay published, although they have lost their addresses, because too many would go at
+// once. The DNSEndpoints of the context have them.
+func (d Desired) Retained() map[state.Held]bool {
+	kept := map[state.Held]bool{}
 	for n, b := range d.contents.bindings {
 		for m, h := range b.Hosts {
-			if d.contents.Choices[n][m].Kept && slices.Contains(providers, b.Record) {
-				kept[h.Name] = fmt.Sprintf("too many names of provider %q would go at once, so this one stays published although no cluster offers its addresses any more%s", b.Record, d.contents.absent(h.Name))
+			if d.contents.Choices[n][m].Kept {
+				kept[state.Held{Host: h.Name, Provider: b.Record}] = true
 			}
 		}
 	}
+	return kept
+}
+
+// TellRetained are the turns of host names that have just begun to stay.
+func (d Desired) TellRetained(owner intent.Path, begun []state.Held, now time.Time) []intent.NameChanges {
+	published := targetsOf(d.Objects)
 	var out []intent.NameChanges
-	for _, host := range slices.Sorted(maps.Keys(kept)) {
-		out = append(out, stays(owner, host, published[host], kept[host], now))
+	for _, held := range begun {
+		why := fmt.Sprintf("too many names of provider %q would go at once, so this one stays as it is%s", held.Provider, d.contents.absent(held.Host))
+		out = append(out, stays(owner, held.Host, published[held.Host], intent.Cause{Reason: intent.CauseHeld, Message: why}, now))
 	}
 	return out
 }
 
 // stays is the turn of a host name whose targets stay for the sake of safety.
-func stays(owner intent.Path, host string, published targets, why string, now time.Time) intent.NameChanges {
+func stays(owner intent.Path, host string, published targets, why intent.Cause, now time.Time) intent.NameChanges {
 	same := published.digest()
 	return intent.NameChanges{Host: host, Before: same, After: same, Turns: []intent.NameTurn{{
-		Time: now, Project: owner.Segment("projects"), Owner: owner, Changes: []intent.TargetChange{},
-		Cause: intent.Cause{Reason: intent.CauseFailSafe, Message: why},
+		Time: now, Project: owner.Segment("projects"), Owner: owner, Changes: []intent.TargetChange{}, Cause: why,
 	}}}
 }
 
@@ -121,7 +126,7 @@ func (t turning) between(before, after bundle.Bundle) []intent.NameChanges {
 		case changes.After == "":
 			changes.Turns = []intent.NameTurn{t.unchanged("no address is known yet")}
 		case t.release != nil && intent.IsName(t.owner):
-			changes.Turns = []intent.NameTurn{t.unchanged("its targets stay as they are")}
+			changes.Turns = []intent.NameTurn{t.unchanged(t.contents.staying(host))}
 		default:
 			continue
 		}
@@ -187,7 +192,7 @@ func addTTLs(turns []intent.NameTurn, ttls []intent.TargetChange) []intent.NameT
 // unchanged is the turn of a host name that keeps its targets, or has none yet, when a release asks for it.
 func (t turning) unchanged(why string) intent.NameTurn {
 	cause := *t.release
-	cause.Message = cmp.Or(cause.Message, why)
+	cause.Message = strings.TrimPrefix(cause.Message+"; "+why, "; ")
 	return intent.NameTurn{Time: t.now, Project: t.owner.Segment("projects"), Owner: t.owner, Cause: cause, Changes: []intent.TargetChange{}}
 }
 
@@ -340,6 +345,18 @@ func (c *Contents) absent(host string) (text string) {
 		}
 	}
 	return text
+}
+
+// staying says that the targets of a host name stay, and until when if it has a Service that was not seen yet.
+func (c *Contents) staying(host string) string {
+	for n, b := range c.bindings {
+		for m, h := range b.Hosts {
+			if unknown := c.Choices[n][m].Unknown; h.Name == host && len(unknown) > 0 {
+				return fmt.Sprintf("its targets stay until it is known what Service %s/%s on %s offers", b.Namespace, b.Service, state.Few(intent.ClusterWords(unknown)))
+			}
+		}
+	}
+	return "its targets stay as they are"
 }
 
 // choicesOf are the choices for a host name, of all its bindings.

@@ -24,6 +24,9 @@ type RetainedNames struct {
 	Since  time.Time   `json:"since,omitzero"` // when the first of them would have gone; zero without names
 }
 
+// Held is a host name that stays published by a provider.
+type Held struct{ Host, Provider string }
+
 // TakenAway says whether what is published now is a drained cluster's, or may be
 // that of a Service whose namespace has become another project's.
 func TakenAway(in address.Input) bool {

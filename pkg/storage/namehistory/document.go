@@ -132,9 +132,6 @@ func (d *document) join(turn intent.NameTurn) bool {
 	if !same || turn.Time.Sub(at) > flapping || !comesBack(*last, turn) {
 		return false
 	}
-	if turn.Cause.Reason == intent.CauseFailSafe {
-		return true // it still is so
-	}
 	last.Changes, last.Times, last.Last, last.Cause.Message = net(last.Changes, turn.Changes), max(last.Times, 1)+1, turn.Time, turn.Cause.Message
 	return true
 }
