@@ -32,6 +32,7 @@ func (t *tables) remove(path intent.Path) {
 			e.users--
 		}
 	}
+	t.there -= len(o.rows)
 	delete(t.owners, path)
 }
 
@@ -69,6 +70,7 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 			r.join(e, sources)
 		}
 	}
+	t.there += len(o.rows)
 	for n := 1; n < len(o.rows); n++ {
 		if before := o.rows[n-1].common; o.rows[n].equals(before) {
 			o.rows[n].common = before

@@ -42,6 +42,7 @@ type tables struct {
 	rows  []*row // ordered by key, but for those that are gone
 	added []*row // not in rows yet
 	left  bool   // rows has some that are gone
+	there int    // rows of all owners
 
 	owners    map[intent.Path]*owner
 	endpoints map[endpointKey]*endpoint
@@ -268,11 +269,7 @@ func (x *Index) hear(revision int64, at time.Time) {
 func (x *Index) Len() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	n := 0
-	for _, o := range x.tables.owners {
-		n += len(o.rows)
-	}
-	return n
+	return x.tables.there
 }
 
 // Age is how old the Index is; zero before it was filled.

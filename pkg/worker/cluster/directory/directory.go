@@ -196,8 +196,8 @@ func (d *Directory) read(at string, id bundle.ID) (*cluster.Live, error) {
 	if err != nil {
 		return nil, fileError("read "+at, err)
 	}
-	live := liveFile(at, raw)
-	if found, err := identifyFile(raw); err != nil || found.Group != id.Group || found.Kind != id.Kind || found.Name != id.Name {
+	live, found, err := contentOf(at, raw)
+	if err != nil || found.Group != id.Group || found.Kind != id.Kind || found.Name != id.Name {
 		live.Labels, live.Annotations = nil, nil
 	}
 	return &live, nil
@@ -219,27 +219,25 @@ func (d *Directory) slurp(at string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxManifest))
 }
 
-func liveFile(at string, raw []byte) cluster.Live {
+// contentOf is what a file has: its version, the marks of its object, and which object that is. Of a text that is no
+// object, only the version and the error are of use.
+func contentOf(at string, raw []byte) (cluster.Live, bundle.ID, error) {
 	live := cluster.Live{Version: cluster.Version{UID: hash([]byte(at)), ResourceVersion: hash(raw)}}
+	var asJSON json.RawMessage
+	if err := safeyaml.Unmarshal(raw, &asJSON); err != nil {
+		return live, bundle.ID{}, err
+	}
 	var head struct {
 		Metadata struct {
 			Labels      map[string]string `json:"labels"`
 			Annotations map[string]string `json:"annotations"`
 		} `json:"metadata"`
 	}
-	if err := safeyaml.Unmarshal(raw, &head); err == nil {
+	if err := json.Unmarshal(asJSON, &head); err == nil {
 		live.Labels, live.Annotations = head.Metadata.Labels, head.Metadata.Annotations
 	}
-	return live
-}
-
-func identifyFile(raw []byte) (bundle.ID, error) {
-	var asJSON json.RawMessage
-	if err := safeyaml.Unmarshal(raw, &asJSON); err != nil {
-		return bundle.ID{}, err
-	}
 	o, err := bundle.Parse("", "", asJSON)
-	return o.ID, err
+	return live, o.ID, err
 }
 
 func hash(raw []byte) string {
@@ -321,7 +319,10 @@ func (d *Directory) write(ctx context.Context, o bundle.Object, allow func(*clus
 	if err := allow(live); err != nil {
 		return cluster.Live{}, err
 	}
-	wrote := liveFile(at, raw)
+	wrote, _, err := contentOf(at, raw)
+	if err != nil {
+		return cluster.Live{}, err
+	}
 	if live != nil && live.Version == wrote.Version {
 		return wrote, nil
 	}

@@ -276,12 +276,12 @@ func (w *directoryWatches) look(at string, info fs.FileInfo, err error) (changed
 
 // scanned is what a file says, in short.
 func (w *directoryWatches) scanned(at string, info fs.FileInfo, raw []byte) *scanned {
-	id, err := identifyFile(raw)
+	live, id, err := contentOf(at, raw)
 	if err != nil {
 		id = bundle.ID{} // broken by hand, perhaps: nobody's, hence not in sight
 	}
 	file, is := &scanned{size: info.Size(), changed: info.ModTime().UnixNano(), hash: sum(raw)}, head{group: w.texts.Shared(id.Group), kind: w.texts.Shared(id.Kind)}
-	if live := liveFile(at, raw); live.Ours(w.directory.options.Installation) {
+	if live.Ours(w.directory.options.Installation) {
 		file.name = live.Labels[bundle.LabelName]
 		delete(live.Labels, bundle.LabelName)
 		is.ours, is.labels, is.annotations = true, w.marked(live.Labels), w.marked(live.Annotations)
