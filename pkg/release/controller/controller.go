@@ -15,7 +15,8 @@ import (
 // The controller's rhythm.
 const (
 	scanEvery   = 10 * time.Second       // all owners are looked at, if the store of documents does not tell of changes
-	resyncIn    = 30 * time.Minute       // each owner is looked at once, if it does
+	resyncIn    = 30 * time.Minute       // each owner is looked at once, if it does and there are not very many
+	resyncMost  = 100                    // owners that are looked at so in scanEvery: at rest, a server works no more for very many
 	followEvery = 2 * time.Second        // failovers that have not ended are looked at
 	waitFirst   = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
 	waitMost    = 2 * time.Second        // at most so long

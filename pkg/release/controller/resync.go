@@ -108,7 +108,7 @@ func (c *Controller) seeThrough() {
 }
 
 // lookOn puts the next owners of the round into the queue: so many that each has its turn
-// in half an hour.
+// in half an hour. It takes resyncMost at most.
 func (c *Controller) lookOn(ctx context.Context) {
 	limit, after, missed := c.resync.turn()
 	if missed {
@@ -120,35 +120,14 @@ func (c *Controller) lookOn(ctx context.Context) {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return
 	}
-	var names, others []intent.Path
+	var owners []intent.Path
 	for _, doc := range page.Items {
-		switch owner := state.OwnerOf(doc.Path); {
-		case !c.share.has(owner):
-		case intent.IsName(owner):
-			names = append(names, owner)
-		default:
-			others = append(others, owner)
+		if owner := state.OwnerOf(doc.Path); c.share.has(owner) {
+			owners = append(owners, owner)
 		}
 	}
-	c.lookAt(others, true)
+	c.lookAt(owners, true)
 	c.resync.went(page)
-	pause := scanEvery / time.Duration(len(names)/readAtOnce+1)
-	for n, some := range slices.Collect(slices.Chunk(names, readAtOnce)) {
-		if n > 0 && !sleep(ctx, pause) { // many names are no burst of work
-			return
-		}
-		c.lookAt(some, true)
-	}
-}
-
-// sleep waits, and tells whether ctx goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }
 
 // looking notes how many owners there are, and how many of them are this replica's.
@@ -193,7 +172,7 @@ func (r *resync) turn() (limit int, after string, missed bool) {
 	const turns = int(resyncIn / scanEvery)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.owners/turns + 1, r.next, r.missed
+	return min(r.owners/turns+1, resyncMost), r.next, r.missed
 }
 
 // went notes where a turn ended.

@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/release/reconcile"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
@@ -18,37 +16,31 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
-// TestManyNamesOfATurnAreNoBurst: they come by the readAtOnce, all of them before the next turn.
-func TestManyNamesOfATurnAreNoBurst(t *testing.T) {
+// TestARoundLooksAtSoManyAndNoMore: each owner has its turn in half an hour, if there are not very many; else the round takes longer.
+func TestARoundLooksAtSoManyAndNoMore(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const many = 3*readAtOnce + 10
-		store := kvtest.NewFake()
-		service := newWorker(&state.Store{
-			Documents: etcd.New(store), KV: store, Contexts: appcontext.NewStore(store, time.Now), Ledger: ledger.New(store), Logger: slog.New(slog.DiscardHandler),
-		})
-		service.Reconciler = &reconcile.Reconciler{Store: service.Store}
-		for n := range many {
-			owner := intent.Path(fmt.Sprintf("projects/shop/names/n%03d.lab.example", n))
-			_, err := service.Documents.Put(t.Context(), intent.Write{Path: state.LifecyclePath(owner), Body: []byte(`{}`)})
-			require.NoError(t, err)
-		}
-		c := NewController(service)
-		defer c.queue.ShutDown()
-		c.resync.looking(many*int(resyncIn/scanEvery), many)
-		began, turn := time.Now(), make(chan time.Duration)
-		go func() {
-			c.lookOn(t.Context())
-			turn <- time.Since(began)
-		}()
-		for n := range 3 {
-			synctest.Wait()
-			require.Equal(t, (n+1)*readAtOnce, c.queue.Len())
-			time.Sleep(scanEvery / 4)
-		}
-		require.Less(t, <-turn, scanEvery)
-		require.Equal(t, many, c.queue.Len())
+	const many = resyncMost + 10
+	store := kvtest.NewFake()
+	service := newWorker(&state.Store{
+		Documents: etcd.New(store), KV: store, Contexts: appcontext.NewStore(store, time.Now), Ledger: ledger.New(store), Logger: slog.New(slog.DiscardHandler),
 	})
+	for n := range many {
+		owner := intent.Path(fmt.Sprintf("projects/shop/names/n%03d.lab.example", n))
+		_, err := service.Documents.Put(t.Context(), intent.Write{Path: state.LifecyclePath(owner), Body: []byte(`{}`)})
+		require.NoError(t, err)
+	}
+	c := NewController(service)
+	defer c.queue.ShutDown()
+	const turns = int(resyncIn / scanEvery)
+	for _, of := range []struct{ owners, atOnce int }{{0, 1}, {turns * 3, 4}, {turns * resyncMost * 10, resyncMost}} {
+		c.resync.looking(of.owners, of.owners)
+		before := len(c.resync.asked)
+		c.lookOn(t.Context())
+		require.Len(t, c.resync.asked, max(before, of.atOnce), "of %d owners", of.owners)
+	}
+	require.Equal(t, resyncMost, c.queue.Len())
+	c.lookOn(t.Context())
+	require.Equal(t, many, c.queue.Len(), "the next turn begins where the last one ended")
 }
 
 // TestWhoIsToldOfAChangeReadsForItself, also if that was after others have read for it: what was read is older.

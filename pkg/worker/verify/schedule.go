@@ -1,72 +1,61 @@
 package verify
 
 import (
-	"cmp"
 	"container/heap"
-	"slices"
 	"time"
 )
 
-// schedule orders proofs by when they are to be asked for. The zero one has none.
+// schedule orders proofs by when they are to be asked for. The zero one has none. Each call costs the logarithm of how many
+// there are.
 type schedule struct {
-	later later           // those whose turn comes
-	ready map[*proof]bool // those whose turn it is
+	later line // those whose turn comes
+	ready line // those whose turn it is
 }
 
-// turn is when a proof is to be asked for, and where it stands among the later ones.
+// turn is when a proof is to be asked for, and where it stands in its line.
 type turn struct {
-	at    time.Time
-	place int // from 1; 0: it is none of them
+	at    int64 // when its turn comes, or if it is ready, when its questions began: nanoseconds since 1970
+	place int32 // in its line, from 1; 0: it stands in none
+	ready bool
+	done  bool // of one that is ready: it was answered before
 }
 
 // set takes up when a proof is due.
 func (s *schedule) set(one *proof, now time.Time) {
 	s.remove(one)
 	if wait := one.due(now); wait > 0 {
-		one.turn.at = now.Add(wait)
+		one.turn = turn{at: now.Add(wait).UnixNano()}
 		heap.Push(&s.later, one)
 		return
 	}
-	if s.ready == nil {
-		s.ready = map[*proof]bool{}
-	}
-	s.ready[one] = true
+	one.turn = turn{at: one.began.UnixNano(), ready: true, done: one.done}
+	heap.Push(&s.ready, one)
 }
 
 // remove drops a proof.
 func (s *schedule) remove(one *proof) {
-	delete(s.ready, one)
-	if one.turn.place > 0 {
-		heap.Remove(&s.later, one.turn.place-1)
+	switch {
+	case one.turn.place == 0:
+	case one.turn.ready:
+		heap.Remove(&s.ready, int(one.turn.place)-1)
+	default:
+		heap.Remove(&s.later, int(one.turn.place)-1)
 	}
 }
 
-// due are those whose turn it is, as many as are asked at once: what has changed last comes first.
-func (s *schedule) due(now time.Time) []*proof {
-	for len(s.later) > 0 && !s.later[0].turn.at.After(now) {
+// due takes out those whose turn it is, as many as are asked at once: what has changed last comes first. They are to be set again.
+func (s *schedule) due(now time.Time) (due []*proof) {
+	for len(s.later) > 0 && s.later[0].turn.at <= now.UnixNano() {
 		s.set(s.later[0], now)
 	}
-	due := make([]*proof, 0, len(s.ready))
-	for one := range s.ready {
+	for count := 0; len(s.ready) > 0; {
+		if count += len(s.ready[0].asks); count > questionsAtOnce && len(due) > 0 {
+			break
+		}
+		one, _ := heap.Pop(&s.ready).(*proof)
 		due = append(due, one)
 	}
-	slices.SortFunc(due, func(a, b *proof) int {
-		return cmp.Or(order(a.done)-order(b.done), b.began.Compare(a.began), cmp.Compare(a.key, b.key))
-	})
-	count := 0
-	for n, one := range due {
-		if count += len(one.asks); count > questionsAtOnce && n > 0 {
-			return due[:n]
-		}
-	}
 	return due
-}
-
-func order(last bool) int {
-	if last {
-		return 1
-	}
-	return 0
 }
 
 // wait answers how long it takes until the next proof is due.
@@ -77,34 +66,45 @@ func (s *schedule) wait(now time.Time) time.Duration {
 	case len(s.later) == 0:
 		return verifyRarely
 	}
-	return max(0, min(verifyRarely, s.later[0].turn.at.Sub(now)))
+	return max(0, min(verifyRarely, time.Duration(s.later[0].turn.at-now.UnixNano())))
 }
 
-// later implements heap.Interface: the first one is due first.
-type later []*proof
+// line implements heap.Interface: the first one is due first.
+type line []*proof
 
 // Len implements heap.Interface.
-func (l *later) Len() int { return len(*l) }
+func (l *line) Len() int { return len(*l) }
 
-// Less implements heap.Interface.
-func (l *later) Less(i, j int) bool { return (*l)[i].turn.at.Before((*l)[j].turn.at) }
+// Less implements heap.Interface. It compares what the turns say, which stays while they stand in line.
+func (l *line) Less(i, j int) bool {
+	a, b := (*l)[i].turn, (*l)[j].turn
+	switch {
+	case !a.ready:
+		return a.at < b.at
+	case a.done != b.done:
+		return b.done
+	case a.at != b.at:
+		return a.at > b.at
+	}
+	return (*l)[i].key < (*l)[j].key
+}
 
 // Swap implements heap.Interface.
-func (l *later) Swap(i, j int) {
+func (l *line) Swap(i, j int) {
 	all := *l
 	all[i], all[j] = all[j], all[i]
-	all[i].turn.place, all[j].turn.place = i+1, j+1
+	all[i].turn.place, all[j].turn.place = int32(i)+1, int32(j)+1 //nolint:gosec // no cluster has two billion
 }
 
 // Push implements heap.Interface.
-func (l *later) Push(one any) {
+func (l *line) Push(one any) {
 	added, _ := one.(*proof)
 	*l = append(*l, added)
-	added.turn.place = len(*l)
+	added.turn.place = int32(len(*l)) //nolint:gosec // likewise
 }
 
 // Pop implements heap.Interface.
-func (l *later) Pop() any {
+func (l *line) Pop() any {
 	last := (*l)[len(*l)-1]
 	(*l)[len(*l)-1] = nil
 	*l = (*l)[:len(*l)-1]
