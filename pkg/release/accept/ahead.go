@@ -95,7 +95,7 @@ func readRest(ctx context.Context, s *Planner, p *resolve.Proposal) error {
 // staysAsItIs tells whether a name changes nothing about an external-dns that is there: its
 // provider is deployed as it is frozen. A name that comes or goes changes no external-dns.
 func staysAsItIs(p *resolve.Proposal, use state.Use, pointer appcontext.Pointer) bool {
-	if !p.Brief || !intent.IsName(p.Draft.Group.Path) || p.Action == intent.Terminate || pointer.ContextID == "" {
+	if !intent.IsName(p.Draft.Group.Path) || p.Action == intent.Terminate || pointer.ContextID == "" {
 		return false
 	}
 	record, wanted := p.Draft.Records[use.Record.Name()]

@@ -53,7 +53,6 @@ func (s *Planner) buildPlan(ctx context.Context, owner intent.Path, r state.Requ
 	if err := s.resolveInputs(ctx, owner, p); err != nil {
 		return p, err
 	}
-	p.Brief = !shown && !r.Confirmed && !p.Draft.In.Project.Spec.Names.RequirePlan
 	if p.Action == intent.Terminate {
 		p.Draft.Errors, p.Draft.Warnings = nil, nil
 		switch err := s.relinquished(ctx, p); {

@@ -30,7 +30,6 @@ type Proposal struct {
 	Objects   int                               // that it would have in clusters
 	TooLarge  bool                              // it has more objects than it may, which are not made: its errors say so
 	Bytes     int                               // of the owner's objects on all clusters, as they would be stored
-	Brief     bool                              // nobody sees which objects change, and no token is compared: what stays as it is may be left out
 	Unbounded bool                              // no quota of the project bounds what it takes
 	Count     Count                             // of the project's quotas, if they were judged by it
 	Requests  []ClaimRequest                    // the names and namespaces of the draft
