@@ -4522,7 +4522,7 @@ type Plan struct {
 	// Names Name by name.
 	Names []NameChange `json:"names"`
 
-	// Objects Object by object, as many as 4 MiB hold without their diffs: those that change before those that stay as they are.
+	// Objects Object by object, as many as 4 MiB hold without their diffs: those that change before those that stay as they are. In the plan of a name, an external-dns that stays is left out.
 	Objects []ObjectChange `json:"objects"`
 
 	// ObjectsLeftOut How many objects the list has no room for, by what happens to them; absent where it has all.
