@@ -23,6 +23,7 @@ type Observer struct {
 	lookups *lookup.Lookups
 	turns   turns
 	heard   map[string]*observed.Answers // the answers of servers that are to be written, as state.Cluster has them
+	told    *state.Findings              // of which the published DNSEndpoints are written
 	crowded time.Time                    // until when nothing is forgotten, because contexts moved each time
 }
 
@@ -113,6 +114,7 @@ func (o *Observer) Finish(ctx context.Context) error {
 	if err := o.open(ctx); err != nil {
 		return err
 	}
+	o.told = nil
 	add(o.turns.left, o.writer.Services())
 	for _, forget := range []func(context.Context) error{
 		o.forget,
@@ -155,10 +157,14 @@ func (o *Observer) forget(ctx context.Context) (err error) {
 // published writes which DNSEndpoints the prober saw to be published.
 func (o *Observer) published(ctx context.Context) error {
 	found := o.cluster.Snapshot().Findings
-	if found == nil {
+	if found == nil || found == o.told {
 		return nil
 	}
-	return o.writer.SetPublished(ctx, found.Endpoints, found.Published)
+	err := o.writer.SetPublished(ctx, found.Endpoints, found.Published)
+	if err == nil {
+		o.told = found
+	}
+	return err
 }
 
 // answers writes what the verifier heard of authoritative servers.

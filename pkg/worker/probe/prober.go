@@ -52,30 +52,54 @@ func (e *Prober) Run(ctx context.Context) {
 // step looks at the pods of all, asks those whose turn it is, and answers when
 // the next one's is.
 func (e *Prober) step(ctx context.Context) time.Duration {
+	clock := e.cluster.Clock
+	began := clock.Now()
 	e.take(e.cluster.TakeApplied())
 	now := e.cluster.Snapshot()
 	if now.Subjects == nil || now.Watches == nil {
 		return askRarelyMost // it is called when the cluster can be seen again
 	}
 	e.follow(now.Subjects)
-	at := e.cluster.Clock.Now()
+	at := clock.Now()
 	var due []probe
 	for _, one := range e.all() {
 		if one.look(now.Watches, e.cluster.Name) && one.due(at) <= 0 {
 			due = append(due, one)
 		}
 	}
+	asking := clock.Now()
 	e.ask(ctx, now.Watched, due)
 	if ctx.Err() != nil {
 		return 0
 	}
+	asked := clock.Now().Sub(asking)
 	e.hand(ctx)
-	at = e.cluster.Clock.Now()
+	e.rest(ctx, clock.Now().Sub(began)-asked)
+	at = clock.Now()
 	wait := askRarelyMost
 	for _, one := range e.all() {
 		wait = min(wait, one.due(at))
 	}
 	return wait
+}
+
+// A step looks at all DNSEndpoints of its external-dns. With very many of them it takes a while, and each change would
+// have it repeated.
+const (
+	restShare = 20                    // a rest lasts so many times as long as the step has worked
+	leastWork = 10 * time.Millisecond // for which it rests
+	restMost  = 10 * time.Second
+)
+
+// rest has the prober work for a twentieth of the time at most.
+func (e *Prober) rest(ctx context.Context, worked time.Duration) {
+	if worked < leastWork {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-e.cluster.Clock.After(min(restShare*worked, restMost)):
+	}
 }
 
 func (e *Prober) all() []probe {
