@@ -181,4 +181,4 @@ export function rowsOf(found: Found, all: Found, byOwner: Map<string, string[]>,
 }
 
 /** meets tells whether a change of a host name is one that a user looks for. */
-export const meets = (turn: NameTurn, host: string, { about, actor, action }: Filter) => host.includes(about.trim().toLowerCase()) && (!actor || turn.cause.actor === actor) && (!action || turn.cause.action === action)
+export const meets = (turn: NameTurn, host: string, { about, actor, action }: Filter) => [host, clusterPath(turn.cause.cluster ?? ''), turn.cause.message].some((w) => w.toLowerCase().includes(about.trim().toLowerCase())) && (!actor || turn.cause.actor === actor) && (!action || turn.cause.action === action)

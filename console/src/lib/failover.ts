@@ -120,7 +120,7 @@ export function rulesOf(refusals: Preview['refusals']): string[] {
 export const isForced = (refusals: Preview['refusals']) => refusals.length > 0 && refusals.every((r) => r.force)
 
 /** pathsOf lists clusters as people write them. */
-export const pathsOf = (clusters: string[]) => clusters.map(clusterPath).join(', ')
+export const pathsOf = (clusters: string[]) => clusters.map(clusterPath).sort().join(', ')
 
 /** titleOf says what a failover was, in a heading. */
 export function titleOf(r: Pick<Failover, 'drained' | 'undrained' | 'revertOf'>): string {

@@ -124,7 +124,7 @@ test('a user with rights in one project reads why a failover has neither cluster
   const said = (role: object) => {
     caller.value = { actor: 'olga', roles: [role] } as never
     const move = { id: 'one-abcde', time: at, actor: 'olga', drained: [], undrained: [], reason: '', revertOf: '', state: '', message: '', hosts: [], owners: [] }
-    const { root, close } = shown(<MoveRow move={move} followers={['projects/shop/names/b.example', group, 'projects/shop/names/a.example']} undoneBy={undefined} first={false} />)
+    const { root, close } = shown(<MoveRow move={move} followers={['projects/shop/names/b.example', group, 'projects/shop/names/a.example']} undoneBy={undefined} first={false} about="" />)
     const text = root.textContent
     close()
     caller.value = null
@@ -162,7 +162,7 @@ test('a filter that hides all other changes says so, and an undo is found by the
   const { root, close } = shown(<ChangesScreen />)
   await vi.waitFor(() => expect(root.querySelectorAll('.log > li')).toHaveLength(2))
   expect(root.textContent).toContain('Undo: undrain of edge/berlin')
-  expect(root.textContent).toContain('No other change matches the filter.')
+  expect(root.textContent).toContain('No other request matches the filter.')
   expect(root.textContent).not.toContain('There are no earlier changes')
   location.hash = '#/changes?about=drought'
   await vi.waitFor(() => expect(root.textContent).toContain('No change fits.'))

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueries, type InfiniteData } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueries, useQuery, type InfiniteData } from '@tanstack/react-query'
 import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { api, ask, request } from '../api/client'
@@ -24,7 +24,7 @@ const mostDrains = 2 // whose names are asked for
 const mostProjects = 2 // whose groups are asked for their names at once
 const mostAll = 200 // names
 const mostMoves = 6 // failovers whose records are read at once
-const mostHosts = 6 // whose addresses are read at once
+const mostHosts = 40 // whose addresses are read at once, and as many of the worst names
 
 const tones: Record<string, Tone> = { completed: 'good', thawed: 'good', refused: 'bad', failed: 'bad', frozen: 'note' }
 
@@ -66,12 +66,23 @@ function useHistories(hosts: string[]): Map<string, NameTurn[]> {
     queries: hosts.map((host) => ({
       queryKey: ['history', host],
       staleTime: 5_000,
-      refetchInterval: 10_000, // it is written some seconds after a change
+      refetchInterval: hosts.length > 10 ? 30_000 : 10_000, // it is written some seconds after a change
       retry: false,
       queryFn: ({ signal }: { signal: AbortSignal }) => ask(api.GET('/v2/names/{host}/history', { params: { path: { host } }, signal })),
     })),
   })
   return new Map(hosts.map((host, n) => [host, pages[n]?.data?.items ?? []]))
+}
+
+/** useWorst reads the names that are wrong now: what happened to them has no request, perhaps. */
+function useWorst(): string[] {
+  const worst = useQuery({
+    queryKey: ['worst names'],
+    staleTime: 10_000,
+    retry: false,
+    queryFn: ({ signal }: { signal: AbortSignal }) => request<FoundNamePage>('GET', '/v2/names', { query: { sort: 'worst', limit: String(mostHosts) }, signal }),
+  })
+  return [...new Set((worst.data?.items ?? []).filter((n) => n.reason).map((n) => n.name))]
 }
 
 /** useOwnerHosts reads which host names groups of some projects give, and which ones take addresses from clusters. */
@@ -129,12 +140,12 @@ export function ChangesScreen() {
       ) : n === 0 ? (
         <Empty title={narrowed ? `No change ${!whole && oldest ? `since ${exact(oldest)} ` : ''}fits.` : span === 'latest' ? 'Nothing has changed yet.' : 'Nothing has changed then.'} />
       ) : (
-        <Days key={key} {...shown} rows={rows} found={found} undone={undoers(moves)} now={new Date(now)} showEvery={() => setEvery(key)} />
+        <Days key={key} {...shown} rows={rows} found={found} about={filter.about} undone={undoers(moves)} now={new Date(now)} showEvery={() => setEvery(key)} />
       )}
       {events.isFetchNextPageError && <Fault error={events.error} />}
       {events.data && !more && (
         <p class="muted">
-          {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? (narrowed ? 'No other change matches the filter. ' : 'There are no earlier changes. ') : narrowed ? 'No other request of that time matches the filter. ' : 'These are all requests of that time. '}
+          {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? (narrowed ? 'No other request matches the filter. ' : 'There are no earlier changes. ') : narrowed ? 'No other request of that time matches the filter. ' : 'These are all requests of that time. '}
           A name without a request in that time is not listed: its timeline tells how its addresses changed.{' '}
           {!whole && (
             <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
@@ -207,20 +218,21 @@ function useRows(shown: Found, all: Found, within: (turn: NameTurn, host: string
   const byOwner = useOwnerHosts(groupsIn(found.changes, mostProjects), drainsIn(found.changes, mostDrains))
   const hosts = [...new Set(found.changes.flatMap((e) => hostsOf(e, byOwner)))]
   const asked = hosts.slice(0, every ? mostAll : mostHosts)
-  const rows = rowsOf(found, all, byOwner, useHistories(asked), within)
+  const rows = rowsOf(found, all, byOwner, useHistories([...new Set([...asked, ...useWorst()])]), within)
   const unread = (change: Change) => hostsOf(change, byOwner).filter((host) => !asked.includes(host)).length
   return { rows, hosts: hosts.length, asked: asked.length, unread }
 }
 
 interface DaysProps extends ReturnType<typeof useRows> {
   found: Found
+  about: string // what the user looks for
   undone: Map<string, string>
   now: Date
   showEvery: () => void
 }
 
 /** Days shows changes by day. */
-function Days({ rows, hosts, asked, unread, found, undone, now, showEvery }: DaysProps) {
+function Days({ rows, hosts, asked, unread, found, about, undone, now, showEvery }: DaysProps) {
   return (
     <>
       {asked < hosts && (
@@ -244,7 +256,7 @@ function Days({ rows, hosts, asked, unread, found, undone, now, showEvery }: Day
                 <time dateTime={time} class="muted" title={exact(time)}>
                   {clockOnly(time)}
                 </time>
-                {lost ? <Lost item={lost} /> : move ? <MoveRow key={move.id} move={move} followers={followers ?? []} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} /> : change ? <Request change={change} turns={turns} unread={unread(change)} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
+                {lost ? <Lost item={lost} /> : move ? <MoveRow key={move.id} move={move} followers={followers ?? []} undoneBy={undone.get(move.id)} first={found.moves.indexOf(move) < mostMoves} about={about} /> : change ? <Request change={change} turns={turns} unread={unread(change)} /> : turns.map(({ host, turn }) => <Unasked key={host} host={host} turn={turn} />)}
               </li>
             ))}
           </ul>

@@ -24,8 +24,8 @@ export const recordOf = (id: string, enabled: boolean) => ({
   queryFn: ({ signal }: { signal: AbortSignal }): Promise<Failover> => request<Failover>('GET', `/v2/failovers/${encodeURIComponent(id)}`, { signal }),
 })
 
-/** MoveRow is a failover in the list of changes: its clusters, who asked for it and why, the names that it has moved, and what undid it. followers are the groups and names that it drained or undrained; first tells that its names are read at once. */
-export function MoveRow({ move, followers, undoneBy, first }: { move: Move; followers: string[]; undoneBy: string | undefined; first: boolean }) {
+/** MoveRow is a failover in the list of changes: its clusters, who asked for it and why, the names that it has moved, and what undid it. Names that have the text about come first. followers are the groups and names that it drained or undrained; first tells that its names are read at once. */
+export function MoveRow({ move, followers, undoneBy, first, about }: { move: Move; followers: string[]; undoneBy: string | undefined; first: boolean; about: string }) {
   const known = !isCut(move) // else the user may not read the record
   const [opened, setOpened] = useState(false)
   const record = useQuery(recordOf(move.id, known && (first || opened))).data
@@ -54,7 +54,7 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
           Undone by <a href={link(['failover', undoer])}>another failover</a> since.{' '}
         </>
       )}
-      {record ? <Turns names={turnedOf(record.names)} hosts={changing(record)} said={saidOf(record)} way={way} left={record.namesLeftOut ?? 0} /> : <Hosts move={move} />}
+      {record ? <Turns names={firstOf(turnedOf(record.names), about)} hosts={changing(record)} said={saidOf(record)} way={way} left={record.namesLeftOut ?? 0} /> : <Hosts move={move} />}
       <Followers paths={followers} />
       {known && !first && !opened && (
         <button type="button" class="quiet" onClick={() => setOpened(true)}>
@@ -69,6 +69,12 @@ export function MoveRow({ move, followers, undoneBy, first }: { move: Move; foll
       )}
     </div>
   )
+}
+
+/** firstOf has the names first that have a text. */
+function firstOf(names: Turned[], about: string): Turned[] {
+  const text = about.trim().toLowerCase()
+  return [...names.filter((n) => n.name.includes(text)), ...names.filter((n) => !n.name.includes(text))]
 }
 
 /** saidOf says how many names a failover has moved, how many of them are answered, and how many have no address. */

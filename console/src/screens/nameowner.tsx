@@ -1,5 +1,5 @@
 import { useClusters, useProject } from '../api/lists'
-import { caller, may } from '../api/session'
+import { caller, may, settings } from '../api/session'
 import type { NameOwner } from '../api/types'
 import { changers, findingsOf, staying } from '../lib/advice'
 import { kindOf } from '../lib/commands'
@@ -43,7 +43,7 @@ export function Owner({ owner, host }: { owner: NameOwner; host: string }) {
             , <Time at={owner.accepted} />
           </>
         )}
-        . {changers(owner, project && Boolean(project.spec?.names?.editors))}
+        . {settings.value.anonymous ? 'This server has no sign-in: everybody who reaches it may change it.' : changers(owner, project && Boolean(project.spec?.names?.editors))}
       </p>
       {owner.message && (
         <p class="notice">

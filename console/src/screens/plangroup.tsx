@@ -6,7 +6,7 @@ import { changesOf, type Difference } from '../lib/docdiff'
 import { countsOf } from '../lib/plan'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
-import { Section, Table, Text } from '../ui/basics'
+import { Section, Table, Text, Time } from '../ui/basics'
 import { undeployedOf } from '../ui/pending'
 import { named } from '../ui/subject'
 
@@ -36,7 +36,7 @@ export function Undeployed({ owner }: { owner: string }) {
   const all = undeployed.data ?? []
   const writes = useQuery({
     queryKey: ['writes', owner],
-    enabled: all.some((d) => d.change === 'changed') && ['group', 'logical cloud'].includes(kindOf(owner)),
+    enabled: all.length > 0 && ['group', 'logical cloud'].includes(kindOf(owner)),
     retry: false,
     staleTime: 10_000,
     queryFn: ({ signal }) => request<{ items: Event[] }>('GET', apiPath(owner, '/events'), { signal }),
@@ -44,7 +44,7 @@ export function Undeployed({ owner }: { owner: string }) {
   if (all.length === 0) return null
   return (
     <Section title={`Why: ${plural(all.length, 'document')} changed since the last release`} id="undeployed">
-      <Table label="Documents that differ from the release" head={['Document', 'Change', 'From, to']}>
+      <Table label="Documents that differ from the release" head={['Document', 'Change', 'From, to', 'By']}>
         {all.map((d) => (
           <tr key={d.path}>
             <td>
@@ -52,10 +52,24 @@ export function Undeployed({ owner }: { owner: string }) {
             </td>
             <td>{changed[d.change]}</td>
             <td>{d.revision && d.current ? <Fields all={changesOf(writes.data?.items ?? [], d.path, d.revision, d.current)} revisions={`revision ${d.revision} to revision ${d.current}`} /> : '–'}</td>
+            <td>
+              <Writer of={d.path} writes={writes.data?.items ?? []} />
+            </td>
           </tr>
         ))}
       </Table>
     </Section>
+  )
+}
+
+/** Writer is who wrote or deleted a document last, and when. */
+function Writer({ of, writes }: { of: string; writes: Event[] }) {
+  const last = writes.find((e) => e.path === of && ['stored', 'deleted'].includes(e.outcome)) // the newest comes first
+  if (!last) return <>–</>
+  return (
+    <>
+      <Text>{last.actor}</Text>, <Time at={last.time} />
+    </>
   )
 }
 

@@ -50,7 +50,7 @@ export function Result({ owner, before, done }: { owner: string; before: number;
         </p>
         {ended && isGroup && <p>The documents of the group stay: its apps and its intents.</p>}
       </Section>
-      <Names owner={owner} plan={done.plan} />
+      <Names owner={owner} plan={done.plan} ended={isName && ended} />
       <div class="bar">
         {isName && before > 0 && (
           <a class="button" href={link(['publish'], { project: projectOf(owner), name: owner.split('/')[3], release: String(before) })}>
@@ -76,8 +76,8 @@ function Undo({ owner, done }: { owner: string; done: Done }) {
   )
 }
 
-/** Names are those of the plan, and what became of each. */
-function Names({ owner, plan }: { owner: string; plan: Plan }) {
+/** Names are those of the plan, and what became of each. ended is of a name that is out of DNS. */
+function Names({ owner, plan, ended }: { owner: string; plan: Plan; ended: boolean }) {
   const hosts = hostsIn(plan)
   if (hosts.length === 0) return null
   return (
@@ -90,7 +90,7 @@ function Names({ owner, plan }: { owner: string; plan: Plan }) {
             </td>
             <td>{planned}</td>
             <td>
-              <Fate host={host} owner={owner} />
+              <Fate host={host} owner={owner} ended={ended} />
             </td>
           </tr>
         ))}
@@ -101,11 +101,12 @@ function Names({ owner, plan }: { owner: string; plan: Plan }) {
 }
 
 /** Fate is what became of a name of a plan. */
-function Fate({ host, owner }: { host: string; owner: string }) {
+function Fate({ host, owner, ended }: { host: string; owner: string; ended: boolean }) {
   const name = useName(host)
   if (name.error instanceof Refusal && name.error.status === 404) return <Badge tone="plain">gone</Badge>
   if (!name.data) return <span class="muted">…</span>
   const { tone, word, more } = fateOf(name.data, owner)
+  if (ended && word === 'going') return <Badge tone="plain">gone</Badge>
   return (
     <>
       <Badge tone={tone}>{word}</Badge> <Text>{more}</Text>

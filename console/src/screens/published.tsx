@@ -24,10 +24,11 @@ export function Published({ project, host, another }: { project: string; host: s
   const records = status?.records ?? []
   const nothing = records.length > 0 && records.every((r) => r.conditions.some((c) => c.type === 'Published' && c.reason === 'NoAddress' && !c.message.endsWith(' are not known yet')))
   const targets = [...new Set(records.flatMap((r) => r.targets))]
+  const answered = status?.published === 'True' && status.verified === 'True'
   const isNew = name.data?.metadata.revision === 1
-  const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.verified]] : []
+  const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.published === 'True' ? status.verified : 'False']] : []
   return (
-    <Section title={status?.verified === 'True' ? `${host} is answered by its servers` : `${host} is accepted`} id="published">
+    <Section title={answered ? `${host} is answered by its servers` : `${host} is accepted`} id="published">
       <div class="card" role="status" aria-live="polite">
         {name.error && <Fault error={name.error} />}
         {status && <Badge tone={stateTone(status.state)}>{status.state}</Badge>}
@@ -40,8 +41,8 @@ export function Published({ project, host, another }: { project: string; host: s
             </li>
           ))}
         </ol>
-        {status?.verified === 'True' && targets.length > 0 && <p>The answer is {targets.map(visible).join(', ')}{name.data?.spec.ttl ? `, with a TTL of ${name.data.spec.ttl} s` : ''}.</p>}
-        {status?.message && status.verified !== 'True' && (
+        {answered && targets.length > 0 && <p>The answer is {targets.map(visible).join(', ')}{name.data?.spec.ttl ? `, with a TTL of ${name.data.spec.ttl} s` : ''}.</p>}
+        {status?.message && !answered && (
           <p class={nothing ? 'notice' : 'muted'}>
             <Told>{status.message}</Told>
           </p>

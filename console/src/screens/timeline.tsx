@@ -128,7 +128,7 @@ function Turn({ turn, of, newer, current }: { turn: NameTurn; of: string; newer:
 function Back({ turn, current }: { turn: NameTurn; current: NameOwner | undefined }) {
   const { owner, cause } = turn
   const isName = kindOf(owner ?? '') === 'name'
-  if (!owner || !cause.release || !(isName || kindOf(owner) === 'group') || !may(caller.value, isName ? 'editor' : 'operator', projectOf(owner))) return null
+  if (!owner || !cause.release || cause.action === 'terminate' || !(isName || kindOf(owner) === 'group') || !may(caller.value, isName ? 'editor' : 'operator', projectOf(owner))) return null
   if (current && current.release === cause.release) return <span class="muted">current</span>
   if (isName)
     return (

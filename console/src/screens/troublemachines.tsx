@@ -3,7 +3,7 @@ import { builtIn } from '../lib/chain'
 import { cli } from '../lib/commands'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
-import { Copy, Fault, Loading, Time } from '../ui/basics'
+import { CopyButton, Fault, Loading, Time } from '../ui/basics'
 import { Part } from '../ui/part'
 import { ClusterLink, Told } from '../ui/subject'
 
@@ -25,7 +25,7 @@ export function Machines() {
                   since <Time at={i.unreachableSince} />
                 </span>
               )}{' '}
-              <Copy cli={cli('preflight', i.cluster)} />
+              <CopyButton label="Copy preflight as CLI" text={cli('preflight', i.cluster)} />
               <Message text={i.message} />
             </li>
           ))}

@@ -78,15 +78,16 @@ function Obstacles({ plan }: { plan: Plan }) {
 function Names({ plan }: { plan: Plan }) {
   const moves = movesOf(plan)
   const hosts = changing(plan)
+  const by = new Set(moves.map((m) => m.record)).size === 1 ? moves[0]?.record : undefined // of all of them
   const refused = plan.errors.length > 0
   return (
-    <Section title={moves.length > 0 ? `Host names that ${refused ? 'were to change' : 'change'}: ${hosts} of ${hostsOf(plan.names)}` : 'Names'} id="plan-names">
+    <Section title={moves.length > 0 ? `Host names that ${refused ? 'were to change' : 'change'}: ${hosts} of ${hostsOf(plan.names)}${by ? `, by provider ${by}` : ''}` : 'Names'} id="plan-names">
       {moves.length === 0 ? (
         <p class="muted">No name changes in DNS.</p>
       ) : (
-        <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', 'Provider', 'How soon, at most']}>
+        <Table label="Names that change" head={['Change', 'Name', 'Type', 'From', 'To', ...(by ? [] : ['Provider']), 'How soon, at most']}>
           {moves.map((change, i) => (
-            <Move key={i} change={change} refused={refused} />
+            <Move key={i} change={change} refused={refused} by={by} />
           ))}
         </Table>
       )}
@@ -95,8 +96,8 @@ function Names({ plan }: { plan: Plan }) {
   )
 }
 
-/** Move is the row of a name that changes. If the plan is refused, the row promises nothing: a name that would be new here may be published by somebody else. */
-function Move({ change, refused }: { change: NameChange; refused: boolean }) {
+/** Move is the row of a name that changes. by is the provider of all of them. If the plan is refused, the row promises nothing: a name that would be new here may be published by somebody else. */
+function Move({ change, refused, by }: { change: NameChange; refused: boolean; by: string | undefined }) {
   return (
     <tr>
       <td>{refused ? <Not /> : <Action action={change.action} />}</td>
@@ -111,7 +112,7 @@ function Move({ change, refused }: { change: NameChange; refused: boolean }) {
         <Targets as="ins" all={change.action === 'delete' ? [] : change.targets} other={change.before ?? []} />
         {ttlTold(change) && <div class="small">{ttlTold(change)}</div>}
       </td>
-      <td>{change.record}</td>
+      {!by && <td>{change.record}</td>}
       <td class="small">
         {refused ? <>–</> : <Soon change={change} />}
       </td>

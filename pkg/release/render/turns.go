@@ -332,7 +332,7 @@ func (c *Contents) notOffered(host string, changes []intent.TargetChange) string
 		targets = append(targets, change.Removed...)
 	}
 	slices.Sort(targets)
-	return "no cluster offers " + state.Few(slices.Compact(targets)) + " any more" + c.absent(host)
+	return "no cluster offers it " + state.Few(slices.Compact(targets)) + " any more" + c.absent(host)
 }
 
 // absent tells where the Services of a host name are gone, as the end of a sentence; empty for nowhere.
@@ -347,7 +347,7 @@ func (c *Contents) absent(host string) (text string) {
 	return text
 }
 
-// staying says that the targets of a host name stay, and until when if it has a Service that was not seen yet.
+// staying says of a release that targets of a host name stay, and until when if it has a Service that was not seen yet.
 func (c *Contents) staying(host string) string {
 	for n, b := range c.bindings {
 		for m, h := range b.Hosts {
@@ -356,7 +356,7 @@ func (c *Contents) staying(host string) string {
 			}
 		}
 	}
-	return "its targets stay as they are"
+	return "right after it, its targets were the same"
 }
 
 // choicesOf are the choices for a host name, of all its bindings.

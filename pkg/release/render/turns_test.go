@@ -36,7 +36,7 @@ func TestAReleaseTellsOfATTL(t *testing.T) {
 	require.Equal(t, []intent.TargetChange{{Type: "A", Provider: "lab", Added: []string{"192.0.2.2"}, Removed: []string{"192.0.2.1"}, TTL: ttl}}, both[0].Turns[0].Changes)
 	require.Empty(t, turns(false, aName(300, "192.0.2.1"), aName(60, "192.0.2.1")), "of no release")
 	same := turns(true, aName(60, "192.0.2.1"), aName(60, "192.0.2.1"))
-	require.Equal(t, intent.Cause{Reason: intent.CauseRelease, Action: intent.Update, Release: 2, Message: "its targets stay as they are"}, same[0].Turns[0].Cause)
+	require.Equal(t, intent.Cause{Reason: intent.CauseRelease, Action: intent.Update, Release: 2, Message: "right after it, its targets were the same"}, same[0].Turns[0].Cause)
 	require.Empty(t, same[0].Turns[0].Changes)
 	owner = group
 	require.Empty(t, turns(true, aName(60, "192.0.2.1"), aName(60, "192.0.2.1")), "a group has many names")
@@ -50,7 +50,7 @@ func TestWhatNobodyOffersIsToldAtOnce(t *testing.T) {
 		Choices:  [][]address.Choice{{{Absent: []string{"edge+one", "edge+two"}}}},
 	}}
 	changes := d.Turns("projects/shop/names/www.example", state.Lifecycle{}, aName(60, "192.0.2.1", "192.0.2.2"), false, time.Unix(1, 0))
-	require.Equal(t, "no cluster offers 192.0.2.1, 192.0.2.2 any more; there is no Service shop/web on edge/one, edge/two", changes[0].Turns[0].Cause.Message)
+	require.Equal(t, "no cluster offers it 192.0.2.1, 192.0.2.2 any more; there is no Service shop/web on edge/one, edge/two", changes[0].Turns[0].Cause.Message)
 }
 
 func TestEachAddressIsToldUnderTheClusterThatOffersIt(t *testing.T) {

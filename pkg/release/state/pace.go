@@ -70,7 +70,11 @@ func TellAnswers(names []intent.NameChange, records map[string]plan.Record) {
 			continue
 		}
 		kept := externaldns.UsualTTL(records[n.Record].Spec.Parameters)
-		if ttl := max(n.TTLBefore, n.TTL); ttl > 0 { // resolvers may have that of before
+		ttl := n.TTL
+		if n.TTLBefore > 0 { // resolvers have the record of before
+			ttl = n.TTLBefore
+		}
+		if ttl > 0 {
 			kept = time.Duration(ttl) * time.Second
 		}
 		names[i].AnsweredWithin, names[i].ClientsWithin = wait.String(), (deciding + wait + kept).String()
