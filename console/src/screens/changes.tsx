@@ -24,7 +24,7 @@ const mostDrains = 2 // whose names are asked for
 const mostProjects = 2 // whose groups are asked for their names at once
 const mostAll = 200 // names
 const mostMoves = 6 // failovers whose records are read at once
-const mostHosts = 40 // whose addresses are read at once, and as many of the worst names
+const mostHosts = 10 // whose addresses are read at once, and as many of the worst names
 
 const tones: Record<string, Tone> = { completed: 'good', thawed: 'good', refused: 'bad', failed: 'bad', frozen: 'note' }
 
@@ -66,7 +66,7 @@ function useHistories(hosts: string[]): Map<string, NameTurn[]> {
     queries: hosts.map((host) => ({
       queryKey: ['history', host],
       staleTime: 5_000,
-      refetchInterval: hosts.length > 10 ? 30_000 : 10_000, // it is written some seconds after a change
+      refetchInterval: hosts.length > 2 * mostHosts ? 30_000 : 10_000, // it is written some seconds after a change
       retry: false,
       queryFn: ({ signal }: { signal: AbortSignal }) => ask(api.GET('/v2/names/{host}/history', { params: { path: { host } }, signal })),
     })),

@@ -24,9 +24,9 @@ export function Published({ project, host, another }: { project: string; host: s
   const records = status?.records ?? []
   const nothing = records.length > 0 && records.every((r) => r.conditions.some((c) => c.type === 'Published' && c.reason === 'NoAddress' && !c.message.endsWith(' are not known yet')))
   const targets = [...new Set(records.flatMap((r) => r.targets))]
-  const answered = status?.published === 'True' && status.verified === 'True'
+  const answered = status?.verified === 'True' && status.published !== 'False'
   const isNew = name.data?.metadata.revision === 1
-  const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.published === 'True' ? status.verified : 'False']] : []
+  const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.published === 'False' ? 'False' : status.verified]] : []
   return (
     <Section title={answered ? `${host} is answered by its servers` : `${host} is accepted`} id="published">
       <div class="card" role="status" aria-live="polite">

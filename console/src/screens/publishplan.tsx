@@ -24,7 +24,7 @@ export function PlanCard({ publishing, verb }: { publishing: Publishing; verb: s
         <Outcome publishing={publishing} />
       </div>
       {ready && <Sure plan={ready} sure={sure} set={setSure} />}
-      <div class="bar act">
+      <div class="bar">
         <button type="button" class={empty ? 'danger' : 'primary'} disabled={!ready || (empty && !sure) || publish.isPending} onClick={() => ready && publish.mutate(ready.token)}>
           {publish.isPending ? 'Publishing…' : ready ? `${verb}${empty ? ' without the Service' : ''}: ${effect(ready)}` : 'Publish'}
         </button>
