@@ -17,6 +17,7 @@ export const useTroubleCount = () =>
     enabled: caller.value !== null && live.value !== 'connecting', // the page itself comes first
     refetchInterval: 15_000,
     retry: false,
+    meta: { live: false },
     queryFn: async ({ signal }): Promise<number> => {
       const [failing, troubles, ...names] = await Promise.all([
         ask(api.GET('/v2/fleet', { params: { query: { limit: 1000, healthy: 'False' } }, signal })),

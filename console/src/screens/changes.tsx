@@ -113,8 +113,8 @@ export function ChangesScreen() {
   const isThen = (e: { time: string }) => Date.parse(e.time) >= (from ?? 0) && Date.parse(e.time) < (until ?? Infinity)
   const within = { changes: all.filter(isThen), moves: moves.filter(isThen) }
   const found = { changes: within.changes.filter((e) => fits(e, filter)), moves: within.moves.filter(fitsMoveOf(moves, filter)) }
-  const lost = lostIn(useFailing().data?.items ?? [], filter).filter(isThen)
-  const n = found.changes.length + found.moves.length + lost.length
+  const failing = useFailing().data?.items ?? []
+  const lost = lostIn(failing, filter).filter(isThen)
   const set = (change: Record<string, string>) => go(link(['changes'], { of: span === 'latest' ? '' : span, ...filter, ...change }), true)
   const since = from ?? (oldest ? Date.parse(oldest) : 0)
   const shows = (turn: NameTurn, host: string) => Date.parse(turn.time) >= since && Date.parse(turn.time) < (until ?? Infinity) && meets(turn, host, filter)
@@ -122,7 +122,8 @@ export function ChangesScreen() {
   const [every, setEvery] = useState('') // the filter with which the addresses of all names are shown
   const shown = useRows(events.data && !more ? found : none, { changes: all, moves }, shows, every === key)
   const rows = [...shown.rows, ...lost].sort((a, b) => Date.parse(b.time) - Date.parse(a.time))
-  const narrowed = found.changes.length + found.moves.length < within.changes.length + within.moves.length
+  const n = rows.length
+  const narrowed = [filter.about, filter.actor, filter.action].some((text) => text.trim() !== '')
   return (
     <>
       <div class="bar">
@@ -146,7 +147,7 @@ export function ChangesScreen() {
       {events.data && !more && (
         <p class="muted">
           {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? (narrowed ? 'No other request matches the filter. ' : 'There are no earlier changes. ') : narrowed ? 'No other request of that time matches the filter. ' : 'These are all requests of that time. '}
-          A name without a request in that time is not listed: its timeline tells how its addresses changed.{' '}
+          Of names without a request in that time, only those that are wrong now are listed. The timelines of the others tell how their addresses changed.{' '}
           {!whole && (
             <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
               Show earlier changes
@@ -237,7 +238,7 @@ function Days({ rows, hosts, asked, unread, found, about, undone, now, showEvery
     <>
       {asked < hosts && (
         <p class="notice">
-          Changes of addresses that nobody asked for are shown of {asked} of these {plural(hosts, 'name')} only.{' '}
+          The addresses of {asked} of these {plural(hosts, 'name')} are shown only.{' '}
           {asked < mostAll ? (
             <button type="button" onClick={showEvery}>
               Show those of {hosts > mostAll ? mostAll : `all ${hosts}`}

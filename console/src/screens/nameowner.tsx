@@ -96,14 +96,15 @@ function Findings({ owner }: { owner: NameOwner }) {
   const found = findingsOf(owner)
   const out = owner.records.every((r) => r.targets.length === 0) ? [...new Set(owner.records.flatMap((r) => r.rejected.map((left) => left.cluster)))] : []
   const clusters = useClusters(out.length > 0)
+  const onlyDrained = (why: string) => / (is|are) drained: /.test(why) && !why.includes('; ') // it names no other lack
   if (found.length === 0) return null
   return (
     <Section title={found.some((f) => f.tone !== 'unknown') ? 'Problems, and what to do' : 'Not known, and what to do'} id={`findings-${owner.owner}`}>
       <ul class="plain">
         {found.map((f) => (
           <li key={f.what + f.why}>
-            <Badge tone={f.tone}>{f.what}</Badge> <Told>{f.why}</Told>. {f.advice && <span class="muted">{f.advice}</span>}
-            {f.what === 'not published' && <DrainedBy drain={drainOf(clusters.data ?? [], out)} said={false} />}
+            <Badge tone={f.tone}>{f.what}</Badge> <Told>{f.why}</Told>
+            {f.what === 'not published' && onlyDrained(f.why) && <DrainedBy drain={drainOf(clusters.data ?? [], out)} said />}. {f.advice && <span class="muted">{f.advice}</span>}
           </li>
         ))}
       </ul>

@@ -64,7 +64,7 @@ export function Undeployed({ owner }: { owner: string }) {
 
 /** Writer is who wrote or deleted a document last, and when. */
 function Writer({ of, writes }: { of: string; writes: Event[] }) {
-  const last = writes.find((e) => e.path === of && ['stored', 'deleted'].includes(e.outcome)) // the newest comes first
+  const last = writes.filter((e) => e.path === of && ['stored', 'deleted'].includes(e.outcome)).at(-1) // the newest comes last
   if (!last) return <>–</>
   return (
     <>

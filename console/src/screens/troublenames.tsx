@@ -51,7 +51,7 @@ export function Names({ kind }: { kind: Kind }) {
             {n.reason && (
               <div class="small">
                 <Told>{n.reason}</Told>
-                <DrainedBy drain={n.published === 'False' ? drainOf(clusters.data ?? [], n.clusters) : undefined} said={/ (is|are) drained: /.test(n.reason)} />
+                <DrainedBy drain={n.published === 'False' ? drainOf(clusters.data ?? [], n.clusters) : undefined} said={/ (is|are) drained: /.test(n.reason)} />.
               </div>
             )}
           </li>

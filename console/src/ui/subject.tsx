@@ -86,7 +86,6 @@ export function DrainedBy({ drain, said }: { drain: Drain | undefined; said: boo
     <>
       {said ? (drain.one ? '. Drained ' : '. The last one was drained ') : `. All its clusters are drained, ${drain.one ? '' : 'the last one '}`}
       <By {...drain} />
-      .
     </>
   )
 }

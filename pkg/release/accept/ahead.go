@@ -92,12 +92,21 @@ func readRest(ctx context.Context, s *Planner, p *resolve.Proposal) error {
 	return state.ReadAhead(ctx, s.Store, ahead)
 }
 
-// staysAsItIs tells whether a name changes nothing about an external-dns that is there: its
-// provider is deployed as it is frozen. A name that comes or goes changes no external-dns.
-func staysAsItIs(p *resolve.Proposal, use state.Use, pointer appcontext.Pointer) bool {
-	if !intent.IsName(p.Draft.Group.Path) || p.Action == intent.Terminate || pointer.ContextID == "" {
-		return false
+// stayAsTheyAre tells whether a name changes nothing about any external-dns: each is there, and its
+// provider is deployed as it is frozen. A name that comes or goes changes no external-dns, unless it is the last of one.
+func stayAsTheyAre(ctx context.Context, s *Planner, p *resolve.Proposal, uses []state.Use) (bool, error) {
+	if !intent.IsName(p.Draft.Group.Path) || p.Action == intent.Terminate {
+		return false, nil
 	}
-	record, wanted := p.Draft.Records[use.Record.Name()]
-	return wanted && record.Lifecycle.AtRest(use) && p.Draft.Relies(use) && state.SameRecord(record.Lifecycle.Record, record.Frozen)
+	for _, use := range uses {
+		record, wanted := p.Draft.Records[use.Record.Name()]
+		if !wanted || !record.Lifecycle.AtRest(use) || !p.Draft.Relies(use) || !state.SameRecord(record.Lifecycle.Record, record.Frozen) {
+			return false, nil
+		}
+		pointer, err := s.Contexts.Current(ctx, use.Owner())
+		if err != nil || pointer.ContextID == "" {
+			return false, err
+		}
+	}
+	return true, nil
 }

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -29,7 +30,7 @@ func changesOf(was, is *intent.NameDocument) string {
 		}
 		from, short := value(before[field])
 		to, shortToo := value(after[field])
-		if !short || !shortToo {
+		if !short || !shortToo || from == to {
 			words = append(words, field)
 			continue
 		}
@@ -59,7 +60,9 @@ func value(of any) (text string, short bool) {
 		text = "nothing"
 	case float64:
 		text = strconv.FormatFloat(of, 'f', -1, 64)
-	case string, bool:
+	case string:
+		text = cmp.Or(of, "nothing")
+	case bool:
 		text = fmt.Sprint(of)
 	case []any:
 		var items []string
@@ -70,7 +73,7 @@ func value(of any) (text string, short bool) {
 			}
 			items = append(items, one)
 		}
-		text = state.Few(items)
+		text = cmp.Or(state.Few(items), "nothing")
 	default:
 		return "", false
 	}

@@ -19,4 +19,8 @@ func TestChangesOfANameAreToldFieldByField(t *testing.T) {
 		require.Equal(t, changed, changesOf(was, document(body)))
 	}
 	require.Empty(t, changesOf(nil, was), "it is new")
+	four := func(last string) *intent.NameDocument {
+		return document(`{"spec":{"addresses":["a","b","c","` + last + `"]}}`)
+	}
+	require.Equal(t, "changes addresses", changesOf(four("d"), four("e")), "what is cut cannot be told apart")
 }

@@ -321,13 +321,14 @@ func (s *Planner) Providers(ctx context.Context, p *resolve.Proposal) (before, a
 		uses = append(uses, p.Draft.Uses...)
 	}
 	slices.SortFunc(uses, state.CompareUses)
-	for _, use := range slices.Compact(uses) {
+	uses = slices.Compact(uses)
+	if stay, err := stayAsTheyAre(ctx, s, p, uses); stay || err != nil {
+		return nil, nil, err
+	}
+	for _, use := range uses {
 		pointer, err := s.Contexts.Current(ctx, use.Owner())
 		if err != nil {
 			return nil, nil, err
-		}
-		if staysAsItIs(p, use, pointer) {
-			continue
 		}
 		current, err := s.Contexts.Objects(ctx, pointer)
 		if err != nil {

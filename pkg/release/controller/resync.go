@@ -14,7 +14,8 @@ import (
 // change. It counts the changes that it finds.
 type resync struct {
 	mu     sync.Mutex
-	owners int                  // at the last look at all of them
+	owners int                  // at the last look at all of them, or as many as the last round came by
+	passed int                  // owners that this round has come by
 	mine   int                  // of them this replica's
 	begun  bool                 // there was such a look
 	looked bool                 // all owners of a look at all of them have had their turn
@@ -134,7 +135,7 @@ func (c *Controller) lookOn(ctx context.Context) {
 func (r *resync) looking(owners, mine int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.owners, r.mine, r.next, r.missed, r.begun = owners, mine, "", false, true
+	r.owners, r.passed, r.mine, r.next, r.missed, r.begun = owners, 0, mine, "", false, true
 }
 
 // forget forgets who was asked, because everybody is about to be.
@@ -179,9 +180,13 @@ func (r *resync) turn() (limit int, after string, missed bool) {
 func (r *resync) went(page intent.Page) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.next = ""; page.Continue != "" {
+	r.passed += len(page.Items)
+	r.owners = max(r.owners, r.passed)
+	if page.Continue != "" {
 		_, r.next = page.Items[len(page.Items)-1].Path.Split()
+		return
 	}
+	r.owners, r.passed, r.next = r.passed, 0, ""
 }
 
 // ask notes that owners are due of which nobody has told. Names read together. For owners that wait for a reason, the

@@ -38,15 +38,17 @@ func (s *Reconciler) retained(ctx context.Context, on *step) (state.Outcome, err
 	return state.Onward, s.Removal.NoteRetained(ctx, on.group, &on.lifecycle, on.next.Losses)
 }
 
-// tellRetained writes into the histories of names that they have begun to stay, once the step is done.
-func (on *step) tellRetained(s *Reconciler) {
-	if len(on.lifecycle.Retained)+len(on.read.Retained) == 0 {
-		return
-	}
-	kept := on.next.Retained()
-	begun := s.Removal.BegunToStay(on.group, kept, len(on.read.Retained) > 0)
-	if len(begun) > 0 {
-		state.RecordNames(s.Names, on.next.TellRetained(on.group, begun, s.Now().UTC()))
+// tellRetained writes into the histories of names that they have begun to stay. If the step has failed, the next one does so.
+func (on *step) tellRetained(s *Reconciler, failed error) {
+	before := len(on.read.Retained) > 0
+	switch {
+	case on.next.Losses == nil || !before && len(on.lifecycle.Retained) == 0:
+	case failed == nil:
+		if begun := s.Removal.BegunToStay(on.group, on.next.Retained(), before); len(begun) > 0 {
+			state.RecordNames(s.Names, on.next.TellRetained(on.group, begun, s.Now().UTC()))
+		}
+	case !before:
+		s.Removal.BeginToStay(on.group)
 	}
 }
 

@@ -100,13 +100,8 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 	if failure != nil && last.Release && !passes(ctx, failure) {
 		on.lifecycle.Fail(failure, s.Now().UTC())
 	}
-	if state.Differ(l, on.lifecycle) {
-		s.Wakeups.Expect(group, l.Revision+1)
-	}
-	err = errors.Join(s.Save(ctx, group, l, on.lifecycle), failure)
-	if err == nil {
-		on.tellRetained(s)
-	}
+	err = errors.Join(on.save(ctx, s), failure)
+	on.tellRetained(s, err)
 	if outcome == state.AtRest && err == nil {
 		s.lookAgain(group, on.lifecycle)
 		if intent.IsName(group) {
@@ -114,6 +109,14 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 		}
 	}
 	return outcome == state.AtRest && !on.later, err
+}
+
+// save stores what the reconcilers have made of the lifecycle.
+func (on *step) save(ctx context.Context, s *Reconciler) error {
+	if state.Differ(on.read, on.lifecycle) {
+		s.Wakeups.Expect(on.group, on.read.Revision+1)
+	}
+	return s.Save(ctx, on.group, on.read, on.lifecycle)
 }
 
 // followClusters has a name follow its clusters by their labels.

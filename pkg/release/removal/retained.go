@@ -209,27 +209,34 @@ func (s *Guard) RetainedNames() map[intent.Path]int {
 	return out
 }
 
+// BeginToStay notes that a group has begun to keep names, and that no history has it yet.
+func (s *Guard) BeginToStay(group intent.Path) { s.heldNow.tell(group, map[state.Held]bool{}) }
+
 // BegunToStay answers which of the names that a group keeps have begun to stay since its last step, in order. If some stayed
 // before and this replica does not know which, none has begun.
 func (s *Guard) BegunToStay(group intent.Path, kept map[state.Held]bool, before bool) (begun []state.Held) {
-	s.heldNow.mu.Lock()
-	defer s.heldNow.mu.Unlock()
-	told, known := s.heldNow.told[group]
-	if known || !before {
-		for held := range kept {
-			if !told[held] {
-				begun = append(begun, held)
-			}
+	told, known := s.heldNow.tell(group, kept)
+	if before && !known {
+		return nil
+	}
+	for held := range kept {
+		if !before || !told[held] {
+			begun = append(begun, held)
 		}
-	}
-	if s.heldNow.told == nil {
-		s.heldNow.told = map[intent.Path]map[state.Held]bool{}
-	}
-	if s.heldNow.told[group] = kept; len(kept) == 0 {
-		delete(s.heldNow.told, group)
 	}
 	slices.SortFunc(begun, func(a, b state.Held) int {
 		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Provider, b.Provider))
 	})
 	return begun
+}
+
+// tell notes of which names of a group the histories have that they stay, and answers of which they had before, if that is known.
+func (n *retainedNow) tell(group intent.Path, now map[state.Held]bool) (told map[state.Held]bool, known bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if told, known = n.told[group]; n.told == nil {
+		n.told = map[intent.Path]map[state.Held]bool{}
+	}
+	n.told[group] = now
+	return told, known
 }

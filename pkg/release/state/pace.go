@@ -71,7 +71,7 @@ func TellAnswers(names []intent.NameChange, records map[string]plan.Record) {
 		}
 		kept := externaldns.UsualTTL(records[n.Record].Spec.Parameters)
 		ttl := n.TTL
-		if n.TTLBefore > 0 { // resolvers have the record of before
+		if len(n.Before) > 0 { // resolvers have the record of before; 0 is the usual TTL
 			ttl = n.TTLBefore
 		}
 		if ttl > 0 {

@@ -8,14 +8,15 @@ import (
 // schedule orders proofs by when they are to be asked for. The zero one has none. Each call costs the logarithm of how many
 // there are.
 type schedule struct {
-	later line // those whose turn comes
-	ready line // those whose turn it is
+	epoch time.Time // from which turns are counted
+	later line      // those whose turn comes
+	ready line      // those whose turn it is
 }
 
 // turn is when a proof is to be asked for, and where it stands in its line.
 type turn struct {
-	at    int64 // when its turn comes, or if it is ready, when its questions began: nanoseconds since 1970
-	place int32 // in its line, from 1; 0: it stands in none
+	at    time.Duration // since the epoch: when its turn comes, or if it is ready, when its questions began
+	place int32         // in its line, from 1; 0: it stands in none
 	ready bool
 	done  bool // of one that is ready: it was answered before
 }
@@ -24,12 +25,20 @@ type turn struct {
 func (s *schedule) set(one *proof, now time.Time) {
 	s.remove(one)
 	if wait := one.due(now); wait > 0 {
-		one.turn = turn{at: now.Add(wait).UnixNano()}
+		one.turn = turn{at: s.since(now) + wait}
 		heap.Push(&s.later, one)
 		return
 	}
-	one.turn = turn{at: one.began.UnixNano(), ready: true, done: one.done}
+	one.turn = turn{at: s.since(one.began), ready: true, done: one.done}
 	heap.Push(&s.ready, one)
+}
+
+// since counts from the first time that was asked for, by the clock that nobody sets.
+func (s *schedule) since(at time.Time) time.Duration {
+	if s.epoch.IsZero() {
+		s.epoch = at
+	}
+	return at.Sub(s.epoch)
 }
 
 // remove drops a proof.
@@ -45,7 +54,7 @@ func (s *schedule) remove(one *proof) {
 
 // due takes out those whose turn it is, as many as are asked at once: what has changed last comes first. They are to be set again.
 func (s *schedule) due(now time.Time) (due []*proof) {
-	for len(s.later) > 0 && s.later[0].turn.at <= now.UnixNano() {
+	for len(s.later) > 0 && s.later[0].turn.at <= s.since(now) {
 		s.set(s.later[0], now)
 	}
 	for count := 0; len(s.ready) > 0; {
@@ -66,7 +75,7 @@ func (s *schedule) wait(now time.Time) time.Duration {
 	case len(s.later) == 0:
 		return verifyRarely
 	}
-	return max(0, min(verifyRarely, time.Duration(s.later[0].turn.at-now.UnixNano())))
+	return max(0, min(verifyRarely, s.later[0].turn.at-s.since(now)))
 }
 
 // line implements heap.Interface: the first one is due first.
