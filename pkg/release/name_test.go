@@ -463,6 +463,32 @@ func TestANewProviderPublishesBeforeTheOldOneLeaves(t *testing.T) {
 	}
 }
 
+// TestThePlanOfANameThatLeavesAProviderKeepsWhatBothHave: the last name of one external-dns goes to another one on the same
+// cluster, which stays as it is. Both have the namespace of the project.
+func TestThePlanOfANameThatLeavesAProviderKeepsWhatBothHave(t *testing.T) {
+	t.Parallel()
+	const other = intent.Path("projects/shop/names/other.lab.example")
+	w := newNames(t)
+	w.put("projects/shop/dns-update-records/spare", record("lab.example", `,"deployOn":{"clusterProvider":"edge","cluster":"hub"}`))
+	require.NoError(t, w.publish(other, strings.Replace(ofFront, `"lab"`, `"spare"`, 1)))
+	require.NoError(t, w.publish(bakery, ofFront))
+	require.NoError(t, w.rest())
+	stays, err := w.service.PlanName(ann(bakery), bakery, w.request(bakery, strings.Replace(ofFront, `"provider"`, `"ttl":60,"provider"`, 1)))
+	require.NoError(t, err)
+	require.Len(t, stays.Objects, 1, "an external-dns that stays is left out")
+	require.Equal(t, "DNSEndpoint", stays.Objects[0].Kind)
+
+	leaves, err := w.service.PlanName(ann(bakery), bakery, w.request(bakery, strings.Replace(ofFront, `"lab"`, `"spare"`, 1)))
+	require.NoError(t, err)
+	gone := map[string]bool{}
+	for _, o := range leaves.Objects {
+		gone[o.Kind+" "+o.Name] = o.Action == "delete"
+	}
+	require.True(t, gone["Deployment external-dns-lab"])
+	require.Contains(t, gone, "Namespace shop-dns")
+	require.False(t, gone["Namespace shop-dns"], "the other external-dns has it, too")
+}
+
 // putThrough notes that external-dns has put the DNSEndpoints of a cluster through.
 func (w *world) putThrough(cluster string) {
 	w.Helper()
