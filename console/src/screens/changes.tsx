@@ -123,7 +123,8 @@ export function ChangesScreen() {
   const shown = useRows(events.data && !more ? found : none, { changes: all, moves }, shows, every === key)
   const rows = [...shown.rows, ...lost].sort((a, b) => Date.parse(b.time) - Date.parse(a.time))
   const n = rows.length
-  const narrowed = [filter.about, filter.actor, filter.action].some((text) => text.trim() !== '')
+  const count = ({ changes, moves }: Found, lost: unknown[]) => changes.length + moves.length + lost.length
+  const narrowed = count(found, lost) < count(within, lostIn(failing, noFilter).filter(isThen))
   return (
     <>
       <div class="bar">
@@ -212,6 +213,7 @@ function Filters({ span, filter, all, set }: FiltersProps) {
 }
 
 const none: Found = { changes: [], moves: [] }
+const noFilter: Filter = { about: '', actor: '', action: '' }
 
 /** useRows are the rows of changes, and of the first names, or of every one, how their addresses changed. */
 function useRows(shown: Found, all: Found, within: (turn: NameTurn, host: string) => boolean, every: boolean) {
