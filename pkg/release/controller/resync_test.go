@@ -43,6 +43,24 @@ func TestARoundLooksAtSoManyAndNoMore(t *testing.T) {
 	require.Equal(t, many, c.queue.Len(), "the next turn begins where the last one ended")
 }
 
+// TestARoundLearnsHowManyThereAre: owners that came since the last look at all of them count in the next round.
+func TestARoundLearnsHowManyThereAre(t *testing.T) {
+	t.Parallel()
+	const turns = int(resyncIn / scanEvery)
+	var r resync
+	r.looking(0, 0)
+	r.went(intent.Page{Items: make([]intent.Document, 2*turns), Continue: "more"})
+	limit, _, _ := r.turn()
+	require.Equal(t, 3, limit, "it has come by so many already")
+	r.went(intent.Page{Items: make([]intent.Document, turns)})
+	limit, after, _ := r.turn()
+	require.Equal(t, 4, limit)
+	require.Empty(t, after, "a new round begins")
+	r.went(intent.Page{Items: make([]intent.Document, 1)})
+	limit, _, _ = r.turn()
+	require.Equal(t, 1, limit, "most are gone")
+}
+
 // TestWhoIsToldOfAChangeReadsForItself, also if that was after others have read for it: what was read is older.
 func TestWhoIsToldOfAChangeReadsForItself(t *testing.T) {
 	t.Parallel()
