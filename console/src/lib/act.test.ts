@@ -4,7 +4,7 @@ import { base64, clusterDraft, clusterLacks, emptyCluster, emptyProvider, lines,
 import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, publishCommand } from './form'
-import { changing, countsOf, effect, hostsIn, isAbove, limitOf, movesOf, percentOf, removals } from './plan'
+import { changing, countsOf, effect, hostsIn, isAbove, isBuiltIn, limitOf, movesOf, percentOf, removals } from './plan'
 import { stepOf } from './step'
 import { clusterPath, inWords, withClusters } from './words'
 
@@ -15,6 +15,13 @@ describe('a plan', () => {
   test('shows the names that change, removals first', () => {
     const moves = movesOf(plan([change('a', 'create'), change('b', 'delete'), change('c', 'unchanged')]))
     expect(moves.map((m) => m.name)).toEqual(['b', 'a'])
+  })
+  test('of the built-in publisher has no DNSEndpoint', () => {
+    const object = (kind: string) => ({ kind, name: 'x', namespace: 'shop', cluster: 'edge+hub', action: 'unchanged' as const, diff: '' })
+    const changed = [change('a', 'create')]
+    expect(isBuiltIn({ names: changed, objects: [object('Namespace')] })).toBe(true)
+    expect(isBuiltIn({ names: changed, objects: [object('Namespace'), object('DNSEndpoint')] })).toBe(false)
+    expect(isBuiltIn({ names: [change('a', 'create', 'A', []), change('b', 'unchanged')], objects: [] })).toBe(false) // nothing of it changes in DNS
   })
   test('counts names, not types', () => {
     const all = plan([change('a', 'delete', 'A'), change('a', 'delete', 'AAAA'), change('b', 'delete', 'A'), change('b', 'unchanged', 'AAAA'), change('c', 'create')])

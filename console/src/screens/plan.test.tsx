@@ -17,7 +17,7 @@ const write = { time: '', actor: 'anna', action: 'replace', revision: 2, outcome
 function bodyOf(path: string): unknown {
   if (path.endsWith('/plan')) return plan
   if (path.endsWith('/status')) return { state: 'Instantiated', revision: 3, undeployed: [{ path: document, change: 'changed', revision: 1, current: 2 }] }
-  if (path.endsWith('/events')) return { items: [write] }
+  if (path.endsWith('/events')) return { items: [{ ...write, actor: 'ben', revision: 1, before: undefined, after: { spec: { ttl: 300 } } }, write] } // the oldest first
   if (path.endsWith('/v2/names')) return { items: [], total: 9, hosts: 8, asOf: { revision: 1, time: '' } }
   return { metadata: { name: 'lab' }, spec: { provider: 'coredns' } }
 }
@@ -55,6 +55,7 @@ test('the plan of a group says what the group is, then which names change from w
   expect(order).not.toContain(-1)
   expect(said).toContain('ttl: 300 → 60')
   expect(said).not.toContain('revision 1')
+  expect([said.includes('anna'), said.includes('ben')]).toEqual([true, false]) // who wrote it last
 })
 
 test('the limit of removals counts host names, as the list of names does', async () => {
