@@ -15,7 +15,8 @@ import (
 )
 
 // changesOf says how the specification of a name changes, field by field, as in "changes service from shop/web to shop/front".
-// It is empty for a name that is new or goes, and if nothing changes.
+// It is empty for a name that is new or goes, and if nothing changes. Events of documents (pkg/storage/history) name the fields
+// alone, because other documents have values that nobody may read.
 func changesOf(was, is *intent.NameDocument) string {
 	if was == nil || is == nil {
 		return ""

@@ -356,7 +356,7 @@ func (c *Contents) staying(host string) string {
 			}
 		}
 	}
-	return "right after it, its targets were the same"
+	return "its targets did not change at once"
 }
 
 // choicesOf are the choices for a host name, of all its bindings.

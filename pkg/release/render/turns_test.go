@@ -36,7 +36,7 @@ func TestAReleaseTellsOfATTL(t *testing.T) {
 	require.Equal(t, []intent.TargetChange{{Type: "A", Provider: "lab", Added: []string{"192.0.2.2"}, Removed: []string{"192.0.2.1"}, TTL: ttl}}, both[0].Turns[0].Changes)
 	require.Empty(t, turns(false, aName(300, "192.0.2.1"), aName(60, "192.0.2.1")), "of no release")
 	same := turns(true, aName(60, "192.0.2.1"), aName(60, "192.0.2.1"))
-	require.Equal(t, intent.Cause{Reason: intent.CauseRelease, Action: intent.Update, Release: 2, Message: "right after it, its targets were the same"}, same[0].Turns[0].Cause)
+	require.Equal(t, intent.Cause{Reason: intent.CauseRelease, Action: intent.Update, Release: 2, Message: "its targets did not change at once"}, same[0].Turns[0].Cause)
 	require.Empty(t, same[0].Turns[0].Changes)
 	owner = group
 	require.Empty(t, turns(true, aName(60, "192.0.2.1"), aName(60, "192.0.2.1")), "a group has many names")
