@@ -148,7 +148,7 @@ export function ChangesScreen() {
       {events.data && !more && (
         <p class="muted">
           {!whole && oldest ? `There are earlier changes than of ${exact(oldest)}. ` : span === 'latest' ? (narrowed ? 'No other request matches the filter. ' : 'There are no earlier changes. ') : narrowed ? 'No other request of that time matches the filter. ' : 'These are all requests of that time. '}
-          Of names without a request in that time, only those that are wrong now are listed. The timelines of the others tell how their addresses changed.{' '}
+          Of names without a request in that time, only the {mostHosts} that are worst now are listed. The timelines of the others tell how their addresses changed.{' '}
           {!whole && (
             <button type="button" disabled={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
               Show earlier changes
@@ -240,7 +240,7 @@ function Days({ rows, hosts, asked, unread, found, about, undone, now, showEvery
     <>
       {asked < hosts && (
         <p class="notice">
-          The addresses of {asked} of these {plural(hosts, 'name')} are shown only.{' '}
+          Only the addresses of {asked} of these {plural(hosts, 'name')} are shown.{' '}
           {asked < mostAll ? (
             <button type="button" onClick={showEvery}>
               Show those of {hosts > mostAll ? mostAll : `all ${hosts}`}

@@ -55,7 +55,7 @@ export function Things() {
   )
 }
 
-const shown = 5 // names of an entry, before somebody asks for all
+const mostNames = 5 // of an entry, before somebody asks for all
 
 /** HeldNames are names of one provider that stay for the same reason. */
 function HeldNames({ troubles }: { troubles: Trouble[] }) {
@@ -72,7 +72,7 @@ function HeldNames({ troubles }: { troubles: Trouble[] }) {
       )}{' '}
       <Told>{first?.message ?? ''}</Told>
       <ul class="plain">
-        {(all ? troubles : troubles.slice(0, shown)).map((t) => (
+        {(all ? troubles : troubles.slice(0, mostNames)).map((t) => (
           <li key={t.owner}>
             <Subject path={t.owner ?? ''} />{' '}
             <a class="button" href={link(['plan'], { owner: t.owner, for: 'delete' })}>
@@ -81,7 +81,7 @@ function HeldNames({ troubles }: { troubles: Trouble[] }) {
           </li>
         ))}
       </ul>
-      {!all && troubles.length > shown && (
+      {!all && troubles.length > mostNames && (
         <button type="button" class="quiet" onClick={() => setAll(true)}>
           Show all {plural(troubles.length, 'name')}
         </button>
