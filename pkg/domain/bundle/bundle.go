@@ -83,6 +83,17 @@ type Object struct {
 	JSON []byte // canonical: keys sorted, no status, no null creationTimestamp
 
 	Published *Published // by a DNSEndpoint of Signpost's; nil: the object is none
+
+	head *Head // as it was read; nil: it is read again
+}
+
+// Short is the object without what can be read of its JSON again: there may be very many. Probes stay.
+func (o Object) Short() Object {
+	o.head = nil
+	if o.Published != nil && len(o.Published.Probes) == 0 {
+		o.Published = nil
+	}
+	return o
 }
 
 // New makes an object from anything that marshals to a Kubernetes object.
@@ -100,7 +111,7 @@ func New(cluster, app string, object any) (Object, error) {
 		return Object{}, err
 	}
 	id, err := identify(cluster, head)
-	return Object{ID: id, App: app, JSON: text}, err
+	return Object{ID: id, App: app, JSON: text, head: &head}, err
 }
 
 // Parse makes an object from the JSON of a Kubernetes object. It fails unless
@@ -126,7 +137,7 @@ func Parse(cluster, app string, raw []byte) (Object, error) {
 		return Object{}, err
 	}
 	id, err := identify(cluster, head)
-	return Object{ID: id, App: app, JSON: canonical}, err
+	return Object{ID: id, App: app, JSON: canonical, head: &head}, err
 }
 
 // Stored makes an object from the canonical JSON that it had when it was stored.
@@ -138,7 +149,7 @@ func Stored(cluster, app string, canonical []byte) (Object, error) {
 		return Object{}, err
 	}
 	o.ID, err = identify(cluster, head)
-	o.Published = publishedIn(o.ID, head, canonical)
+	o.Published, o.head = publishedIn(o.ID, head, canonical), &head
 	return o, err
 }
 

@@ -16,8 +16,11 @@ type Head struct {
 	Annotations map[string]string
 }
 
-// Head reads the object's head.
+// Head reads the object's head. Nobody may change its maps.
 func (o Object) Head() (Head, error) {
+	if o.head != nil {
+		return *o.head, nil
+	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(o.JSON, &fields); err != nil {
 		return Head{}, err

@@ -73,6 +73,14 @@ func (o Object) Publishes() *Published {
 	if err != nil {
 		return nil // nothing that Signpost rendered
 	}
+	return o.PublishesAs(head)
+}
+
+// PublishesAs is Publishes of an object whose head has these labels and annotations.
+func (o Object) PublishesAs(head Head) *Published {
+	if o.Published != nil {
+		return o.Published
+	}
 	return publishedIn(o.ID, head, o.JSON)
 }
 

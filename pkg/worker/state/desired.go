@@ -60,6 +60,11 @@ func (w *Wanted) Message() string {
 	return w.dispute.message
 }
 
+// Publishes is what the object publishes, if it is a DNSEndpoint of Signpost's; nil: it is none.
+func (w *Wanted) Publishes() *bundle.Published {
+	return w.Object.PublishesAs(bundle.Head{Labels: w.Marks.Labels, Annotations: w.Marks.Annotations})
+}
+
 // Shared tells whether the object is somebody else's, in which keys are ours.
 func (w *Wanted) Shared() bool { return w.Marks.Annotations[bundle.AnnotationKeys] == bundle.OwnKeys }
 
@@ -304,10 +309,7 @@ func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision 
 			return nil, err
 		}
 		marks = d.alike.share(marks)
-		if o.Published != nil && len(o.Published.Probes) == 0 {
-			o.Published = nil // it is read again when it is asked for: there may be very many names
-		}
-		want := &Wanted{Object: o, Digest: o.Digest(), Marks: marks, Owners: alone}
+		want := &Wanted{Object: o.Short(), Digest: o.Digest(), Marks: marks, Owners: alone}
 		want.follow(d.objectOf(p.Owner, o.ID), p)
 		s.objects = append(s.objects, want)
 	}

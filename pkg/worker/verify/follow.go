@@ -92,7 +92,7 @@ func (p *Names) takeUp(key string, asked state.Asked, concerned map[*proof]bool)
 			one.renew(names)
 		}
 		if changed || back {
-			names, one.cause = namesOf(want.Object.Publishes()), want.Stages.Times().Observed
+			names, one.cause = namesOf(want.Publishes()), want.Stages.Times().Observed
 		}
 		one.want, one.recalled = want, nil
 		if mark := asked.Mark(); mark != one.mark {

@@ -75,7 +75,7 @@ func (p *proof) names() given {
 	if p.want == nil {
 		return p.recalled
 	}
-	return namesOf(p.want.Object.Publishes())
+	return namesOf(p.want.Publishes())
 }
 
 // questions makes the questions about the names, ordered by name and type. published is what all DNSEndpoints of the
