@@ -30,28 +30,26 @@ type turn struct {
 	together *together // nil: its step reads for itself
 }
 
-// keepLooking looks at all owners at once, and then at times.
+// keepLooking looks at all owners at times, or goes its round if a watch of documents tells of changes. The watch begins
+// with a look at all.
 func (c *Controller) keepLooking(ctx context.Context) {
 	tick := time.NewTicker(scanEvery)
 	defer tick.Stop()
-	look := c.scan
 	for {
 		changed, err := c.service.Renderer.NoteFrozen(ctx)
 		if err != nil && ctx.Err() == nil {
 			c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
 		}
-		if changed {
-			look = c.scan
+		if changed || c.service.Watch == nil {
+			c.scan(ctx)
+		} else {
+			c.lookOn(ctx)
 		}
-		look(ctx)
 		c.sweep(ctx)
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-		if c.service.Watch != nil {
-			look = c.lookOn
 		}
 	}
 }
@@ -72,7 +70,7 @@ func (c *Controller) sweep(ctx context.Context) {
 func (c *Controller) scan(ctx context.Context) {
 	c.service.Inputs.ForgetClusters()
 	c.resync.forget()
-	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, PathsOnly: true})
 	if err != nil {
 		c.resync.miss()
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
@@ -116,7 +114,7 @@ func (c *Controller) lookOn(ctx context.Context) {
 		c.scan(ctx)
 		return
 	}
-	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, Limit: limit, After: after})
+	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, Limit: limit, After: after, PathsOnly: true})
 	if err != nil {
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)
 		return

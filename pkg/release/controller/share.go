@@ -78,7 +78,7 @@ func (c *Controller) keepShare(ctx context.Context) {
 	tick := time.NewTicker(shareEvery)
 	defer tick.Stop()
 	for {
-		if before, changed := c.share.renew(); changed {
+		if before, changed := c.share.renew(); changed && len(before) > 0 { // before others were known, it had all
 			c.takeOver(ctx, before)
 		}
 		select {
@@ -91,7 +91,7 @@ func (c *Controller) keepShare(ctx context.Context) {
 
 // takeOver puts the owners into the queue that this replica has, and that it did not have while others lived.
 func (c *Controller) takeOver(ctx context.Context, before []string) {
-	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection})
+	page, err := c.service.Documents.List(ctx, intent.ListOptions{Collection: intent.LifecycleCollection, PathsOnly: true})
 	if err != nil {
 		c.resync.miss() // the next turn of the round looks at all
 		c.service.Logger.WarnContext(ctx, "owners cannot be listed", "error", err)

@@ -90,7 +90,7 @@ func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Pa
 		return intent.Page{}, err
 	}
 	prefix := collectionPrefix(options.Collection)
-	selected := kv.Range{Prefix: prefix + options.NamePrefix}
+	selected := kv.Range{Prefix: prefix + options.NamePrefix, KeysOnly: options.PathsOnly}
 	if after != "" {
 		selected.After = prefix + after
 	}
@@ -110,9 +110,11 @@ func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Pa
 			page.Continue = draft.Cursor(page.Items[len(page.Items)-1].Path.Name())
 			break
 		}
-		doc, _, err := decode(item)
-		if err != nil {
-			return intent.Page{}, err
+		doc := intent.Document{Path: pathOf(item.Key)}
+		if !options.PathsOnly {
+			if doc, _, err = decode(item); err != nil {
+				return intent.Page{}, err
+			}
 		}
 		page.Items = append(page.Items, doc)
 	}

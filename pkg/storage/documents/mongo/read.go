@@ -108,7 +108,11 @@ func (s *Store) List(ctx context.Context, list intent.ListOptions) (intent.Page,
 	if err != nil {
 		return intent.Page{}, err
 	}
-	opts := options.Find().SetSort(bson.D{{Key: "name", Value: 1}}).SetProjection(bson.D{{Key: "pending", Value: 0}})
+	without := bson.D{{Key: "pending", Value: 0}}
+	if list.PathsOnly {
+		without = append(without, bson.E{Key: "live.body", Value: 0})
+	}
+	opts := options.Find().SetSort(bson.D{{Key: "name", Value: 1}}).SetProjection(without)
 	if list.Bytes > 0 {
 		opts = opts.SetBatchSize(boundedBatch)
 	}

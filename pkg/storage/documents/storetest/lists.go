@@ -29,6 +29,7 @@ func listOrdered(t *testing.T, data Data) {
 	require.Empty(t, page.Continue)
 	require.Equal(t, body("B"), page.Items[0].Body)
 	require.Equal(t, get(t, s, "projects/a.1"), page.Items[3])
+	require.Equal(t, names(page), names(list(t, s, intent.ListOptions{Collection: "projects", PathsOnly: true})))
 	require.Equal(t, []string{"a", "a-1", "a.1", "a1", "a_1"}, names(list(t, s, intent.ListOptions{Collection: "projects", NamePrefix: "a"})))
 	require.Equal(t, []string{"a.1"}, names(list(t, s, intent.ListOptions{Collection: "projects", NamePrefix: "a."})), "a dot is a dot")
 	require.Empty(t, names(list(t, s, intent.ListOptions{Collection: "projects", NamePrefix: "z"})))
@@ -63,6 +64,9 @@ func listPages(t *testing.T, data Data) {
 	second := list(t, s, intent.ListOptions{Collection: "projects", Limit: 2, Continue: first.Continue})
 	require.Equal(t, []string{"p11", "p3"}, names(second), "a page begins behind the last name, be it there or not")
 	require.Equal(t, names(second), names(list(t, s, intent.ListOptions{Collection: "projects", NamePrefix: "p", Limit: 2, After: "p10"})), "and behind a name that is given")
+	paths := list(t, s, intent.ListOptions{Collection: "projects", NamePrefix: "p", Limit: 2, After: "p10", PathsOnly: true})
+	require.Equal(t, names(second), names(paths), "by their paths alone")
+	require.Equal(t, second.Continue, paths.Continue)
 }
 
 // listBytes: a page ends early, and the next one goes on behind it.
