@@ -61,6 +61,24 @@ func TestARoundLearnsHowManyThereAre(t *testing.T) {
 	require.Equal(t, 1, limit, "most are gone")
 }
 
+// TestNamesThatAClusterConcernsReadTogether: it may concern very many. The round has found nothing of what their steps do.
+func TestNamesThatAClusterConcernsReadTogether(t *testing.T) {
+	t.Parallel()
+	const a, b, service = "projects/shop/names/a.lab.example", "projects/shop/names/b.lab.example", "shop/web"
+	store := kvtest.NewFake()
+	c := NewController(newWorker(&state.Store{KV: store, Ledger: ledger.New(store), Logger: slog.New(slog.DiscardHandler)}))
+	defer c.queue.ShutDown()
+	c.concern([]work{{owner: a}, {owner: b}, {owner: b, service: service}})
+	require.Equal(t, 3, c.queue.Len())
+	of, asked := c.resync.turnOf(a)
+	require.True(t, asked)
+	require.False(t, of.round)
+	with, asked := c.resync.turnOf(b)
+	require.True(t, asked)
+	require.Same(t, of.together, with.together)
+	require.Equal(t, []intent.Path{a, b}, of.together.names)
+}
+
 // TestWhoIsToldOfAChangeReadsForItself, also if that was after others have read for it: what was read is older.
 func TestWhoIsToldOfAChangeReadsForItself(t *testing.T) {
 	t.Parallel()

@@ -92,10 +92,22 @@ func (c *Controller) followObserved(ctx context.Context, owners *interest, chang
 	if change.Lost {
 		c.scan(ctx)
 	}
-	for _, todo := range owners.in(change) {
-		c.told(todo)
-	}
+	c.concern(owners.in(change))
 	return nil
+}
+
+// concern puts work of this replica's share into the queue. A cluster may concern very many names, which read together.
+func (c *Controller) concern(all []work) {
+	var whole []intent.Path
+	for _, todo := range all {
+		switch {
+		case todo.service != "":
+			c.told(todo)
+		case c.share.has(todo.owner):
+			whole = append(whole, todo.owner)
+		}
+	}
+	c.lookAt(whole, false)
 }
 
 // follow takes up what matters to whom now, and what somebody has just done.

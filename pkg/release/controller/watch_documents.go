@@ -87,14 +87,9 @@ func (c *Controller) followClaims(ctx context.Context, owners *interest, change 
 				maps.Copy(found, of)
 			}
 		}
-		inOrder(found, c.told)
-	}
-}
-
-// inOrder passes owners on in their order, so that histories repeat.
-func inOrder(owners owners, put func(work)) {
-	for _, owner := range slices.Sorted(maps.Keys(owners)) {
-		put(work{owner: owner})
+		for _, owner := range slices.Sorted(maps.Keys(found)) { // so that histories repeat
+			c.told(work{owner: owner})
+		}
 	}
 }
 
@@ -110,7 +105,7 @@ func (c *Controller) followSilent(ctx context.Context, owners *interest, before 
 	}
 	for _, cluster := range slices.Sorted(maps.Keys(now)) {
 		if now[cluster] != before[cluster] {
-			inOrder(owners.sources[cluster], c.due)
+			c.lookAt(slices.Sorted(maps.Keys(owners.sources[cluster])), false)
 		}
 	}
 	return now
