@@ -24,21 +24,23 @@ func (s *Reconciler) ReadTogether(ctx context.Context, names []intent.Path) *sna
 	if err != nil || snapshot.ViewOf(ctx) == nil {
 		return nil
 	}
-	for _, name := range names {
-		if l, err := s.StoredLifecycle(ctx, name); err == nil && l.ContextID != "" {
-			releases.Prefixes = append(releases.Prefixes, state.ReleaseKeys(l.ContextID))
+	lifecycles := make([]state.Lifecycle, len(names))
+	for n, name := range names {
+		if lifecycles[n], err = s.StoredLifecycle(ctx, name); err == nil && lifecycles[n].ContextID != "" {
+			releases.Prefixes = append(releases.Prefixes, state.ReleaseKeys(lifecycles[n].ContextID))
 		}
 	}
 	if state.ReadAhead(ctx, s.Store, releases) != nil {
 		return nil
 	}
 	kinds, then := map[string]bool{}, state.Ahead{}
-	for _, name := range names {
-		kind, ahead, known := s.neededBy(ctx, name)
-		if known {
-			then.Documents, then.Keys, then.Prefixes = append(then.Documents, ahead.Documents...), append(then.Keys, ahead.Keys...), append(then.Prefixes, ahead.Prefixes...)
+	for n, name := range names {
+		kind, ahead, known := s.neededBy(ctx, name, lifecycles[n])
+		if !known {
+			continue
 		}
-		if store, can := s.KV.(*snapshot.Store); can && known && !kinds[kind] {
+		then.Documents, then.Keys, then.Prefixes = append(then.Documents, ahead.Documents...), append(then.Keys, ahead.Keys...), append(then.Prefixes, ahead.Prefixes...)
+		if store, can := s.KV.(*snapshot.Store); can && !kinds[kind] {
 			others := store.Hinted(kind, kv.Range{})
 			kinds[kind], then.Keys, then.Prefixes = true, append(then.Keys, others.Keys...), append(then.Prefixes, others.Ahead...)
 		}
@@ -50,13 +52,12 @@ func (s *Reconciler) ReadTogether(ctx context.Context, names []intent.Path) *sna
 }
 
 // neededBy is what the next step of a name reads; not known of a name that is not deployed.
-func (s *Reconciler) neededBy(ctx context.Context, name intent.Path) (kind string, ahead state.Ahead, known bool) {
-	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(name))
-	if err != nil {
+func (s *Reconciler) neededBy(ctx context.Context, name intent.Path, l state.Lifecycle) (kind string, ahead state.Ahead, known bool) {
+	if !l.Deployed() {
 		return "", state.Ahead{}, false
 	}
-	l, err := s.StoredLifecycle(ctx, name)
-	if err != nil || !l.Deployed() {
+	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(name))
+	if err != nil {
 		return "", state.Ahead{}, false
 	}
 	release, err := s.LoadRelease(ctx, l.ContextID)

@@ -78,29 +78,42 @@ func SaveReleaseIf(ctx context.Context, s *Store, contextID string, raw []byte, 
 		}
 		when, also = nil, nil
 	}
-	remember(&s.releases, contextID, whole)
+	remember(&s.releases, contextID, keptRelease{packed: whole})
 	return true, nil
+}
+
+// keptRelease is a release that was read or written lately.
+type keptRelease struct {
+	packed []byte
+	read   *Release // that of a name, of which there may be very many; nil: it was not read since it was written
 }
 
 // Bounds of what is remembered.
 const (
-	mostReleases = 64
+	mostReleases = 256
 	largeRelease = 16 << 10 // bytes of a packed release that is read again
 )
 
-// remember keeps a packed release for who reads it next.
-func remember(releases *recent.Memory[string, []byte], contextID string, raw []byte) {
-	if len(raw) <= largeRelease {
-		releases.Keep(contextID, raw, mostReleases)
+// remember keeps a release for who reads it next.
+func remember(releases *recent.Memory[string, keptRelease], contextID string, r keptRelease) {
+	if len(r.packed) <= largeRelease {
+		releases.Keep(contextID, r, mostReleases)
 	}
 }
 
 // LoadRelease reads a release back; the error of one that is not there has the
-// code NotFound.
+// code NotFound. Nobody may change what that of a name refers to.
 func (s *Store) LoadRelease(ctx context.Context, contextID string) (r Release, err error) {
+	known, is := s.releases.Get(contextID)
+	if is && known.read != nil {
+		return *known.read, nil
+	}
 	text, err := s.releaseText(ctx, contextID)
 	if err == nil {
 		err = json.Unmarshal(text, &r)
+	}
+	if known, is = s.releases.Get(contextID); is && err == nil && intent.IsName(r.Group.Path) {
+		remember(&s.releases, contextID, keptRelease{known.packed, &r})
 	}
 	return r, err
 }
@@ -134,8 +147,8 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 	ids := make(map[string]string, len(contextIDs))
 	out := make(map[string]Release, len(contextIDs))
 	for _, id := range contextIDs {
-		if raw, known := s.releases.Get(id); known {
-			if r, err := unpack(s, id, raw); err == nil {
+		if known, is := s.releases.Get(id); is {
+			if r, err := unpack(s, id, known.packed); err == nil {
 				out[id] = r
 				continue
 			}
@@ -171,8 +184,8 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 }
 
 func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, error) {
-	if raw, known := s.releases.Get(contextID); known {
-		return unzipped(s.Packer, contextID, bytes.NewReader(raw))
+	if known, is := s.releases.Get(contextID); is {
+		return unzipped(s.Packer, contextID, bytes.NewReader(known.packed))
 	}
 	return storedText(ctx, s, contextID)
 }
@@ -189,7 +202,7 @@ func storedText(ctx context.Context, s *Store, contextID string) ([]byte, error)
 	for _, item := range items {
 		raw.Write(item.Value)
 	}
-	remember(&s.releases, contextID, slices.Clone(raw.Bytes()))
+	remember(&s.releases, contextID, keptRelease{packed: slices.Clone(raw.Bytes())})
 	return unzipped(s.Packer, contextID, &raw)
 }
 

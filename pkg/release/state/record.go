@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -50,11 +51,22 @@ type Drain struct {
 // DrainKey is the key of Draining for a scope on a cluster.
 func DrainKey(scope intent.Scope, cluster string) string { return string(scope) + "/" + cluster }
 
-// RecordLifecycle reads what is deployed of a provider.
-func (s *Store) RecordLifecycle(ctx context.Context, record intent.Path) (RecordLifecycle, error) {
-	var l RecordLifecycle
-	doc, err := readDocument(ctx, s.Documents, LifecyclePath(record), &l)
-	l.revision = doc.Revision
+// RecordLifecycle reads what is deployed of a provider. All of its users ask for that, so that it is decoded once. Nobody
+// may change what it refers to.
+func (s *Store) RecordLifecycle(ctx context.Context, record intent.Path) (l RecordLifecycle, err error) {
+	doc, err := s.Documents.Get(ctx, LifecyclePath(record))
+	if intent.CodeOf(err) == intent.NotFound {
+		return RecordLifecycle{}, nil
+	}
+	at := pinnedAt{doc.Path, doc.UID, doc.Revision}
+	if known, is := s.records.Get(at); is || err != nil {
+		return known, err
+	}
+	err = json.Unmarshal(doc.Body, &l)
+	l.revision, l.Events = doc.Revision, slices.Clip(l.Events)
+	if err == nil {
+		s.records.Keep(at, l, mostPinned)
+	}
 	return l, err
 }
 

@@ -42,8 +42,9 @@ type Store struct {
 	Packer        *packed.Packer                // of releases; nil: nothing is kept for the next one
 	DocumentKey   func(path intent.Path) string // where KV has a document; nil: it has not all of them
 
-	releases recent.Memory[string, []byte] // packed, by their context ids: they never change
+	releases recent.Memory[string, keptRelease] // by their context ids: they never change
 	pinned   recent.Memory[pinnedAt, map[string]plan.Record]
+	records  recent.Memory[pinnedAt, RecordLifecycle]
 }
 
 // Ahead is a list of keys that a request or a step is about to read.
