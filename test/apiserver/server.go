@@ -39,10 +39,10 @@ type Server struct {
 
 	mu      sync.Mutex
 	hangs   bool
-	objects map[string]Object            // by path
-	kinds   map[string]map[string]Object // those of each kind, by path
-	events  []event                      // all there ever were; the n-th leads to resource version n+1
-	grown   chan struct{}                // closed with the next event
+	objects map[string]Object   // by path
+	kinds   map[string][]string // the paths of each kind, in order
+	events  []event             // all there ever were; the n-th leads to resource version n+1
+	grown   chan struct{}       // closed with the next event
 	applies int
 }
 
@@ -59,7 +59,7 @@ type event struct {
 // The server ends with the test.
 func Start(t testing.TB, name string, away time.Duration) *Server {
 	t.Helper()
-	s := &Server{name: name, away: away, objects: map[string]Object{}, kinds: map[string]map[string]Object{}, grown: make(chan struct{})}
+	s := &Server{name: name, away: away, objects: map[string]Object{}, kinds: map[string][]string{}, grown: make(chan struct{})}
 	s.Put("/api/v1/namespaces/kube-system", Object{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system", "uid": name}})
 	s.Server = httptest.NewUnstartedServer(s)
 	s.EnableHTTP2 = true
@@ -125,10 +125,9 @@ func (s *Server) put(path string, o Object) {
 		metadata["uid"] = s.name + path + strconv.Itoa(version)
 	}
 	s.objects[path] = o
-	if s.kinds[kindOf(path)] == nil {
-		s.kinds[kindOf(path)] = map[string]Object{}
+	if at, is := slices.BinarySearch(s.kinds[kindOf(path)], path); !is {
+		s.kinds[kindOf(path)] = slices.Insert(s.kinds[kindOf(path)], at, path)
 	}
-	s.kinds[kindOf(path)][path] = o
 	s.tell(kind, path, o)
 }
 
@@ -235,7 +234,7 @@ func (s *Server) SetStatus(path string, status any) bool {
 	metadata := maps.Clone(known.metadata())
 	metadata["resourceVersion"] = strconv.Itoa(len(s.events) + 1)
 	changed["metadata"], changed["status"] = metadata, status
-	s.objects[path], s.kinds[kindOf(path)][path] = changed, changed
+	s.objects[path] = changed
 	s.tell("MODIFIED", path, changed)
 	return true
 }
@@ -260,31 +259,40 @@ func (s *Server) remove(path string, options Object) (int, Object) {
 		namespaced, _, _ := resource(at)
 		if at == path || inside || known["kind"] == "Namespace" && namespaced == known.metadata()["name"] {
 			delete(s.objects, at)
-			delete(s.kinds[kindOf(at)], at)
+			if n, is := slices.BinarySearch(s.kinds[kindOf(at)], at); is {
+				s.kinds[kindOf(at)] = slices.Delete(s.kinds[kindOf(at)], n, n+1)
+			}
 			s.tell("DELETED", at, o)
 		}
 	}
 	return http.StatusOK, known
 }
 
-// list answers all objects below a path, of one namespace or of all.
+// list answers all objects below a path, of one namespace or of all, in pages of the limit that is asked for.
 func (s *Server) list(path string, query url.Values, brief bool) Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := maps.Clone(s.kinds[kindOf(path)])
+	paths := s.kinds[kindOf(path)]
 	if name, one := strings.CutPrefix(query.Get("fieldSelector"), "metadata.name="); one { // of one namespace
-		all = map[string]Object{}
-		if found := s.objects[path+"/"+name]; found != nil {
-			all[path+"/"+name] = found
-		}
+		paths = slices.DeleteFunc([]string{path + "/" + name}, func(at string) bool { return s.objects[at] == nil })
 	}
-	maps.DeleteFunc(all, func(at string, found Object) bool {
-		return !within(path, at) || !found.selected(query.Get("labelSelector"))
-	})
-	paths, metadata := s.page(all, query)
-	items := []any{}
-	for _, at := range paths {
-		items = append(items, all[at].asked(brief))
+	version, at, further := strings.Cut(query.Get("continue"), " ")
+	if !further {
+		version = strconv.Itoa(len(s.events)) // of all pages: watches tell what has changed since
+	}
+	metadata, items := map[string]any{"resourceVersion": version}, []any{}
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	from, _ := slices.BinarySearch(paths, at)
+	for _, at := range paths[from:] {
+		found := s.objects[at]
+		if !within(path, at) || !found.selected(query.Get("labelSelector")) {
+			continue
+		}
+		if limit > 0 && len(items) == limit {
+			metadata["continue"] = version + " " + at
+			break
+		}
+		items = append(items, found.asked(brief))
 	}
 	list := Object{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
 	if !brief {
@@ -292,23 +300,6 @@ func (s *Server) list(path string, query url.Values, brief bool) Object {
 	}
 	list["metadata"], list["items"] = metadata, items
 	return list
-}
-
-// page is the part of the paths that a query asks for, in order, and the metadata of its list. The resource version is that
-// of the first page: watches tell what has changed since. The caller holds the lock.
-func (s *Server) page(all map[string]Object, query url.Values) (paths []string, metadata map[string]any) {
-	paths = slices.Sorted(maps.Keys(all))
-	version, at, further := strings.Cut(query.Get("continue"), " ")
-	if !further {
-		version = strconv.Itoa(len(s.events))
-	}
-	from, _ := slices.BinarySearch(paths, at)
-	paths, metadata = paths[from:], map[string]any{"resourceVersion": version}
-	if limit, err := strconv.Atoi(query.Get("limit")); err == nil && limit > 0 && limit < len(paths) {
-		metadata["continue"] = version + " " + paths[limit]
-		paths = paths[:limit]
-	}
-	return paths, metadata
 }
 
 // watch tells of all events after a resource version, each as long after it as
@@ -349,12 +340,13 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 }
 
 // Items returns the objects below the path of a collection, of one namespace or
-// of all, in no order.
+// of all, in the order of their paths.
 func (s *Server) Items(path string) []Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var items []Object
-	for at, found := range s.kinds[kindOf(path)] {
+	for _, at := range s.kinds[kindOf(path)] {
+		found := s.objects[at]
 		if within(path, at) {
 			items = append(items, found)
 		}
