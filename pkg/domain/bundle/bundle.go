@@ -82,17 +82,15 @@ type Object struct {
 	App  string // the app that it belongs to, which is where an app context files it
 	JSON []byte // canonical: keys sorted, no status, no null creationTimestamp
 
-	Published *Published // by a DNSEndpoint of Signpost's; nil: the object is none
+	Published *Published // by a DNSEndpoint of Signpost's; nil: the object is none, or it is to be read again (PublishesAs)
 
 	head *Head // as it was read; nil: it is read again
 }
 
-// Short is the object without what can be read of its JSON again: there may be very many. Probes stay.
+// Short is the object without its head, which is read again when it is asked for. Objects that are kept have none: there
+// may be very many.
 func (o Object) Short() Object {
 	o.head = nil
-	if o.Published != nil && len(o.Published.Probes) == 0 {
-		o.Published = nil
-	}
 	return o
 }
 

@@ -64,19 +64,8 @@ func EndpointID(cluster, namespace, name string) ID {
 	return ID{Cluster: cluster, Group: EndpointGroup, Kind: EndpointKind, Namespace: namespace, Name: name}
 }
 
-// Publishes is what a DNSEndpoint of Signpost's publishes, also if Published was left out; nil: the object is none.
-func (o Object) Publishes() *Published {
-	if o.Published != nil || !o.IsEndpoint() {
-		return o.Published
-	}
-	head, err := o.Head()
-	if err != nil {
-		return nil // nothing that Signpost rendered
-	}
-	return o.PublishesAs(head)
-}
-
-// PublishesAs is Publishes of an object whose head has these labels and annotations.
+// PublishesAs is what a DNSEndpoint of Signpost's publishes, also if Published was left out. Its head has these labels and
+// annotations. It is nil for another object.
 func (o Object) PublishesAs(head Head) *Published {
 	if o.Published != nil {
 		return o.Published

@@ -257,7 +257,7 @@ func (s *Store) contents(ctx context.Context, id, cluster string) (bundle.Bundle
 			if err != nil {
 				return nil, err
 			}
-			objects = append(objects, object)
+			objects = append(objects, object.Short())
 		}
 	}
 	return bundle.Collect(objects)

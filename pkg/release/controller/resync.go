@@ -30,19 +30,20 @@ type turn struct {
 	together *together // nil: its step reads for itself
 }
 
-// keepLooking looks at all owners at times, or goes its round if a watch of documents tells of changes. The watch begins
-// with a look at all.
+// keepLooking looks at all owners every scanEvery, or goes its round if a watch of documents tells of changes. Such a watch
+// begins with a look at all. If it does not begin, the first turn of the round looks at them.
 func (c *Controller) keepLooking(ctx context.Context) {
 	tick := time.NewTicker(scanEvery)
 	defer tick.Stop()
-	for {
+	for first := true; ; first = false {
 		changed, err := c.service.Renderer.NoteFrozen(ctx)
 		if err != nil && ctx.Err() == nil {
 			c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
 		}
-		if changed || c.service.Watch == nil {
+		switch {
+		case changed || c.service.Watch == nil:
 			c.scan(ctx)
-		} else {
+		case !first:
 			c.lookOn(ctx)
 		}
 		c.sweep(ctx)
@@ -166,12 +167,13 @@ func (r *resync) miss() {
 	r.missed = true
 }
 
-// turn is how many owners have their turn now, and behind which. Missed says that all have.
+// turn is how many owners have their turn now, and behind which. Missed says that all have: a look at them failed, or there
+// was none.
 func (r *resync) turn() (limit int, after string, missed bool) {
 	const turns = int(resyncIn / scanEvery)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return min(r.owners/turns+1, resyncMost), r.next, r.missed
+	return min(r.owners/turns+1, resyncMost), r.next, r.missed || !r.begun
 }
 
 // went notes where a turn ended.

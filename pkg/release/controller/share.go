@@ -78,7 +78,7 @@ func (c *Controller) keepShare(ctx context.Context) {
 	tick := time.NewTicker(shareEvery)
 	defer tick.Stop()
 	for {
-		if before, changed := c.share.renew(); changed && len(before) > 0 { // before others were known, it had all
+		if before, changed := c.share.renew(); changed && len(before) > 0 { // it gains nothing if it had all
 			c.takeOver(ctx, before)
 		}
 		select {

@@ -96,8 +96,21 @@ func (c *Controller) followObserved(ctx context.Context, owners *interest, chang
 	return nil
 }
 
+// wholly is the work of owners, in order, so that histories repeat.
+func wholly(all owners) []work {
+	var out []work
+	for _, owner := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, work{owner: owner})
+	}
+	return out
+}
+
 // concern puts work of this replica's share into the queue. A cluster may concern very many names, which read together.
 func (c *Controller) concern(all []work) {
+	if len(all) == 1 { // alone, it reads less by itself
+		c.told(all[0])
+		return
+	}
 	var whole []intent.Path
 	for _, todo := range all {
 		switch {

@@ -87,9 +87,7 @@ func (c *Controller) followClaims(ctx context.Context, owners *interest, change 
 				maps.Copy(found, of)
 			}
 		}
-		for _, owner := range slices.Sorted(maps.Keys(found)) { // so that histories repeat
-			c.told(work{owner: owner})
-		}
+		c.concern(wholly(found))
 	}
 }
 
@@ -103,10 +101,12 @@ func (c *Controller) followSilent(ctx context.Context, owners *interest, before 
 		c.service.Logger.WarnContext(ctx, "the reachability of clusters cannot be read", "error", err)
 		return before
 	}
-	for _, cluster := range slices.Sorted(maps.Keys(now)) {
+	concerned := map[intent.Path]bool{}
+	for cluster := range now {
 		if now[cluster] != before[cluster] {
-			c.lookAt(slices.Sorted(maps.Keys(owners.sources[cluster])), false)
+			maps.Copy(concerned, owners.sources[cluster])
 		}
 	}
+	c.lookAt(slices.Sorted(maps.Keys(concerned)), false)
 	return now
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
@@ -90,7 +89,7 @@ type keptRelease struct {
 
 // Bounds of what is remembered.
 const (
-	mostReleases = 256
+	mostReleases = 256      // more than are read together by those who step
 	largeRelease = 16 << 10 // bytes of a packed release that is read again
 )
 
@@ -102,30 +101,36 @@ func remember(releases *recent.Memory[string, keptRelease], contextID string, r 
 }
 
 // LoadRelease reads a release back; the error of one that is not there has the
-// code NotFound. Nobody may change what that of a name refers to.
+// code NotFound. The release of a name is shared: nobody may change its slices, maps and pointers.
 func (s *Store) LoadRelease(ctx context.Context, contextID string) (r Release, err error) {
 	known, is := s.releases.Get(contextID)
 	if is && known.read != nil {
 		return *known.read, nil
 	}
-	text, err := s.releaseText(ctx, contextID)
-	if err == nil {
-		err = json.Unmarshal(text, &r)
+	if !is {
+		if known.packed, err = readPacked(ctx, s, contextID); err != nil {
+			return r, err
+		}
 	}
-	if known, is = s.releases.Get(contextID); is && err == nil && intent.IsName(r.Group.Path) {
-		remember(&s.releases, contextID, keptRelease{known.packed, &r})
+	if r, err = unpack(s, contextID, known.packed); err == nil && intent.IsName(r.Group.Path) {
+		known.read = &r
 	}
+	remember(&s.releases, contextID, known)
 	return r, err
 }
 
 // Stores tells whether a release is what is stored under a context id.
 func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, error) {
-	was, err := storedText(ctx, s, contextID) // another process may have dropped what is remembered here
+	stored, err := readPacked(ctx, s, contextID) // another process may have dropped what is remembered here
 	if intent.CodeOf(err) == intent.NotFound {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
+	}
+	was, err := s.Packer.Unpack(bytes.NewReader(stored))
+	if err != nil {
+		return false, fmt.Errorf("release %s: %w", contextID, err)
 	}
 	is, err := json.Marshal(r)
 	return bytes.Equal(was, is), err
@@ -133,7 +138,7 @@ func (s *Store) Stores(ctx context.Context, contextID string, r Release) (bool, 
 
 // HasRelease tells whether a release is stored under a context id.
 func HasRelease(ctx context.Context, s *Store, contextID string) (bool, error) {
-	_, err := storedText(ctx, s, contextID)
+	_, err := readPacked(ctx, s, contextID)
 	if intent.CodeOf(err) == intent.NotFound {
 		return false, nil
 	}
@@ -147,8 +152,8 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 	ids := make(map[string]string, len(contextIDs))
 	out := make(map[string]Release, len(contextIDs))
 	for _, id := range contextIDs {
-		if known, is := s.releases.Get(id); is {
-			if r, err := unpack(s, id, known.packed); err == nil {
+		if _, known := s.releases.Get(id); known {
+			if r, err := s.LoadRelease(ctx, id); err == nil {
 				out[id] = r
 				continue
 			}
@@ -183,14 +188,8 @@ func (s *Store) LoadReleases(ctx context.Context, contextIDs []string) (map[stri
 	return out, nil
 }
 
-func (s *Store) releaseText(ctx context.Context, contextID string) ([]byte, error) {
-	if known, is := s.releases.Get(contextID); is {
-		return unzipped(s.Packer, contextID, bytes.NewReader(known.packed))
-	}
-	return storedText(ctx, s, contextID)
-}
-
-func storedText(ctx context.Context, s *Store, contextID string) ([]byte, error) {
+// readPacked reads a packed release.
+func readPacked(ctx context.Context, s *Store, contextID string) ([]byte, error) {
 	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: ReleaseKeys(contextID)})
 	if err != nil {
 		return nil, err
@@ -202,16 +201,7 @@ func storedText(ctx context.Context, s *Store, contextID string) ([]byte, error)
 	for _, item := range items {
 		raw.Write(item.Value)
 	}
-	remember(&s.releases, contextID, keptRelease{packed: slices.Clone(raw.Bytes())})
-	return unzipped(s.Packer, contextID, &raw)
-}
-
-func unzipped(by *packed.Packer, contextID string, raw io.Reader) ([]byte, error) {
-	text, err := by.Unpack(raw)
-	if err != nil {
-		return nil, fmt.Errorf("release %s: %w", contextID, err)
-	}
-	return text, nil
+	return raw.Bytes(), nil
 }
 
 // DropRelease removes a release. It is no error if there is none.

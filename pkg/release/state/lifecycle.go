@@ -339,7 +339,7 @@ type pinnedAt struct {
 	revision int64
 }
 
-// mostPinned is of how many providers the records are remembered.
+// mostPinned is how many providers are remembered.
 const mostPinned = 64
 
 // Pinned answers the records of a group's bindings as they are deployed. It does not read

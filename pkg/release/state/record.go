@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -51,22 +52,32 @@ type Drain struct {
 // DrainKey is the key of Draining for a scope on a cluster.
 func DrainKey(scope intent.Scope, cluster string) string { return string(scope) + "/" + cluster }
 
-// RecordLifecycle reads what is deployed of a provider. All of its users ask for that, so that it is decoded once. Nobody
-// may change what it refers to.
+// keptRecord is the lifecycle of a provider that was read lately, and what it was decoded from.
+type keptRecord struct {
+	body []byte
+	read RecordLifecycle
+}
+
+// largeRecord is how many bytes a lifecycle of a provider has that is decoded each time.
+const largeRecord = 16 << 10
+
+// RecordLifecycle reads what is deployed of a provider. All of its users ask for that, so that it is decoded once. It is
+// shared: nobody may change its slices, maps and pointers.
 func (s *Store) RecordLifecycle(ctx context.Context, record intent.Path) (l RecordLifecycle, err error) {
 	doc, err := s.Documents.Get(ctx, LifecyclePath(record))
 	if intent.CodeOf(err) == intent.NotFound {
 		return RecordLifecycle{}, nil
 	}
-	at := pinnedAt{doc.Path, doc.UID, doc.Revision}
-	if known, is := s.records.Get(at); is || err != nil {
-		return known, err
+	if err != nil {
+		return RecordLifecycle{}, err
 	}
-	err = json.Unmarshal(doc.Body, &l)
-	l.revision, l.Events = doc.Revision, slices.Clip(l.Events)
-	if err == nil {
-		s.records.Keep(at, l, mostPinned)
+	if known, is := s.records.Get(record); is && bytes.Equal(known.body, doc.Body) {
+		l = known.read
+	} else if err = json.Unmarshal(doc.Body, &l); err == nil && len(doc.Body) <= largeRecord {
+		l.Events = slices.Clip(l.Events)
+		s.records.Keep(record, keptRecord{doc.Body, l}, mostPinned)
 	}
+	l.revision = doc.Revision
 	return l, err
 }
 

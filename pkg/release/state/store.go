@@ -44,7 +44,7 @@ type Store struct {
 
 	releases recent.Memory[string, keptRelease] // by their context ids: they never change
 	pinned   recent.Memory[pinnedAt, map[string]plan.Record]
-	records  recent.Memory[pinnedAt, RecordLifecycle]
+	records  recent.Memory[intent.Path, keptRecord] // by the provider
 }
 
 // Ahead is a list of keys that a request or a step is about to read.

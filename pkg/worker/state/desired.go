@@ -309,6 +309,9 @@ func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision 
 			return nil, err
 		}
 		marks = d.alike.share(marks)
+		if o.Published != nil && len(o.Published.Probes) == 0 {
+			o.Published = nil // it is read again when it is asked for: there may be very many names
+		}
 		want := &Wanted{Object: o.Short(), Digest: o.Digest(), Marks: marks, Owners: alone}
 		want.follow(d.objectOf(p.Owner, o.ID), p)
 		s.objects = append(s.objects, want)
@@ -400,6 +403,7 @@ func (w *Wanted) Label() error {
 	if err == nil {
 		var labelled bundle.Object
 		labelled, err = bundle.Parse(w.Object.Cluster, w.Object.App, raw)
+		labelled = labelled.Short()
 		w.Labelled = &labelled
 	}
 	return err

@@ -117,7 +117,7 @@ func (t *Target) read(item kv.Item) (held, error) {
 		Version:    cluster.Version{UID: strconv.FormatInt(item.CreateRevision, 10), ResourceVersion: strconv.FormatInt(item.ModRevision, 10)},
 		Generation: s.Generation, Labels: head.Labels, Annotations: head.Annotations,
 	}
-	return held{object: object, live: live, revision: item.ModRevision}, nil
+	return held{object: object.Short(), live: live, revision: item.ModRevision}, nil
 }
 
 // Create implements cluster.Target.
