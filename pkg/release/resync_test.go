@@ -3,6 +3,7 @@ package release_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,6 +99,30 @@ func TestNamesReadTogetherAfterAStart(t *testing.T) {
 	t.Logf("%+v", costs)
 	require.Equal(t, costs[100].Writes, costs[370].Writes)
 	require.Less(t, costs[370].Reads-costs[100].Reads, 270)
+}
+
+// slowUsers is a store that takes a while to say who uses a provider.
+type slowUsers struct{ kv.KV }
+
+// Range implements kv.KV.
+func (s slowUsers) Range(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
+	if strings.HasPrefix(r.Prefix, "/signpost/ref/projects/shop/dns-update-records/") {
+		time.Sleep(time.Second)
+	}
+	return s.KV.Range(ctx, r)
+}
+
+// TestAStartStepsEachNameOnce, although the step of their provider, which has to find them first, wakes all of them.
+func TestAStartStepsEachNameOnce(t *testing.T) {
+	t.Parallel()
+	const many = 200
+	w, _ := newCrowd(t, many)
+	synctest.Test(t, func(t *testing.T) {
+		metrics := w.watched(slowUsers{w.fake}, etcd.New(w.fake).WatchAll)
+		w.resyncing(t, func() {
+			require.LessOrEqual(t, sumOf(t, metrics, "signpost_step_duration_seconds"), many*1.1)
+		})
+	})
 }
 
 // TestNamesOfAClusterThatDoesNotAnswerRest: they are stepped as it ceases to answer, and not again and again until

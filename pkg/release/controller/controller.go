@@ -38,6 +38,7 @@ type Controller struct {
 	pace    *pace
 	resync  resync
 	share   share
+	steps   running // of providers
 	metrics *metrics
 
 	failovers chan struct{} // a failover has begun, or somebody has noted how far it is
@@ -150,7 +151,11 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 	case todo.service != "":
 		return true, c.reconcileService(ctx, todo)
 	case state.IsRecord(todo.owner):
+		defer c.steps.begin()()
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
+	}
+	if why, asked := c.resync.turnOf(todo.owner); asked && !why.round {
+		c.steps.await(ctx) // after a start, they wake all of their users, of which each would be stepped once more
 	}
 	ctx, end := c.resync.compare(ctx, c, todo.owner)
 	defer end()

@@ -1,0 +1,45 @@
+package controller
+
+import (
+	"context"
+	"sync"
+)
+
+// running counts what is under way, for those who wait until nothing is. The zero value is ready.
+type running struct {
+	mu    sync.Mutex
+	count int
+	ended chan struct{} // closed when nothing is under way; nil: nothing was
+}
+
+// begin notes that something begins. The caller calls end when it ends.
+func (r *running) begin() (end func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count++; r.count == 1 {
+		r.ended = make(chan struct{})
+	}
+	return r.end
+}
+
+func (r *running) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.count--; r.count == 0 {
+		close(r.ended)
+	}
+}
+
+// await waits until nothing is under way that was when it was called, or until ctx ends.
+func (r *running) await(ctx context.Context) {
+	r.mu.Lock()
+	ended := r.ended
+	r.mu.Unlock()
+	if ended == nil {
+		return
+	}
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
