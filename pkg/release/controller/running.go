@@ -16,7 +16,8 @@ type running struct {
 func (r *running) begin() (end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.count++; r.count == 1 {
+	r.count++
+	if r.count == 1 {
 		r.ended = make(chan struct{})
 	}
 	return r.end
@@ -25,7 +26,8 @@ func (r *running) begin() (end func()) {
 func (r *running) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.count--; r.count == 0 {
+	r.count--
+	if r.count == 0 {
 		close(r.ended)
 	}
 }
