@@ -154,8 +154,8 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 		defer c.steps.begin()()
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
-	if why, asked := c.resync.turnOf(todo.owner); asked && !why.round {
-		c.steps.await(ctx) // after a start, they wake all of their users, of which each would be stepped once more
+	if _, asked := c.resync.turnOf(todo.owner); asked && c.resync.starts() {
+		c.steps.await(ctx) // they wake all of their users, of which each would be stepped once more
 	}
 	ctx, end := c.resync.compare(ctx, c, todo.owner)
 	defer end()

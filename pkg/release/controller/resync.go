@@ -151,6 +151,13 @@ func (r *resync) through() {
 	r.looked = r.looked || r.begun
 }
 
+// starts tells whether the first look at all owners goes on.
+func (r *resync) starts() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.looked
+}
+
 // Looking tells whether the first look at all owners goes on: how many have had their turn, of how
 // many. It is for people: an owner that is due again counts as one that has not had its turn.
 func (c *Controller) Looking() (done, total int, looking bool) {

@@ -32,7 +32,7 @@ func (r *running) end() {
 	}
 }
 
-// await waits until nothing is under way that was when it was called, or until ctx ends.
+// await waits until nothing is under way, or until ctx ends.
 func (r *running) await(ctx context.Context) {
 	r.mu.Lock()
 	ended := r.ended
