@@ -35,8 +35,8 @@ func inReleases() []Bug {
 		{
 			Name: "lost nudge", File: "pkg/release/controller/resync.go",
 			Breaks:      "a request is found by its wake-up alone, and lost if the process dies",
-			Text:        "	look := c.scan\n",
-			Replacement: "	look := c.lookOn\n",
+			Text:        "	c.lookAt(slices.Concat(first, then), false)\n",
+			Replacement: "	c.lookAt(first, false)\n",
 			Invariants:  []string{"I3", "I5", "I7", "I10"},
 		},
 		{
