@@ -75,7 +75,7 @@ type ListOptions struct {
 	Bytes      int    // no more than fit, by their bodies, and at least one; 0 for no bound
 	Continue   string // where the last page ended: its Page.Continue
 	After      string // in place of Continue: only names behind this one
-	PathsOnly  bool   // the documents need their paths alone, and may have nothing else; Bytes then bounds nothing. Not of names
+	PathsOnly  bool   // documents need their paths alone, and may have nothing else: Bytes then bounds nothing
 }
 
 // PageBytes is the bound of pages for people and programs, at any requested size:

@@ -102,6 +102,7 @@ func (s *Store) List(ctx context.Context, options intent.ListOptions) (intent.Pa
 	if err != nil {
 		return intent.Page{}, err
 	}
+	options.PathsOnly = false // whether a lifecycle keeps a document is known by its body
 	collection := options.Collection + "/"
 	options.NamePrefix, options.Collection = collection+options.NamePrefix, intent.LifecycleCollection
 	if after != "" {
