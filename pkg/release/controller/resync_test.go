@@ -43,6 +43,25 @@ func TestARoundLooksAtSoManyAndNoMore(t *testing.T) {
 	require.Equal(t, many, c.queue.Len(), "the next turn begins where the last one ended")
 }
 
+// TestARoundBeginsWithALookAtAll, unless a watch has looked at them: one that does not begin leaves nobody out.
+func TestARoundBeginsWithALookAtAll(t *testing.T) {
+	t.Parallel()
+	const many = 3
+	store := kvtest.NewFake()
+	service := newWorker(&state.Store{
+		Documents: etcd.New(store), KV: store, Contexts: appcontext.NewStore(store, time.Now), Ledger: ledger.New(store), Logger: slog.New(slog.DiscardHandler),
+	})
+	for n := range many {
+		_, err := service.Documents.Put(t.Context(), intent.Write{Path: state.LifecyclePath(intent.Path(fmt.Sprintf("projects/shop/names/n%d.lab.example", n))), Body: []byte(`{}`)})
+		require.NoError(t, err)
+	}
+	c := NewController(service)
+	defer c.queue.ShutDown()
+	c.lookOn(t.Context())
+	require.Equal(t, many, c.queue.Len())
+	require.False(t, c.resync.asked["projects/shop/names/n0.lab.example"].round, "the round has found nothing of what its step does")
+}
+
 // TestARoundLearnsHowManyThereAre: owners that came since the last look at all of them count in the next round.
 func TestARoundLearnsHowManyThereAre(t *testing.T) {
 	t.Parallel()
