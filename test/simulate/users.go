@@ -18,6 +18,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/release/status"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
+	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
 // users write documents and post requests, and remember what they were
@@ -81,8 +82,9 @@ func (u *users) ask(what string, do func(ctx context.Context, p *process) error,
 	p := living[u.world.random.IntN(len(living))]
 	u.world.trace.add(what + " on " + p.name)
 	u.asked++
+	nth := fmt.Sprint(u.asked) // tells apart who asks the same at once
 	u.world.running.Go(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(tracing.With(context.Background(), "user", nth), patience)
 		defer cancel()
 		err := do(ctx, p)
 		u.world.mu.Lock()

@@ -38,7 +38,6 @@ type Controller struct {
 	pace    *pace
 	resync  resync
 	share   share
-	steps   running // of providers
 	metrics *metrics
 
 	failovers chan struct{} // a failover has begun, or somebody has noted how far it is
@@ -139,6 +138,7 @@ func (c *Controller) work(ctx context.Context) {
 			c.queue.AddRateLimited(todo)
 		}
 		c.queue.Done(todo)
+		c.order.done(todo)
 		c.seeThrough()
 	}
 }
@@ -151,11 +151,10 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 	case todo.service != "":
 		return true, c.reconcileService(ctx, todo)
 	case state.IsRecord(todo.owner):
-		defer c.steps.begin()()
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
 	if _, asked := c.resync.turnOf(todo.owner); asked && c.resync.starts() {
-		c.steps.await(ctx) // they wake all of their users, of which each would be stepped once more
+		c.order.providers.await(ctx) // they wake all of their users, of which each would be stepped once more
 	}
 	ctx, end := c.resync.compare(ctx, c, todo.owner)
 	defer end()

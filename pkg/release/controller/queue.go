@@ -1,13 +1,18 @@
 package controller
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/signpost-dns/signpost/pkg/release/state"
+)
 
 // queue is the order in which work is done: as it came, but for the work of owners of which
 // nothing is published yet. That goes before the other work, which keeps every fourth turn.
 // The methods of workqueue.Queue are called one at a time.
 type queue struct {
 	first, others []work
-	turns         int // in a row that went to the first, while others waited
+	turns         int     // in a row that went to the first, while others waited
+	providers     running // work of theirs that was taken, and is not done: who takes what comes behind it finds it here
 
 	mu     sync.Mutex
 	urgent map[work]bool // goes to the first when it comes
@@ -49,8 +54,23 @@ func (q *queue) Push(todo work) {
 // Len implements workqueue.Queue.
 func (q *queue) Len() int { return len(q.first) + len(q.others) }
 
-// Pop implements workqueue.Queue.
+// Pop implements workqueue.Queue. Whoever takes the work calls done with it.
 func (q *queue) Pop() work {
+	todo := q.next()
+	if state.IsRecord(todo.owner) {
+		q.providers.begin()
+	}
+	return todo
+}
+
+// done notes that work is done that was taken.
+func (q *queue) done(todo work) {
+	if state.IsRecord(todo.owner) {
+		q.providers.end()
+	}
+}
+
+func (q *queue) next() work {
 	if len(q.first) == 0 || len(q.others) > 0 && q.turns >= firstInARow {
 		q.turns = 0
 		return pop(&q.others)

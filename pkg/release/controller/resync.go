@@ -87,9 +87,11 @@ func (c *Controller) scan(ctx context.Context) {
 			then = append(then, owner)
 		}
 	}
-	c.lookAt(slices.Concat(first, then), false)
 	c.resync.looking(len(page.Items), len(first)+len(then))
-	c.seeThrough()
+	c.lookAt(slices.Concat(first, then), false)
+	if len(first)+len(then) == 0 {
+		c.seeThrough()
+	}
 }
 
 // lookAt puts owners into the queue, in this order.

@@ -12,17 +12,17 @@ type running struct {
 	ended chan struct{} // closed when nothing is under way; nil: nothing was
 }
 
-// begin notes that something begins. The caller calls end when it ends.
-func (r *running) begin() (end func()) {
+// begin notes that something begins.
+func (r *running) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count++
 	if r.count == 1 {
 		r.ended = make(chan struct{})
 	}
-	return r.end
 }
 
+// end notes that something ends that has begun.
 func (r *running) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -83,15 +83,16 @@ func (c *Controller) watch(ctx context.Context) error {
 
 // followObserved makes owners due that an observation concerns.
 func (c *Controller) followObserved(ctx context.Context, owners *interest, change observed.Change) error {
-	reached, err := c.followReached(ctx, change)
+	reached, all, err := c.followReached(ctx, change)
 	if err != nil {
 		return err
 	}
-	change.Reached = reached
 	c.hear(change.Answers)
-	if change.Lost {
+	if all {
 		c.scan(ctx)
+		return nil
 	}
+	change.Reached = reached
 	c.concern(owners.in(change))
 	return nil
 }
@@ -153,23 +154,19 @@ func (c *Controller) hear(all []observed.Answers) {
 }
 
 // followReached keeps how clusters can be reached, and answers those of which the owners have
-// to hear. When most of them fail at once, or do no more, it is everybody's concern.
-func (c *Controller) followReached(ctx context.Context, change observed.Change) ([]string, error) {
+// to hear. When most of them fail at once, or do no more, it is everybody's concern: all says so.
+func (c *Controller) followReached(ctx context.Context, change observed.Change) (reached []string, all bool, err error) {
 	switch {
 	case change.Lost:
-		return change.Reached, c.service.Renderer.KeepHealth(ctx)
+		return change.Reached, true, c.service.Renderer.KeepHealth(ctx)
 	case len(change.Reached) == 0:
-		return nil, nil
+		return nil, false, nil
 	}
-	reached, err := c.service.Renderer.FollowReached(ctx, change.Reached)
-	if err != nil {
-		return nil, err
+	if reached, err = c.service.Renderer.FollowReached(ctx, change.Reached); err != nil {
+		return nil, false, err
 	}
-	changed, err := c.service.Renderer.NoteFrozen(ctx)
-	if changed {
-		c.scan(ctx)
-	}
-	return reached, err
+	all, err = c.service.Renderer.NoteFrozen(ctx)
+	return reached, all, err
 }
 
 func (c *Controller) readInterest(ctx context.Context) (*interest, int64, error) {

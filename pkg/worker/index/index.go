@@ -74,6 +74,9 @@ func (x *Index) Refresh(ctx context.Context) (int64, error) {
 	if x.await(waiting, last) {
 		return revision, nil
 	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	select { // one of those who have waited reads for all
 	case x.reading <- struct{}{}:
 		defer func() { <-x.reading }()
