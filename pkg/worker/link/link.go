@@ -229,7 +229,7 @@ func (l *Link) watch(ctx context.Context) {
 }
 
 // seen has the next step decide about objects that have changed in the cluster; without
-// any, about all.
+// any, about all. The prober looks at them, too.
 func (l *Link) seen(changed ...bundle.ID) {
 	if len(changed) == 0 {
 		l.Agenda.AddAll()
@@ -239,6 +239,7 @@ func (l *Link) seen(changed ...bundle.ID) {
 		l.Agenda.Add(id)
 	}
 	l.Signals.Step.Wake()
+	l.Signals.Probe.Wake()
 }
 
 // unwatch forgets all that was seen of the cluster.

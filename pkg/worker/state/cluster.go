@@ -92,6 +92,7 @@ func (c *Cluster) SetWatches(watches cluster.Watches, of cluster.Target) (before
 	c.now.Watches, c.now.Watched = watches, of
 	c.Agenda.AddAll()
 	c.Looks.AddAll()
+	c.Signals.Probe.Wake()
 	return before
 }
 
@@ -144,7 +145,9 @@ func (c *Cluster) setSubjects(now *Subjects, changed map[bundle.ID]*Applied) {
 	}
 	maps.Copy(c.applied, changed)
 	c.mu.Unlock()
-	c.Signals.Probe.Wake()
+	if before != now || len(changed) > 0 {
+		c.Signals.Probe.Wake()
+	}
 	if before == nil || !slices.Equal(before.Deployments, now.Deployments) || !slices.Equal(before.DaemonSets, now.DaemonSets) {
 		c.Signals.Observe.Wake()
 	}

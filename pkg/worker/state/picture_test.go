@@ -18,7 +18,7 @@ import (
 )
 
 // TestWhatIsObservedIsMadeAgainAfterAChangeOnly: steps in which neither the contexts nor the
-// ledger have changed go through no objects. After a change, both views are new.
+// ledger have changed go through no objects, and wake no prober, which would. After a change, both views are new.
 func TestWhatIsObservedIsMadeAgainAfterAChangeOnly(t *testing.T) {
 	t.Parallel()
 	b := newBoard(t)
@@ -56,9 +56,11 @@ func TestWhatIsObservedIsMadeAgainAfterAChangeOnly(t *testing.T) {
 	require.Len(t, applied.Publishers, 1)
 	require.Equal(t, []string{"shop/provider"}, applied.Deployments)
 	require.Equal(t, map[bundle.ID]*Applied{web: {mark, Endpoint{UID: "1", Generation: 2}}}, applied.applied)
+	<-b.cluster.Signals.Probe
 	still = step()
 	require.Same(t, applied.Subjects, still.Subjects)
 	require.Empty(t, still.applied)
+	require.Empty(t, b.cluster.Signals.Probe)
 
 	for id, e := range p.Ledger.Entries() {
 		e.Generation++
