@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -66,14 +67,19 @@ func compareCommits(b *testing.B, store *counted) {
 	b.ReportMetric(store.requestsOf(b, put), "puts-requests")
 }
 
-// bareTransactions write items below another key, as many at once as a commit does. What
-// they wrote is to be forgotten before they write it again.
+// bareTransactions write items below another key, as many at once as a commit does. That key is new in each turn, as
+// the id of a context is. What they wrote is to be forgotten before they write again.
 func bareTransactions(store kv.KV, items []kv.Item) (write, forget func(b *testing.B)) {
-	const below, atOnce = "/bare", 4
-	var ops []kv.Op
-	for _, item := range items {
-		ops = append(ops, kv.Put(below+item.Key, item.Value))
+	const below, atOnce = "/bare/", 4
+	ops := make([]kv.Op, len(items))
+	turn := 0
+	prepare := func() {
+		turn++
+		for n, item := range items {
+			ops[n] = kv.Put(fmt.Sprint(below, turn, item.Key), item.Value)
+		}
 	}
+	prepare()
 	write = func(b *testing.B) {
 		var all errgroup.Group
 		all.SetLimit(atOnce)
@@ -85,6 +91,7 @@ func bareTransactions(store kv.KV, items []kv.Item) (write, forget func(b *testi
 	forget = func(b *testing.B) {
 		_, _, err := store.Txn(b.Context(), nil, kv.DeletePrefix(below))
 		require.NoError(b, err)
+		prepare()
 	}
 	return write, forget
 }
