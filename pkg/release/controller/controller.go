@@ -154,7 +154,7 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
 	if _, asked := c.resync.turnOf(todo.owner); asked && c.resync.starts() {
-		c.order.providers.await(ctx) // they wake all of their users, of which each would be stepped once more
+		c.order.awaitProviders(ctx, todo) // they wake all of their users, of which each would be stepped once more
 	}
 	ctx, end := c.resync.compare(ctx, c, todo.owner)
 	defer end()

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"sync"
 
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -8,20 +9,22 @@ import (
 
 // queue is the order in which work is done: as it came, but for the work of owners of which
 // nothing is published yet. That goes before the other work, which keeps every fourth turn.
-// The methods of workqueue.Queue are called one at a time.
+// The methods of workqueue.Queue are called one at a time. A worker that takes work calls done with it.
 type queue struct {
 	first, others []work
-	turns         int     // in a row that went to the first, while others waited
-	providers     running // work of theirs that was taken, and is not done: who takes what comes behind it finds it here
+	turns         int // in a row that went to the first, while others waited
 
-	mu     sync.Mutex
-	urgent map[work]bool // goes to the first when it comes
+	mu        sync.Mutex
+	urgent    map[work]bool            // goes to the first when it comes
+	taken     map[work]<-chan struct{} // work that is not done, with what closes once the providers are that were taken before it; nil: there are none
+	providers int                      // those of taken
+	over      chan struct{}            // closes once there are none
 }
 
 // firstInARow is how many turns in a row the first have while others wait.
 const firstInARow = 3
 
-func newQueue() *queue { return &queue{urgent: map[work]bool{}} }
+func newQueue() *queue { return &queue{urgent: map[work]bool{}, taken: map[work]<-chan struct{}{}} }
 
 // hurry has work go first that is about to come.
 func (q *queue) hurry(todo work) {
@@ -54,20 +57,52 @@ func (q *queue) Push(todo work) {
 // Len implements workqueue.Queue.
 func (q *queue) Len() int { return len(q.first) + len(q.others) }
 
-// Pop implements workqueue.Queue. Whoever takes the work calls done with it.
+// Pop implements workqueue.Queue.
 func (q *queue) Pop() work {
 	todo := q.next()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.taken[todo] = q.over
 	if state.IsRecord(todo.owner) {
-		q.providers.begin()
+		if q.providers++; q.providers == 1 {
+			q.over = make(chan struct{})
+		}
 	}
 	return todo
 }
 
 // done notes that work is done that was taken.
 func (q *queue) done(todo work) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.taken, todo)
 	if state.IsRecord(todo.owner) {
-		q.providers.end()
+		if q.providers--; q.providers == 0 {
+			close(q.over)
+			q.over = nil
+		}
 	}
+}
+
+// awaitProviders waits until the providers are done that were taken before some work, or until ctx ends.
+func (q *queue) awaitProviders(ctx context.Context, todo work) {
+	q.mu.Lock()
+	over := q.taken[todo]
+	q.mu.Unlock()
+	if over == nil {
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
+
+// idle tells that all work is done that was taken.
+func (q *queue) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.taken) == 0
 }
 
 func (q *queue) next() work {

@@ -87,11 +87,9 @@ func (c *Controller) scan(ctx context.Context) {
 			then = append(then, owner)
 		}
 	}
-	c.resync.looking(len(page.Items), len(first)+len(then))
 	c.lookAt(slices.Concat(first, then), false)
-	if len(first)+len(then) == 0 {
-		c.seeThrough()
-	}
+	c.resync.looking(len(page.Items), len(first)+len(then))
+	c.seeThrough()
 }
 
 // lookAt puts owners into the queue, in this order.
@@ -104,7 +102,7 @@ func (c *Controller) lookAt(owners []intent.Path, round bool) {
 
 // seeThrough notes when all owners of a look have had their turn.
 func (c *Controller) seeThrough() {
-	if c.queue.Len() == 0 {
+	if c.queue.Len() == 0 && c.order.idle() {
 		c.resync.through()
 	}
 }

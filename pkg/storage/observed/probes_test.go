@@ -51,7 +51,7 @@ func TestProbesAreDampedAsReadinessIs(t *testing.T) {
 	seen, err := s.Probes(t.Context(), hub, "shop", "web")
 	require.NoError(t, err)
 	assert.Empty(t, seen, "what nobody asks for is forgotten")
-	assert.False(t, w.Holds())
+	assert.Zero(t, w.Due(now.Add(-time.Hour)))
 }
 
 // TestWhoseAddressesWereProbedIsTold: the owners of the names look at them again.

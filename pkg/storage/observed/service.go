@@ -31,9 +31,6 @@ func (w *Writer) SetService(ctx context.Context, namespace, name string, o addre
 	return w.set(ctx, key, o)
 }
 
-// Holds tells whether a Service is ready and does not count as that yet.
-func (w *Writer) Holds() bool { return len(w.held) > 0 }
-
 // Risen lists the Services ("namespace/name") that count as ready from now on, if they are set again.
 func (w *Writer) Risen(now time.Time) []string {
 	var services []string

@@ -25,7 +25,7 @@ type Resolver interface {
 
 // How host names are looked up.
 const (
-	resolveEvery    = 25 * time.Second // a little less than the observer's interval, so that a step at rest finds it due
+	resolveEvery    = 25 * time.Second
 	resolveAtMost   = 5 * time.Second
 	resolveAtOnce   = 8         // lookups of one cluster's host names
 	resolveForget   = time.Hour // after which a host name is forgotten that no Service has offered; longer than until each is looked at again
@@ -83,6 +83,18 @@ func (l *Lookups) Refresh(ctx context.Context) {
 	for _, host := range slices.Sorted(maps.Keys(l.hosts)) {
 		l.begin(ctx, now, host, l.hosts[host])
 	}
+}
+
+// Next is when a host name is due next, and whether there are any that are not being looked up.
+func (l *Lookups) Next() (at time.Time, any bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, one := range l.hosts {
+		if due := one.begun.Add(resolveEvery); !one.busy && (!any || due.Before(at)) {
+			at, any = due, true
+		}
+	}
+	return at, any
 }
 
 // begin looks a host name up if it is due. The lookups are locked.

@@ -178,6 +178,31 @@ func TestAddressesStayWhileAHostNameDoesNotResolve(t *testing.T) {
 	assert.Equal(t, "203.0.113.12", d.again("lb.example"), "it is back, in one family")
 }
 
+// TestTheNextLookupIsKnown, so that nobody has to ask in vain.
+func TestTheNextLookupIsKnown(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	_, any := d.Next()
+	require.False(t, any)
+	d.again("lb.example")
+	began := d.clock.Now()
+	d.clock.pass(time.Second)
+	d.again("other.example")
+	next, any := d.Next()
+	require.True(t, any)
+	require.Equal(t, began.Add(resolveEvery), next)
+	d.book.hold = make(chan struct{})
+	d.Refresh(t.Context())
+	_, any = d.Next()
+	require.True(t, any, "the other one is not due yet")
+	d.clock.pass(resolveEvery)
+	d.Refresh(t.Context())
+	_, any = d.Next()
+	require.False(t, any, "both are being looked up")
+	close(d.book.hold)
+	d.Wait()
+}
+
 func TestLookupsAreBounded(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

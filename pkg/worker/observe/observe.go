@@ -96,16 +96,19 @@ func (o *Observer) step(ctx context.Context) error {
 	return err
 }
 
-// rest answers how long nothing needs to be written, unless something happens.
+// rest answers how long nothing needs to be written or looked up, unless something happens.
 func (o *Observer) rest() time.Duration {
-	if !o.writer.Holds() {
-		return every
-	}
-	now := o.cluster.Clock.Now()
+	now, wait := o.cluster.Clock.Now(), every
 	if due := o.writer.Due(now); !due.IsZero() {
-		return min(every, due.Sub(now))
+		wait = min(wait, due.Sub(now))
 	}
-	return every
+	if len(o.turns.unknown) > 0 {
+		wait = min(wait, againEvery)
+	}
+	if next, any := o.lookups.Next(); any {
+		wait = min(wait, max(next.Sub(now), o.turns.again.Add(againEvery).Sub(now)))
+	}
+	return wait
 }
 
 // Finish removes all that was observed of a cluster that nothing is left to

@@ -68,9 +68,11 @@ func TestAServiceOfWhichNothingWasKnownIsLookedAtAgain(t *testing.T) {
 		seen.known = true
 		require.NoError(t, o.services(t.Context()))
 		require.Equal(t, 1, seen.asked, "not at once")
+		require.Equal(t, againEvery, o.rest())
 		time.Sleep(every)
 		require.NoError(t, o.services(t.Context()))
 		require.Equal(t, []string{"shop/web"}, o.writer.Services())
+		require.Equal(t, every, o.rest())
 		time.Sleep(every)
 		require.NoError(t, o.services(t.Context()))
 		require.Equal(t, 2, seen.asked, "once it is known, it is left alone")

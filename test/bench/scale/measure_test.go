@@ -61,16 +61,17 @@ type result struct {
 
 func (r *result) note(what string, value float64) { r.values[what] = value }
 
-// rest measures a server that has nothing to do.
+// rest measures a server that has nothing to do, and then for as long what it does: to profile it costs it something.
 func (w *world) rest(r *result, lasts time.Duration) {
 	w.Helper()
 	before := w.metrics()
 	used, err := w.server.ProcessorTime()
 	require.NoError(w, err)
-	parts := w.profile(lasts)
-	after := w.metrics()
+	time.Sleep(lasts)
 	still, err := w.server.ProcessorTime()
 	require.NoError(w, err)
+	after := w.metrics()
+	parts := w.profile(lasts)
 	minutes := lasts.Minutes()
 	r.note("idle-%core", 100*(still-used).Seconds()/lasts.Seconds())
 	for part, share := range parts {

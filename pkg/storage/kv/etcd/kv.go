@@ -37,9 +37,8 @@ const (
 
 // KV is a kv.KV over an etcd client. Safe for concurrent use.
 type KV struct {
-	client  *clientv3.Client
-	tls     *tls.Config // of endpoints of https://; nil: the system's roots
-	members members
+	client *clientv3.Client
+	tls    *tls.Config // of endpoints of https://; nil: the system's roots
 }
 
 var _ kv.KV = (*KV)(nil)
@@ -87,9 +86,6 @@ func Dial(options DialOptions) (*KV, error) {
 
 // Close ends watches and leases' keep-alives and closes the connections.
 func (s *KV) Close() error {
-	for _, endpoint := range s.client.Endpoints() {
-		s.members.leave(endpoint)
-	}
 	if err := s.client.Close(); err != nil && s.client.Ctx().Err() == nil {
 		return fmt.Errorf("close the etcd client: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc"
 )
 
 // smallDatabase is the size, in bytes, below which giving space back to the
@@ -64,7 +63,14 @@ func (s *KV) Size(ctx context.Context) (Size, error) {
 	sizes, failures := make([]Size, len(endpoints)), make([]error, len(endpoints))
 	var asking sync.WaitGroup
 	for i, endpoint := range endpoints {
-		asking.Go(func() { sizes[i], failures[i] = s.sizeOf(ctx, endpoint) })
+		asking.Go(func() {
+			status, err := s.status(ctx, endpoint)
+			if err != nil {
+				failures[i] = failure("ask for the size of the database", err)
+				return
+			}
+			sizes[i] = Size{Allocated: status.DbSize, InUse: status.DbSizeInUse, Quota: status.DbSizeQuota}
+		})
 	}
 	asking.Wait()
 	largest := slices.MaxFunc(sizes, func(a, b Size) int { return cmp.Compare(a.Allocated, b.Allocated) })
@@ -74,53 +80,13 @@ func (s *KV) Size(ctx context.Context) (Size, error) {
 	return largest, nil
 }
 
-// sizeOf asks a member.
-func (s *KV) sizeOf(ctx context.Context, endpoint string) (Size, error) {
-	const what = "ask for the size of the database"
-	connection, err := s.members.connect(s.client, endpoint)
-	if err != nil {
-		return Size{}, failure(what, err)
+// status asks a member. The client would connect anew for each question. If there is one member, it is connected already.
+func (s *KV) status(ctx context.Context, endpoint string) (*clientv3.StatusResponse, error) {
+	if len(s.client.Endpoints()) > 1 {
+		return s.client.Status(ctx, endpoint)
 	}
-	status, err := clientv3.NewMaintenanceFromMaintenanceClient(pb.NewMaintenanceClient(connection), s.client).Status(ctx, endpoint)
-	if err != nil {
-		s.members.leave(endpoint)
-		return Size{}, failure(what, err)
-	}
-	return Size{Allocated: status.DbSize, InUse: status.DbSizeInUse, Quota: status.DbSizeQuota}, nil
-}
-
-// members are the connections to single members that are asked again and again: the client would connect anew for each
-// question. The zero value is ready.
-type members struct {
-	mu          sync.Mutex
-	connections map[string]*grpc.ClientConn // by endpoint
-}
-
-func (m *members) connect(client *clientv3.Client, endpoint string) (*grpc.ClientConn, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if known := m.connections[endpoint]; known != nil {
-		return known, nil
-	}
-	connection, err := client.Dial(endpoint)
-	if err != nil {
-		return nil, err
-	}
-	if m.connections == nil {
-		m.connections = map[string]*grpc.ClientConn{}
-	}
-	m.connections[endpoint] = connection
-	return connection, nil
-}
-
-// leave closes the connection to a member that has not answered: the next question makes another one at once.
-func (m *members) leave(endpoint string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if known := m.connections[endpoint]; known != nil {
-		_ = known.Close() // nobody waits for an answer any more
-	}
-	delete(m.connections, endpoint)
+	connected := clientv3.RetryMaintenanceClient(s.client, s.client.ActiveConnection())
+	return clientv3.NewMaintenanceFromMaintenanceClient(connected, s.client).Status(ctx, endpoint)
 }
 
 // Size measures the database.

@@ -77,7 +77,7 @@ func (l *loop) tell(objects []held, waiting string) {
 }
 
 func equal(a, b cluster.Publishing) bool {
-	return a.Failing == b.Failing && a.Down.Equal(b.Down) && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.AdoptedSince.Equal(b.AdoptedSince) && a.Zone == b.Zone && sameCount(a.Strays, b.Strays) && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
+	return a.Failing == b.Failing && a.Names == b.Names && a.Down.Equal(b.Down) && a.Waiting == b.Waiting && a.Adopted == b.Adopted && a.AdoptedSince.Equal(b.AdoptedSince) && a.Zone == b.Zone && sameCount(a.Strays, b.Strays) && a.Synced.Equal(b.Synced) && maps.Equal(a.Published, b.Published)
 }
 
 // sameCount compares counts; nil is one that is not known.

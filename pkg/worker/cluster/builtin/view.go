@@ -138,6 +138,7 @@ func (w *watches) run(ctx context.Context, notify cluster.Notify) {
 		revision, err := w.load(ctx)
 		if err != nil {
 			w.fail(err)
+			notify.Workloads()
 			if !w.loop.pause(ctx, retryFirst) {
 				return
 			}
