@@ -137,8 +137,8 @@ func (c *Controller) work(ctx context.Context) {
 			c.log(ctx, todo.owner, err)
 			c.queue.AddRateLimited(todo)
 		}
-		c.queue.Done(todo)
 		c.order.done(todo)
+		c.queue.Done(todo)
 		c.seeThrough()
 	}
 }
