@@ -16,9 +16,9 @@ type queue struct {
 
 	mu        sync.Mutex
 	urgent    map[work]bool            // goes to the first when it comes
-	taken     map[work]<-chan struct{} // work that is not done, with what closes once the providers are that were taken before it; nil: there are none
+	taken     map[work]<-chan struct{} // work that is not done; over, as it was when the work was taken
 	providers int                      // those of taken
-	over      chan struct{}            // closes once there are none
+	over      chan struct{}            // closes once there are no such providers any more; nil: there are none
 }
 
 // firstInARow is how many turns in a row the first have while others wait.
@@ -84,7 +84,8 @@ func (q *queue) done(todo work) {
 	}
 }
 
-// awaitProviders waits until the providers are done that were taken before some work, or until ctx ends.
+// awaitProviders waits until no provider is under way any more, if there were some when the work was taken, or until ctx
+// ends.
 func (q *queue) awaitProviders(ctx context.Context, todo work) {
 	q.mu.Lock()
 	over := q.taken[todo]

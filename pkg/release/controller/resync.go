@@ -89,7 +89,9 @@ func (c *Controller) scan(ctx context.Context) {
 	}
 	c.lookAt(slices.Concat(first, then), false)
 	c.resync.looking(len(page.Items), len(first)+len(then))
-	c.seeThrough()
+	if c.order.idle() { // else the next work that is done sees it through
+		c.seeThrough()
+	}
 }
 
 // lookAt puts owners into the queue, in this order.
@@ -102,7 +104,7 @@ func (c *Controller) lookAt(owners []intent.Path, round bool) {
 
 // seeThrough notes when all owners of a look have had their turn.
 func (c *Controller) seeThrough() {
-	if c.queue.Len() == 0 && c.order.idle() {
+	if c.queue.Len() == 0 {
 		c.resync.through()
 	}
 }

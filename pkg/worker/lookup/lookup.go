@@ -85,12 +85,12 @@ func (l *Lookups) Refresh(ctx context.Context) {
 	}
 }
 
-// Next is when a host name is due next, and whether there are any that are not being looked up.
+// Next is when a host name is due next, and whether there are any.
 func (l *Lookups) Next() (at time.Time, any bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, one := range l.hosts {
-		if due := one.begun.Add(resolveEvery); !one.busy && (!any || due.Before(at)) {
+		if due := one.begun.Add(resolveEvery); !any || due.Before(at) {
 			at, any = due, true
 		}
 	}

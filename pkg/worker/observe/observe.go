@@ -99,7 +99,7 @@ func (o *Observer) step(ctx context.Context) error {
 // rest answers how long nothing needs to be written or looked up, unless something happens.
 func (o *Observer) rest() time.Duration {
 	now, wait := o.cluster.Clock.Now(), every
-	if due := o.writer.Due(now); !due.IsZero() {
+	if due := o.writer.Due(o.turns.last); !due.IsZero() {
 		wait = min(wait, due.Sub(now))
 	}
 	if len(o.turns.unknown) > 0 {

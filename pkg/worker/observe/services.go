@@ -24,6 +24,7 @@ const (
 // turns are what the observer knows of when to look at which Services, each as "namespace/name".
 type turns struct {
 	moved   int64           // changes of the index that have been taken up
+	last    time.Time       // when Services had their turn last
 	again   time.Time       // when those of unknown had their turn last
 	unknown map[string]bool // of which nothing was known when they were looked at
 	resync  time.Time       // when all are to be looked at
@@ -37,7 +38,8 @@ func newTurns() turns {
 
 // services writes what the Services offer that are due.
 func (o *Observer) services(ctx context.Context) error {
-	due, others := o.due(ctx, o.cluster.Clock.Now())
+	o.turns.last = o.cluster.Clock.Now()
+	due, others := o.due(ctx, o.turns.last)
 	watches := o.cluster.Watches() // they put all on the agenda when they begin
 	for _, service := range due {
 		namespace, name, _ := strings.Cut(service, "/")

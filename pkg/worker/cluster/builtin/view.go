@@ -137,8 +137,9 @@ func (w *watches) run(ctx context.Context, notify cluster.Notify) {
 	for ctx.Err() == nil {
 		revision, err := w.load(ctx)
 		if err != nil {
-			w.fail(err)
-			notify.Workloads()
+			if w.fail(err) {
+				notify.Workloads()
+			}
 			if !w.loop.pause(ctx, retryFirst) {
 				return
 			}
@@ -156,10 +157,13 @@ func (w *watches) run(ctx context.Context, notify cluster.Notify) {
 	}
 }
 
-func (w *watches) fail(err error) {
+// fail notes why the picture is not known, and tells whether that is news.
+func (w *watches) fail(err error) (news bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	news = w.synced || w.trouble == nil
 	w.synced, w.trouble = false, err
+	return news
 }
 
 // take takes up what was written, by whomever, and answers what has changed.
