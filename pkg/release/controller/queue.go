@@ -64,7 +64,8 @@ func (q *queue) Pop() work {
 	defer q.mu.Unlock()
 	q.taken[todo] = q.over
 	if state.IsRecord(todo.owner) {
-		if q.providers++; q.providers == 1 {
+		q.providers++
+		if q.providers == 1 {
 			q.over = make(chan struct{})
 		}
 	}
@@ -77,7 +78,8 @@ func (q *queue) done(todo work) {
 	defer q.mu.Unlock()
 	delete(q.taken, todo)
 	if state.IsRecord(todo.owner) {
-		if q.providers--; q.providers == 0 {
+		q.providers--
+		if q.providers == 0 {
 			close(q.over)
 			q.over = nil
 		}

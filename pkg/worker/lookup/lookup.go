@@ -86,15 +86,15 @@ func (l *Lookups) Refresh(ctx context.Context) {
 }
 
 // Next is when a host name is due next, and whether there are any.
-func (l *Lookups) Next() (at time.Time, any bool) {
+func (l *Lookups) Next() (at time.Time, some bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, one := range l.hosts {
-		if due := one.begun.Add(resolveEvery); !any || due.Before(at) {
-			at, any = due, true
+		if due := one.begun.Add(resolveEvery); !some || due.Before(at) {
+			at, some = due, true
 		}
 	}
-	return at, any
+	return at, some
 }
 
 // begin looks a host name up if it is due. The lookups are locked.

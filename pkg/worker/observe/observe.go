@@ -105,7 +105,7 @@ func (o *Observer) rest() time.Duration {
 	if len(o.turns.unknown) > 0 {
 		wait = min(wait, againEvery)
 	}
-	if next, any := o.lookups.Next(); any {
+	if next, some := o.lookups.Next(); some {
 		wait = min(wait, max(next.Sub(now), o.turns.again.Add(againEvery).Sub(now)))
 	}
 	return wait
