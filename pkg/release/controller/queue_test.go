@@ -3,6 +3,7 @@ package controller
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -48,4 +49,33 @@ func TestNewNamesGoFirst(t *testing.T) {
 		require.Equal(t, want, todo, "work that is no first, or waits already, has its place")
 		c.queue.Done(todo)
 	}
+}
+
+// TestAnOwnerWaitsForProvidersThatWereTakenBeforeIt, and for none that is taken later: which of two workers begins first
+// does not matter.
+func TestAnOwnerWaitsForProvidersThatWereTakenBeforeIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		early, lab, late := named("early", 0), work{owner: "projects/shop/dns-update-records/lab"}, named("late", 0)
+		q := newQueue()
+		for _, todo := range []work{early, lab, late} {
+			q.Push(todo)
+			require.Equal(t, todo, q.Pop())
+		}
+		q.awaitProviders(t.Context(), early)
+		done := false
+		go func() {
+			q.awaitProviders(t.Context(), late)
+			done = true
+		}()
+		synctest.Wait()
+		require.False(t, done)
+		q.done(lab)
+		synctest.Wait()
+		require.True(t, done)
+		q.done(early)
+		require.False(t, q.idle())
+		q.done(late)
+		require.True(t, q.idle())
+	})
 }

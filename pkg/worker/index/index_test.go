@@ -125,6 +125,13 @@ func TestARefreshReadsOneKey(t *testing.T) {
 		require.Equal(t, 1, contexts.reads, "the watch told of all")
 
 		commit("third")
+		for range 20 { // one that reads all the same does so by chance
+			ended, cancel := context.WithTimeout(t.Context(), patience/2)
+			_, err = x.Refresh(ended)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			cancel()
+		}
+		require.Equal(t, 1, contexts.reads, "one who is told to end reads nothing")
 		require.NoError(t, refresh())
 		require.Contains(t, x.owners, appcontext.Owner("third"))
 		require.Equal(t, 2, contexts.reads, "the watch was late")

@@ -126,6 +126,14 @@ func TestTheSizeOfAnExternalServerIsKnown(t *testing.T) {
 	require.GreaterOrEqual(t, size.Allocated, size.InUse)
 	require.Equal(t, server.Size().Quota, size.Quota)
 
+	one, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{server.ClientURL()}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, one.Close()) }()
+	alone, err := one.Size(ctx)
+	require.NoError(t, err)
+	require.Equal(t, size.Quota, alone.Quota, "by the connection that there is")
+	require.Positive(t, alone.InUse)
+
 	none, err := etcd.Dial(etcd.DialOptions{Endpoints: []string{"http://127.0.0.1:1"}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, none.Close()) }()
