@@ -61,6 +61,8 @@ func TestWhatIsObservedIsMadeAgainAfterAChangeOnly(t *testing.T) {
 	require.Same(t, applied.Subjects, still.Subjects)
 	require.Empty(t, still.applied)
 	require.Empty(t, b.cluster.Signals.Probe)
+	b.cluster.SetWatches(nil, nil)
+	require.Len(t, b.cluster.Signals.Probe, 1, "what it sees is another picture")
 
 	for id, e := range p.Ledger.Entries() {
 		e.Generation++
