@@ -26,23 +26,54 @@ const (
 // MostServers is how many servers of a name are asked at most.
 const MostServers = 16
 
-// finder finds the authoritative servers of names.
+// finder finds the authoritative servers of names. What it finds of a domain or a zone, it finds for all names in it.
 type finder struct {
 	client    *client
 	resolvers func() []netip.AddrPort
 
-	mu    sync.Mutex
-	found map[string]found // by name
-}
-
-type found struct {
-	servers []netip.AddrPort
-	err     error
-	until   time.Time
+	zones   memory[string]           // of names and their domains
+	servers memory[[]netip.AddrPort] // of zones
 }
 
 func newFinder(c *client, resolvers func() []netip.AddrPort) *finder {
-	return &finder{client: c, resolvers: resolvers, found: map[string]found{}}
+	return &finder{client: c, resolvers: resolvers}
+}
+
+// memory remembers for a while what was found, or why nothing was. It is safe for concurrent use.
+type memory[Found any] struct {
+	mu sync.Mutex
+	of map[string]remembered[Found]
+}
+
+type remembered[Found any] struct {
+	found Found
+	err   error
+	until time.Time
+}
+
+// find answers what is remembered, or else finds it. It does not remember what ends with ctx.
+func (m *memory[Found]) find(ctx context.Context, name string, find func(ctx context.Context, name string) (Found, error)) (Found, error) {
+	m.mu.Lock()
+	known := m.of[name]
+	m.mu.Unlock()
+	if time.Now().Before(known.until) {
+		return known.found, known.err
+	}
+	found, err := find(ctx, name)
+	if ctx.Err() != nil {
+		return found, ctx.Err()
+	}
+	lasts := foundFor
+	if err != nil {
+		lasts = notFoundFor
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil || len(m.of) >= foundAtMost {
+		m.of = map[string]remembered[Found]{}
+	}
+	m.of[name] = remembered[Found]{found, err, time.Now().Add(lasts)}
+	return found, err
 }
 
 // systemResolvers are those of /etc/resolv.conf.
@@ -62,38 +93,44 @@ func systemResolvers() []netip.AddrPort {
 
 const dnsPort = 53
 
-// servers finds the servers of the zone that a name is in. The error says what
+// serversOf finds the servers of the zone that a name is in. The error says what
 // to do about it.
-func (f *finder) servers(ctx context.Context, name string) ([]netip.AddrPort, error) {
-	f.mu.Lock()
-	known, ok := f.found[name]
-	f.mu.Unlock()
-	if ok && time.Now().Before(known.until) {
-		return known.servers, known.err
+func (f *finder) serversOf(ctx context.Context, name string) ([]netip.AddrPort, error) {
+	zone, err := f.zones.find(ctx, strings.TrimPrefix(name, "*."), f.zone)
+	var servers []netip.AddrPort
+	if err == nil {
+		servers, err = f.servers.find(ctx, zone, f.zoneServers)
 	}
-	servers, err := f.find(ctx, name)
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("the authoritative servers of %s cannot be found: %w; give them in the record's verify.servers", name, err)
 	}
-	now := found{servers, nil, time.Now().Add(foundFor)}
-	if err != nil {
-		now.err = fmt.Errorf("the authoritative servers of %s cannot be found: %w; give them in the record's verify.servers", name, err)
-		now.until = time.Now().Add(notFoundFor)
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.found) >= foundAtMost {
-		clear(f.found)
-	}
-	f.found[name] = now
-	return now.servers, now.err
+	return servers, nil
 }
 
-func (f *finder) find(ctx context.Context, name string) ([]netip.AddrPort, error) {
-	zone, err := f.zone(ctx, strings.TrimPrefix(name, "*."))
+// zone walks up from a name to the zone that it is in. Answers behind an alias belong to
+// another zone, so only answers for the name itself or its ancestors count.
+func (f *finder) zone(ctx context.Context, name string) (string, error) {
+	m, err := f.resolve(ctx, name, "SOA")
 	if err != nil {
-		return nil, err
+		return "", err
 	}
+	for _, record := range slices.Concat(m.Answer, m.Ns) {
+		if zone := rdata.Host(record.Header().Name); record.Header().Rrtype == dns.TypeSOA && dns.IsSubDomain(dns.Fqdn(zone), dns.Fqdn(name)) {
+			return zone, nil
+		}
+	}
+	_, above, more := strings.Cut(name, ".")
+	if !more {
+		return "", errors.New("no zone says that it is its own")
+	}
+	return f.zones.find(ctx, above, f.zone)
+}
+
+// zoneServers finds the servers of a zone.
+func (f *finder) zoneServers(ctx context.Context, zone string) ([]netip.AddrPort, error) {
 	if dns.CountLabel(dns.Fqdn(zone)) < shortestZone {
 		return nil, fmt.Errorf("the nearest zone that Signpost's resolver knows is %q", dns.Fqdn(zone))
 	}
@@ -119,27 +156,6 @@ func (f *finder) find(ctx context.Context, name string) ([]netip.AddrPort, error
 		return nil, failed
 	}
 	return nil, fmt.Errorf("zone %s names no servers that have an address", zone)
-}
-
-// zone walks up from a name to the zone that it is in. Answers behind an alias belong to
-// another zone, so only answers for the name itself or its ancestors count.
-func (f *finder) zone(ctx context.Context, name string) (string, error) {
-	for at := name; ; {
-		m, err := f.resolve(ctx, at, "SOA")
-		if err != nil {
-			return "", err
-		}
-		for _, record := range slices.Concat(m.Answer, m.Ns) {
-			if zone := rdata.Host(record.Header().Name); record.Header().Rrtype == dns.TypeSOA && dns.IsSubDomain(dns.Fqdn(zone), dns.Fqdn(at)) {
-				return zone, nil
-			}
-		}
-		_, above, more := strings.Cut(at, ".")
-		if !more {
-			return "", errors.New("no zone says that it is its own")
-		}
-		at = above
-	}
 }
 
 // address is one of a server's, of IPv4 where it has some; none when it has none

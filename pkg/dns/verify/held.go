@@ -27,7 +27,7 @@ type Holding struct {
 // publish the name marks it. Marks of others with the same affixes, or none, are found.
 func (v *Verifier) Held(ctx context.Context, name string, marks externaldns.InDNS, servers []netip.AddrPort) (Holding, error) {
 	if len(servers) == 0 {
-		found, err := v.finder.servers(ctx, name)
+		found, err := v.finder.serversOf(ctx, name)
 		if err != nil {
 			return Holding{}, err
 		}

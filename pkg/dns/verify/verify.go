@@ -64,7 +64,7 @@ func New(o Options) *Verifier {
 // When ctx ends early the finding is worth nothing.
 func (v *Verifier) Verify(ctx context.Context, q Question, servers []netip.AddrPort) Finding {
 	if len(servers) == 0 {
-		found, err := v.finder.servers(ctx, q.Name)
+		found, err := v.finder.serversOf(ctx, q.Name)
 		if err != nil {
 			return Finding{Verdict: NoServers, Message: err.Error()}
 		}

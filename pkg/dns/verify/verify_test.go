@@ -261,7 +261,7 @@ func TestTheServersOfAZoneAreFound(t *testing.T) {
 		{"a server without an address", "www.below.lab.example", "names no servers that have an address; give them in the record's verify.servers"},
 		{"a zone that nobody delegates", "www.private.test", `the nearest zone that Signpost's resolver knows is "."; give them in the record's verify.servers`},
 	} {
-		servers, err := v.finder.servers(t.Context(), c.name)
+		servers, err := v.finder.serversOf(t.Context(), c.name)
 		if err != nil {
 			assert.Contains(t, err.Error(), c.want, c.reason)
 			continue
@@ -273,9 +273,12 @@ func TestTheServersOfAZoneAreFound(t *testing.T) {
 		assert.Equal(t, c.want, strings.Join(got, " "), c.reason)
 	}
 	before := len(resolver.questions())
-	_, err := v.finder.servers(t.Context(), "www.lab.example")
+	_, err := v.finder.serversOf(t.Context(), "www.lab.example")
 	require.NoError(t, err)
 	assert.Len(t, resolver.questions(), before, "what was found is remembered")
+	_, err = v.finder.serversOf(t.Context(), "beside.lab.example")
+	require.NoError(t, err)
+	assert.Len(t, resolver.questions(), before+1, "a name of a known zone costs the question which zone it is in")
 
 	f := v.Verify(t.Context(), www([]string{"203.0.113.10"}).changed(func(q *Question) { q.Name = "www.self.lab.example" }), nil)
 	assert.Equal(t, Forbidden, f.Verdict, "a zone's own server is at a forbidden address")
@@ -289,10 +292,10 @@ func TestWhatIsKeptInMindIsBounded(t *testing.T) {
 	t.Parallel()
 	v := New(Options{Resolvers: at()})
 	for i := range foundAtMost + 10 {
-		_, err := v.finder.servers(t.Context(), fmt.Sprintf("n%d.lab.example", i))
+		_, err := v.finder.serversOf(t.Context(), fmt.Sprintf("n%d.lab.example", i))
 		require.Error(t, err)
 	}
-	assert.LessOrEqual(t, len(v.finder.found), foundAtMost)
+	assert.LessOrEqual(t, len(v.finder.zones.of), foundAtMost)
 	for i := range 3 * serversAtATime {
 		v.client.server(netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), dnsPort))
 	}
@@ -323,11 +326,11 @@ func TestServersThatCannotBeFoundDoNotHideTheOthers(t *testing.T) {
 	resolver := serve(t, "lab.example. 60 IN SOA ns.lab.example. root.lab.example. 1 60 60 60 60",
 		"lab.example. 60 IN NS a.broken.example.", "lab.example. 60 IN NS ns.lab.example.", "ns.lab.example. 60 IN A 192.0.2.53")
 	resolver.set(func() { resolver.broken = "broken.example" })
-	servers, err := local(resolver).finder.servers(t.Context(), "www.lab.example")
+	servers, err := local(resolver).finder.serversOf(t.Context(), "www.lab.example")
 	require.NoError(t, err)
 	assert.Equal(t, []netip.AddrPort{netip.MustParseAddrPort("192.0.2.53:53")}, servers)
 	resolver.set(func() { resolver.broken = "example" })
-	_, err = local(resolver).finder.servers(t.Context(), "www.lab.example")
+	_, err = local(resolver).finder.serversOf(t.Context(), "www.lab.example")
 	assert.ErrorContains(t, err, "SERVFAIL")
 }
 
