@@ -53,7 +53,7 @@ func (w *world) answered(owner intent.Path, verdict, message string) {
 	require.NoError(w, writer.SetReachability(w.Context(), observed.Reachability{Reachable: true}))
 	require.NoError(w, writer.SetDeployment(w.Context(), id.Namespace, "external-dns-lab", observed.Deployment{Available: true, Sync: &observed.Sync{}}))
 	at := id.Namespace + "/" + id.Name
-	require.NoError(w, writer.SetPublished(w.Context(), map[string]bool{at: true}, map[string]observed.Published{at: {UID: entry.UID, Generation: entry.Generation}}))
+	require.NoError(w, writer.ChangePublished(w.Context(), map[string]*observed.Published{at: {UID: entry.UID, Generation: entry.Generation}}, map[string]bool{}))
 	answers := &observed.Answers{}
 	for n, host := range b.Hosts {
 		for _, set := range snap.Choices[n][0].Sets {

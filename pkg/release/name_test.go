@@ -494,17 +494,16 @@ func (w *world) putThrough(cluster string) {
 	w.Helper()
 	entries, err := w.ledger.Cluster(context.Background(), cluster)
 	require.NoError(w, err)
-	wanted, known := map[string]bool{}, map[string]observed.Published{}
+	known := map[string]*observed.Published{}
 	for _, e := range entries {
 		if e.ID.IsEndpoint() {
-			wanted[e.ID.Namespace+"/"+e.ID.Name] = true
-			known[e.ID.Namespace+"/"+e.ID.Name] = observed.Published{UID: e.UID, Generation: e.Generation, At: w.clock.Now()}
+			known[e.ID.Namespace+"/"+e.ID.Name] = &observed.Published{UID: e.UID, Generation: e.Generation, At: w.clock.Now()}
 		}
 	}
-	require.NotEmpty(w, wanted)
+	require.NotEmpty(w, known)
 	writer, err := w.observed.Writer(context.Background(), cluster, fence)
 	require.NoError(w, err)
-	require.NoError(w, writer.SetPublished(context.Background(), wanted, known))
+	require.NoError(w, writer.ChangePublished(context.Background(), known, map[string]bool{}))
 }
 
 // TestANameHasRecordsOfOtherTypes beside its addresses or alone, if its provider keeps

@@ -26,7 +26,7 @@ const (
 // MostServers is how many servers of a name are asked at most.
 const MostServers = 16
 
-// finder finds the authoritative servers of names. What it finds of a domain or a zone, it finds for all names in it.
+// finder finds the authoritative servers of names. It finds a domain or a zone once, for all names in it.
 type finder struct {
 	client    *client
 	resolvers func() []netip.AddrPort

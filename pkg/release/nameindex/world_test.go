@@ -41,15 +41,15 @@ type world struct {
 	feed  *Feed
 	down  atomic.Bool // etcd does not answer
 
-	known   map[string]observed.Published // by "namespace/name" of the DNSEndpoint
-	answers map[string]*observed.Answers  // likewise
+	known   map[string]*observed.Published // by "namespace/name" of the DNSEndpoint
+	answers map[string]*observed.Answers   // likewise
 }
 
 // newWorld makes the stores. told says whether the store of documents tells of changes.
 func newWorld(t *testing.T, told bool) *world {
 	fake := kvtest.NewFake()
 	documents := etcd.New(fake)
-	w := &world{T: t, fake: fake, index: New(time.Now), known: map[string]observed.Published{}, answers: map[string]*observed.Answers{}}
+	w := &world{T: t, fake: fake, index: New(time.Now), known: map[string]*observed.Published{}, answers: map[string]*observed.Answers{}}
 	fake.Before = func(string, string) error {
 		if w.down.Load() {
 			return &intent.Error{Code: intent.Unavailable, Detail: "etcd does not answer"}
@@ -173,12 +173,8 @@ func (w *world) sync(g plan.Group, generation int64, verdict string) {
 	at := g.Project.Namespace + "/" + endpoints.Name(g, b)
 	require.NoError(w, writer.SetReachability(w.Context(), observed.Reachability{Reachable: true, Since: time.Now()}))
 	require.NoError(w, writer.SetDeployment(w.Context(), g.Project.Namespace, provider.DeploymentName(b.Record, b.Scope), observed.Deployment{Available: true, Sync: &observed.Sync{}}))
-	w.known[at] = observed.Published{UID: "u", Generation: generation}
-	wanted := map[string]bool{}
-	for endpoint := range w.known {
-		wanted[endpoint] = true
-	}
-	require.NoError(w, writer.SetPublished(w.Context(), wanted, w.known))
+	w.known[at] = &observed.Published{UID: "u", Generation: generation}
+	require.NoError(w, writer.ChangePublished(w.Context(), w.known, map[string]bool{}))
 	answers := &observed.Answers{}
 	for _, host := range b.Hosts {
 		answers.Names = append(answers.Names, observed.NameAnswer{Name: host.Name, Type: "A", Verdict: verdict})

@@ -212,30 +212,42 @@ func TestWhatIsPublishedIsKeptByDNSEndpoint(t *testing.T) {
 		return all
 	}
 	assert.Empty(t, read(), "what was never seen to be published is not")
-	wanted := map[string]bool{"shop/a": true, "shop/b": true, "shopping/a": true}
-	require.NoError(t, w.SetPublished(t.Context(), wanted, map[string]observed.Published{
-		"shop/a": published("1", 1, 10), "shop/b": published("2", 1, 10), "shopping/a": published("3", 1, 10)}))
+	change := func(all map[string]bool, changed map[string]observed.Published, gone ...string) {
+		t.Helper()
+		told := map[string]*observed.Published{}
+		for endpoint, p := range changed {
+			told[endpoint] = &p
+		}
+		for _, endpoint := range gone {
+			told[endpoint] = nil
+		}
+		require.NoError(t, w.ChangePublished(t.Context(), told, all))
+	}
+	change(nil, map[string]observed.Published{"shop/a": published("1", 1, 10), "shop/b": published("2", 1, 10), "shopping/a": published("3", 1, 10)})
 	assert.Equal(t, map[string]observed.Published{"a": published("1", 1, 10), "b": published("2", 1, 10)}, read())
 
 	before := store.Revision()
-	require.NoError(t, w.SetPublished(t.Context(), wanted, map[string]observed.Published{"shop/a": published("1", 1, 20)}))
+	change(nil, map[string]observed.Published{"shop/a": published("1", 1, 20)}, "shop/c")
 	assert.Equal(t, before, store.Revision(), "what is published already keeps its time, what is not told stays")
-	require.NoError(t, w.SetPublished(t.Context(), map[string]bool{"shop/a": true}, map[string]observed.Published{"shop/a": published("1", 2, 30)}))
-	assert.Equal(t, map[string]observed.Published{"a": published("1", 2, 30)}, read(), "what is not wanted is forgotten")
+	change(nil, map[string]observed.Published{"shop/a": published("1", 2, 30)}, "shop/b")
+	assert.Equal(t, map[string]observed.Published{"a": published("1", 2, 30)}, read(), "what is not wanted any more is forgotten")
+
+	change(map[string]bool{"shop/c": true}, map[string]observed.Published{"shop/b": published("2", 1, 40)})
+	assert.Equal(t, map[string]observed.Published{"b": published("2", 1, 40)}, read(), "the first time, what is stored of others is forgotten")
 }
 
 func TestManyAreWrittenInBatches(t *testing.T) {
 	store := kvtest.NewFake()
 	s, w := observed.New(store), writer(t, store, hub)
 	var names []string
-	wanted, known := map[string]bool{}, map[string]observed.Published{}
+	changed := map[string]*observed.Published{}
 	for i := range 300 {
 		names = append(names, strconv.Itoa(i))
-		name := "shop/" + names[i]
-		wanted[name], known[name] = true, published("1", 1, 10)
+		p := published("1", 1, 10)
+		changed["shop/"+names[i]] = &p
 	}
 	before := store.Revision()
-	require.NoError(t, w.SetPublished(t.Context(), wanted, known))
+	require.NoError(t, w.ChangePublished(t.Context(), changed, nil))
 	assert.Equal(t, before+3, store.Revision(), "below etcd's limit of operations each")
 	all, err := s.Published(t.Context(), hub, "shop", names...)
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,13 +18,12 @@ import (
 // knows what it wrote, and writes nothing twice. It is not safe for concurrent
 // use.
 type Writer struct {
-	kv        kv.KV
-	cluster   string
-	fence     kv.Compare
-	stored    kept
-	published map[string]Published // those of stored that were decoded, by DNSEndpoint
-	held      map[string]hold      // by key of the Service
-	writes    int
+	kv      kv.KV
+	cluster string
+	fence   kv.Compare
+	stored  kept
+	held    map[string]hold // by key of the Service
+	writes  int
 }
 
 // Writer reads what was observed of the cluster so far. fence is the compare
@@ -33,7 +33,7 @@ func (s *Store) Writer(ctx context.Context, cluster string, fence kv.Compare) (*
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: kept{}, published: map[string]Published{}, held: map[string]hold{}}
+	w := &Writer{kv: s.kv, cluster: cluster, fence: fence, stored: kept{}, held: map[string]hold{}}
 	for _, item := range items {
 		w.stored.put(item.Key, item.Value)
 	}
@@ -132,56 +132,42 @@ func (w *Writer) RemoveDeployment(ctx context.Context, namespace, name string) e
 	return w.remove(ctx, DeploymentKey(w.cluster, namespace, name))
 }
 
-// SetPublished makes the DNSEndpoints ("namespace/name") that are published those of
-// wanted, of which those in known are told. A published one keeps its time; one that is
-// wanted and not known stays as it was.
-func (w *Writer) SetPublished(ctx context.Context, wanted map[string]bool, known map[string]Published) error {
+// ChangePublished writes which DNSEndpoints ("namespace/name") were seen to be published, for those of which that has
+// changed. DNSEndpoints that are nil are to be forgotten, and so are others that are not in all, unless that is nil. A state that is
+// published keeps its time.
+func (w *Writer) ChangePublished(ctx context.Context, changed map[string]*Published, all map[string]bool) error {
 	var ops []kv.Op
 	under := publishedPrefix(w.cluster)
-	var changed []string
-	for endpoint, p := range known {
-		if !w.lastPublished(endpoint).Of(p.UID, p.Generation) {
-			changed = append(changed, endpoint)
+	for _, endpoint := range slices.Sorted(maps.Keys(changed)) {
+		p, key := changed[endpoint], under+endpoint
+		switch {
+		case p == nil && w.stored.of(key) != nil:
+			ops = append(ops, kv.Delete(key))
+		case p != nil && !last[Published](w, key).Of(p.UID, p.Generation):
+			raw, err := json.Marshal(p)
+			if err != nil {
+				return err
+			}
+			ops = append(ops, kv.Put(key, raw))
 		}
 	}
-	slices.Sort(changed)
-	for _, endpoint := range changed {
-		raw, err := json.Marshal(known[endpoint])
-		if err != nil {
-			return err
+	if all != nil {
+		told := func(endpoint string) bool { _, is := changed[endpoint]; return is || all[endpoint] }
+		for _, endpoint := range w.belowBut(under, told) {
+			ops = append(ops, kv.Delete(under+endpoint))
 		}
-		ops = append(ops, kv.Put(under+endpoint, raw))
-	}
-	for _, endpoint := range w.belowBut(under, func(endpoint string) bool { return wanted[endpoint] }) {
-		ops = append(ops, kv.Delete(under+endpoint))
 	}
 	return w.apply(ctx, nil, ops...)
 }
 
-// lastPublished is what was last written of a DNSEndpoint, the zero value for nothing. It is
-// decoded once: all that is published is compared each time that anything is observed.
-func (w *Writer) lastPublished(endpoint string) Published {
-	if p, known := w.published[endpoint]; known {
-		return p
-	}
-	key := publishedPrefix(w.cluster) + endpoint
-	p := last[Published](w, key)
-	if w.stored.of(key) != nil {
-		w.published[endpoint] = p
-	}
-	return p
-}
-
 // apply writes on conditions beside the fence.
 func (w *Writer) apply(ctx context.Context, on []kv.Compare, ops ...kv.Op) error {
-	published := publishedPrefix(w.cluster)
 	for batch := range kv.Batches(slices.Values(ops)) {
 		if err := w.commit(ctx, on, batch...); err != nil {
 			return err
 		}
 		w.writes += len(batch)
 		for _, op := range batch {
-			delete(w.published, strings.TrimPrefix(op.Key, published))
 			if op.Delete {
 				w.stored.drop(op.Key)
 				delete(w.held, op.Key)

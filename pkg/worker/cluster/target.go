@@ -106,12 +106,13 @@ type Notify struct {
 	Objects   func(changed ...bundle.ID)      // objects of ours, without their cluster; none: any of them, or whether they can be seen
 	Addresses func(namespace, service string) // a Service of interest or what leads to it; without a name: any of the namespace, without both: any, and nodes
 	Workloads func()                          // Deployments and DaemonSets of ours
-	Pods      func()                          // pods of interest, and what external-dns notes of DNSEndpoints
+	Pods      func()                          // pods of interest, and how a built-in publisher does
+	Published func(changed ...bundle.ID)      // DNSEndpoints of which external-dns notes something else, or of which a built-in publisher tells that; none: any of them
 }
 
 // Quiet tells nobody.
 func Quiet() Notify {
-	return Notify{Objects: func(...bundle.ID) {}, Addresses: func(string, string) {}, Workloads: func() {}, Pods: func() {}}
+	return Notify{Objects: func(...bundle.ID) {}, Addresses: func(string, string) {}, Workloads: func() {}, Pods: func() {}, Published: func(...bundle.ID) {}}
 }
 
 // Interest says what is watched.

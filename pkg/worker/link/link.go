@@ -224,6 +224,7 @@ func (l *Link) watch(ctx context.Context) {
 		Addresses: l.Offered,
 		Workloads: l.Signals.Observe.Wake,
 		Pods:      l.Signals.Probe.Wake,
+		Published: l.published,
 	})
 	l.SetWatches(w, l.target)
 }
@@ -239,6 +240,19 @@ func (l *Link) seen(changed ...bundle.ID) {
 		l.Agenda.Add(id)
 	}
 	l.Signals.Step.Wake()
+	l.Signals.Probe.Wake()
+}
+
+// published has the prober look at DNSEndpoints of which external-dns, or the built-in publisher, tells something else;
+// without any, at all.
+func (l *Link) published(changed ...bundle.ID) {
+	if len(changed) == 0 {
+		l.Publications.AddAll()
+	}
+	for _, id := range changed {
+		id.Cluster = l.Name
+		l.Publications.Add(id)
+	}
 	l.Signals.Probe.Wake()
 }
 

@@ -23,7 +23,7 @@ type Observer struct {
 	lookups *lookup.Lookups
 	turns   turns
 	heard   map[string]*observed.Answers // the answers of servers that are to be written, as state.Cluster has them
-	told    *state.Findings              // of which the published DNSEndpoints are written
+	through state.Published              // which published DNSEndpoints are to be written, likewise
 	crowded time.Time                    // until when nothing is forgotten, because contexts moved each time
 }
 
@@ -117,13 +117,12 @@ func (o *Observer) Finish(ctx context.Context) error {
 	if err := o.open(ctx); err != nil {
 		return err
 	}
-	o.told = nil
 	add(o.turns.left, o.writer.Services())
 	for _, forget := range []func(context.Context) error{
 		o.forget,
 		workloads{stored: o.writer.Deployments(), remove: o.writer.RemoveDeployment}.forget,
 		workloads{stored: o.writer.DaemonSets(), remove: o.writer.RemoveDaemonSet}.forget,
-		func(ctx context.Context) error { return o.writer.SetPublished(ctx, nil, nil) },
+		func(ctx context.Context) error { return o.writer.ChangePublished(ctx, nil, map[string]bool{}) },
 		func(ctx context.Context) error { return o.writer.SetAnswers(ctx, nil) },
 		func(ctx context.Context) error { return o.writer.SetProbes(ctx, nil, o.cluster.Clock.Now()) },
 	} {
@@ -159,13 +158,10 @@ func (o *Observer) forget(ctx context.Context) (err error) {
 
 // published writes which DNSEndpoints the prober saw to be published.
 func (o *Observer) published(ctx context.Context) error {
-	found := o.cluster.Snapshot().Findings
-	if found == nil || found == o.told {
-		return nil
-	}
-	err := o.writer.SetPublished(ctx, found.Endpoints, found.Published)
+	o.through.Add(o.cluster.TakePublished())
+	err := o.writer.ChangePublished(ctx, o.through.Changed, o.through.All)
 	if err == nil {
-		o.told = found
+		o.through = state.Published{}
 	}
 	return err
 }

@@ -52,7 +52,7 @@ const ProbedPods = 8
 
 // look takes up what the watches see, and tells whether that can be asked for
 // more.
-func (i *dnsPodProbe) look(watches cluster.Watches, _ string) bool {
+func (i *dnsPodProbe) look(watches cluster.Watches) bool {
 	pods, err := watches.Pods(i.Namespace, i.Labels)
 	i.seen = err == nil
 	switch {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
@@ -18,19 +17,17 @@ import (
 )
 
 // externalDNSProbe is what is known of one external-dns. All times but those inside
-// health and through are our own.
+// health and of what is published are our own.
 type externalDNSProbe struct {
 	state.Publisher
-	endpoints map[string]state.Endpoint // that it is to publish, by "namespace/name"; so are the others
-	seen      bool                      // its pods are known
-	watched   bool                      // they have been, and may be
-	pod       cluster.Pod               // the newest one; without a name: there is none
-	trouble   string                    // what keeps it from running
-	judged    bool                      // whether the Deployment is available is known
-	available bool                      // the Deployment
-	noted     map[string]observed.Published
-	through   map[string]observed.Published
-	counted   map[string]time.Time // when the DNSEndpoints were written whose publication was counted
+	publication *publication
+	unseen      bool        // its DNSEndpoints were not looked at yet
+	seen        bool        // its pods are known
+	watched     bool        // they have been, and may be
+	pod         cluster.Pod // the newest one; without a name: there is none
+	trouble     string      // what keeps it from running
+	judged      bool        // whether the Deployment is available is known
+	available   bool        // the Deployment
 
 	asked  time.Time          // when it was asked last; zero: this pod was not yet
 	health externaldns.Health // what it answered last
@@ -62,7 +59,7 @@ const (
 // look takes up what the watches see, and tells whether that can be asked for more.
 // Facts that the watches do not see stay as they were last seen (I6), unless the watches
 // may not see them.
-func (c *externalDNSProbe) look(watches cluster.Watches, clusterName string) bool {
+func (c *externalDNSProbe) look(watches cluster.Watches) bool {
 	if own, is := watches.(cluster.BuiltIn); is {
 		c.hearBuiltIn(own.Publishing())
 		return false
@@ -77,10 +74,6 @@ func (c *externalDNSProbe) look(watches cluster.Watches, clusterName string) boo
 		c.watched = true
 		c.take(pods)
 	}
-	c.noted = nil
-	if c.seen { // else it is not asked what it has published
-		c.noted = noted(c.endpoints, clusterName, watches)
-	}
 	if d, known := watches.Deployment(c.Namespace, c.Deployment); known {
 		c.judged, c.available = true, d != nil && d.Available
 	}
@@ -93,10 +86,6 @@ func (c *externalDNSProbe) hearBuiltIn(told cluster.Publishing) {
 	c.trouble = told.Waiting
 	c.sync = &observed.Sync{Last: told.Synced, Names: told.Names, Failing: told.Failing, Zone: told.Zone, Version: told.Version, Adopted: told.Adopted, AdoptedSince: told.AdoptedSince}
 	c.strays = told.Strays
-	c.through = map[string]observed.Published{}
-	for id, p := range told.Published {
-		c.through[id.Namespace+"/"+id.Name] = observed.Published{UID: p.UID, Generation: p.Generation, At: p.At}
-	}
 }
 
 // take takes up the pods.
@@ -147,20 +136,6 @@ func (c *externalDNSProbe) log(ctx context.Context, logger *slog.Logger) {
 	c.logged = wrong
 }
 
-// noted answers the DNSEndpoints that external-dns has read as they are now:
-// it notes in their status which generation it has read.
-func noted(endpoints map[string]state.Endpoint, clusterName string, watches cluster.Watches) map[string]observed.Published {
-	out := map[string]observed.Published{}
-	for key := range endpoints {
-		namespace, name, _ := strings.Cut(key, "/")
-		live := watches.Object(bundle.EndpointID(clusterName, namespace, name), "").Live
-		if live != nil && live.Generation > 0 && live.Observed == live.Generation {
-			out[key] = observed.Published{UID: live.UID, Generation: live.Generation}
-		}
-	}
-	return out
-}
-
 // due answers how long it takes until the pod is to be asked, 0 for now.
 func (c *externalDNSProbe) due(now time.Time) time.Duration {
 	switch {
@@ -175,54 +150,40 @@ func (c *externalDNSProbe) due(now time.Time) time.Duration {
 	case c.pod.Waiting:
 		gap = askSoonMost
 	case c.barred:
-	case c.awaiting() && c.health.Failures > 0:
+	case c.publication.awaiting() && c.health.Failures > 0:
 		gap = min(max(interval, askSoonMost), gap)
-	case c.awaiting():
+	case c.publication.awaiting():
 		gap = min(max(interval/2, askSoonest), askSoonMost)
 	}
 	return max(0, c.asked.Add(gap).Sub(now))
 }
 
-// awaiting tells whether external-dns has read something that it is not yet
-// seen to have published.
-func (c *externalDNSProbe) awaiting() bool {
-	for key, n := range c.noted {
-		if !c.through[key].Of(n.UID, n.Generation) {
-			return true
+// lookAt looks at the DNSEndpoints of which something has changed, or at all.
+func (c *externalDNSProbe) lookAt(changed map[string]bool, all bool, watches cluster.Watches, clusterName string) {
+	if all || c.unseen {
+		for key := range c.publication.endpoints {
+			c.publication.look(key, watches, clusterName)
 		}
+		c.unseen = false
+		return
 	}
-	return false
-}
-
-// unpublished counts the DNSEndpoints that were not yet seen to be published
-// as they were applied.
-func (c *externalDNSProbe) unpublished() int {
-	count := len(c.endpoints)
-	for key, e := range c.endpoints {
-		if c.through[key].Of(e.UID, e.Generation) {
-			count--
-		}
+	for key := range changed {
+		c.publication.look(key, watches, clusterName)
 	}
-	return count
 }
 
 // tellPublished counts how long changed addresses took until the DNS provider was told. Changes that were written before
 // the probe began were counted by an earlier worker, or nobody knows when they were published.
 func (c *externalDNSProbe) tellPublished(to *metrics.Cluster, began time.Time) {
-	counted := map[string]time.Time{}
-	for key, e := range c.endpoints {
-		p := c.through[key]
-		if e.Stages == nil || !p.Of(e.UID, e.Generation) {
+	for key, news := range c.publication.changed {
+		e := c.publication.endpoints[key]
+		if !news || !e.published() || e.Stages == nil {
 			continue
 		}
-		stages := e.Stages.Times()
-		written := stages.Written
-		counted[key] = written
-		if !c.counted[key].Equal(written) && !written.Before(began) {
-			to.Reached(metrics.Published, c.Metric(), stages.Observed, p.At)
+		if stages := e.Stages.Times(); !stages.Written.Before(began) {
+			to.Reached(metrics.Published, c.Metric(), stages.Observed, e.through.At)
 		}
 	}
-	c.counted = counted
 }
 
 // told is what the metrics tell of the external-dns.
@@ -232,7 +193,7 @@ func (c *externalDNSProbe) told() metrics.Health {
 		health.Available = &c.available
 	}
 	if c.watched && !c.barred {
-		unpublished := c.unpublished()
+		unpublished := c.publication.unpublished()
 		health.Unpublished = &unpublished
 	}
 	if c.sync != nil {
@@ -268,7 +229,7 @@ func (c *externalDNSProbe) ask(ctx context.Context, target cluster.Target, clust
 	c.hear(health, clock.Now())
 }
 
-// hear judges an answer. The DNSEndpoints in noted were seen to be read before the
+// hear judges an answer. The DNSEndpoints that wait were seen to be read before the
 // question. If the last synchronization has succeeded, it had read them. All times that
 // are compared are of one clock, that of external-dns.
 func (c *externalDNSProbe) hear(health externaldns.Health, now time.Time) {
@@ -283,18 +244,9 @@ func (c *externalDNSProbe) hear(health externaldns.Health, now time.Time) {
 		c.sync.Last, c.sync.Names = health.Synced, health.Names
 	}
 	c.sync.Unread, c.sync.Failing = "", c.failing(now)
-	if !health.Complete() {
-		return
+	if health.Complete() {
+		c.publication.synchronized(health.Synced)
 	}
-	through := map[string]observed.Published{}
-	for key, n := range c.noted {
-		n.At = health.Synced
-		if before := c.through[key]; before.Of(n.UID, n.Generation) {
-			n = before
-		}
-		through[key] = n
-	}
-	c.through = through
 }
 
 // failing says what is wrong with the synchronizations.

@@ -25,7 +25,8 @@ func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 	pod := func(interval string) cluster.Pod {
 		return cluster.Pod{Name: "a", Ready: true, Args: []string{"--interval=" + interval}}
 	}
-	waits := map[string]observed.Published{"/web": {UID: "u", Generation: 1}}
+	none, waits := newPublication(), newPublication()
+	waits.waiting["/web"] = observed.Published{UID: "u", Generation: 1}
 	for _, c := range []struct {
 		name string
 		c    externalDNSProbe
@@ -35,17 +36,20 @@ func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 		{"nothing waits", externalDNSProbe{seen: true, pod: pod("1m"), asked: now}, 2 * time.Minute},
 		{"nothing waits, often", externalDNSProbe{seen: true, pod: pod("5s"), asked: now}, 30 * time.Second},
 		{"nothing waits, seldom", externalDNSProbe{seen: true, pod: pod("1h"), asked: now}, 5 * time.Minute},
-		{"something waits", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, noted: waits}, 5 * time.Second},
-		{"something waits, often", externalDNSProbe{seen: true, pod: pod("5s"), asked: now, noted: waits}, 2500 * time.Millisecond},
-		{"something waits, and we may not ask", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, noted: waits, barred: true}, 2 * time.Minute},
-		{"something is through", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, noted: waits, through: waits}, 2 * time.Minute},
+		{"something waits", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, publication: waits}, 5 * time.Second},
+		{"something waits, often", externalDNSProbe{seen: true, pod: pod("5s"), asked: now, publication: waits}, 2500 * time.Millisecond},
+		{"something waits, and we may not ask", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, publication: waits, barred: true}, 2 * time.Minute},
+		{"something is through", externalDNSProbe{seen: true, pod: pod("1m"), asked: now, publication: none}, 2 * time.Minute},
 		{"the pod does not run", externalDNSProbe{seen: true, pod: cluster.Pod{Name: "a"}}, 5 * time.Minute},
 		{"the pod waits", externalDNSProbe{seen: true, pod: cluster.Pod{Name: "a", Waiting: true}, asked: now}, 5 * time.Second},
 		{"the pods are unknown", externalDNSProbe{}, 5 * time.Minute},
 	} {
+		if c.c.publication == nil {
+			c.c.publication = none
+		}
 		assert.Equal(t, c.want, c.c.due(now), c.name)
 	}
-	failing := externalDNSProbe{seen: true, pod: pod("1m"), asked: now, noted: waits}
+	failing := externalDNSProbe{seen: true, pod: pod("1m"), asked: now, publication: waits}
 	failing.health.Failures = 3
 	assert.Equal(t, time.Minute, failing.due(now), "what fails is asked as often as it tries")
 	assert.Equal(t, 20*time.Second, failing.due(now.Add(40*time.Second)))
@@ -53,7 +57,7 @@ func TestExternalDNSIsAskedAsOftenAsThereIsNeed(t *testing.T) {
 
 func TestSynchronizationsThatCeaseAreTold(t *testing.T) {
 	t.Parallel()
-	c := externalDNSProbe{pod: cluster.Pod{Name: "a", Ready: true, Args: []string{"--interval=5s"}}}
+	c := externalDNSProbe{publication: newPublication(), pod: cluster.Pod{Name: "a", Ready: true, Args: []string{"--interval=5s"}}}
 	began := time.Now()
 	health := func(synced time.Time) { c.hear(healthAt(synced), began) }
 	health(time.Unix(1000, 0))
@@ -71,7 +75,7 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := metrics.New(registry).Of("edge+hub")
 	of := state.Mark{Namespace: "shop", Project: "shop", Record: "lab", Scope: "public"}
-	c := &externalDNSProbe{Publisher: state.Publisher{Mark: of}}
+	c := &externalDNSProbe{Publisher: state.Publisher{Mark: of}, publication: newPublication()}
 	gathered := func() map[string]string {
 		families, err := registry.Gather()
 		require.NoError(t, err)
@@ -109,7 +113,7 @@ func TestMetricsTellOfEachExternalDNS(t *testing.T) {
 // TestWhatTheBuiltInPublisherFindsInTheZoneIsTold to the status and to the metrics.
 func TestWhatTheBuiltInPublisherFindsInTheZoneIsTold(t *testing.T) {
 	t.Parallel()
-	c, strays := &externalDNSProbe{}, 3
+	c, strays := &externalDNSProbe{publication: newPublication()}, 3
 	c.hearBuiltIn(cluster.Publishing{Zone: "the DNS server has names", Strays: &strays})
 	assert.Equal(t, "the DNS server has names", c.sync.Zone)
 	assert.Equal(t, &strays, c.told().Strays)
@@ -120,6 +124,21 @@ func TestWhatTheBuiltInPublisherFindsInTheZoneIsTold(t *testing.T) {
 	c.hearBuiltIn(cluster.Publishing{Down: time.Now(), Failing: "connection refused"})
 	assert.False(t, *c.told().Available)
 }
+
+// builtIn are the Watches of a built-in publisher.
+type builtIn struct {
+	cluster.Watches
+	published map[string]cluster.Published // by the name of the DNSEndpoint
+}
+
+func (builtIn) Publishing() cluster.Publishing { return cluster.Publishing{} }
+
+func (b builtIn) Published(endpoint bundle.ID) (cluster.Published, bool) {
+	p, is := b.published[endpoint.Name]
+	return p, is
+}
+
+func (builtIn) Removed(bundle.ID, []string) bool { return false }
 
 func healthAt(synced time.Time) externaldns.Health {
 	return externaldns.Health{Began: synced.Add(-time.Second), Synced: synced}
@@ -133,17 +152,14 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	to := metrics.New(registry).Of("_publisher.shop+lab")
 	began := time.Unix(1000, 0)
 	at := func(milliseconds int) time.Time { return began.Add(time.Duration(milliseconds) * time.Millisecond) }
-	web, old := bundle.ID{Kind: bundle.EndpointKind, Name: "web"}, bundle.ID{Kind: bundle.EndpointKind, Name: "old"}
 	stages := func(observed, written time.Time) *ledger.Stages {
 		s := ledger.StagesOf(intent.Stages{Observed: observed, Written: written})
 		return &s
 	}
-	c := &externalDNSProbe{}
+	c := &externalDNSProbe{publication: newPublication()}
 	c.Mark = state.Mark{Project: "shop", Record: "lab", Scope: "public"}
-	c.endpoints = map[string]state.Endpoint{
-		"/web": {UID: "u", Generation: 2, Stages: stages(at(100), at(200))},
-		"/old": {UID: "v", Generation: 1, Stages: stages(at(-900), at(-800))},
-	}
+	c.publication.apply("/web", state.Endpoint{UID: "u", Generation: 2, Stages: stages(at(100), at(200))})
+	c.publication.apply("/old", state.Endpoint{UID: "v", Generation: 1, Stages: stages(at(-900), at(-800))})
 	measured := func() (count uint64, sum float64) {
 		families, err := registry.Gather()
 		require.NoError(t, err)
@@ -163,10 +179,11 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 		return count, sum
 	}
 	tell := func(generation int64, when time.Time) {
-		c.hearBuiltIn(cluster.Publishing{Published: map[bundle.ID]cluster.Published{
-			web: {UID: "u", Generation: generation, At: when}, old: {UID: "v", Generation: 1, At: at(50)},
-		}})
+		c.lookAt(nil, true, builtIn{published: map[string]cluster.Published{
+			"web": {UID: "u", Generation: generation, At: when}, "old": {UID: "v", Generation: 1, At: at(50)},
+		}}, "_publisher.shop+lab")
 		c.tellPublished(to, began)
+		clear(c.publication.changed)
 	}
 	tell(1, at(150))
 	count, _ := measured()
@@ -176,7 +193,7 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	count, sum := measured()
 	assert.EqualValues(t, 1, count)
 	assert.InDelta(t, 0.25, sum, 1e-6, "from the observation to the write")
-	c.endpoints["/web"] = state.Endpoint{UID: "u", Generation: 3, Stages: stages(at(500), at(600))}
+	c.publication.apply("/web", state.Endpoint{UID: "u", Generation: 3, Stages: stages(at(500), at(600))})
 	tell(3, at(1000))
 	count, sum = measured()
 	assert.EqualValues(t, 2, count)

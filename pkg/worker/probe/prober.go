@@ -21,21 +21,22 @@ import (
 // does. It has a goroutine of its own, so that one that hangs holds up nothing
 // else (I7).
 type Prober struct {
-	cluster     *state.Cluster
-	began       time.Time
-	externalDNS map[string]*externalDNSProbe             // by Deployment, "namespace/name"
-	endpoints   map[state.Mark]map[string]state.Endpoint // by "namespace/name"
-	dnsPods     map[string]*dnsPodProbe                  // by DaemonSet, "namespace/name"
+	cluster      *state.Cluster
+	began        time.Time
+	externalDNS  map[string]*externalDNSProbe // by Deployment, "namespace/name"
+	publications map[state.Mark]*publication  // whether there is an external-dns for them or not
+	told         bool                         // the observer knows which DNSEndpoints are to be published
+	dnsPods      map[string]*dnsPodProbe      // by DaemonSet, "namespace/name"
 }
 
 // New makes a Prober that knows nothing yet.
 func New(of *state.Cluster) *Prober {
-	return &Prober{cluster: of, began: of.Clock.Now(), externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}, endpoints: map[state.Mark]map[string]state.Endpoint{}}
+	return &Prober{cluster: of, began: of.Clock.Now(), externalDNS: map[string]*externalDNSProbe{}, dnsPods: map[string]*dnsPodProbe{}, publications: map[state.Mark]*publication{}}
 }
 
 // probe is asked at times how it does.
 type probe interface {
-	look(watches cluster.Watches, clusterName string) (answers bool)
+	look(watches cluster.Watches) (answers bool)
 	due(now time.Time) time.Duration
 	ask(ctx context.Context, target cluster.Target, clusterName string, clock pace.Clock)
 }
@@ -53,53 +54,31 @@ func (e *Prober) Run(ctx context.Context) {
 // the next one's is.
 func (e *Prober) step(ctx context.Context) time.Duration {
 	clock := e.cluster.Clock
-	began := clock.Now()
-	e.take(e.cluster.TakeApplied())
+	changed := e.take(e.cluster.TakeApplied())
 	now := e.cluster.Snapshot()
 	if now.Subjects == nil || now.Watches == nil {
-		return askRarelyMost // it is called when the cluster can be seen again
+		return askRarelyMost // it is called when the cluster can be seen again, to look at all
 	}
 	e.follow(now.Subjects)
+	e.lookAt(changed, now.Watches)
 	at := clock.Now()
 	var due []probe
 	for _, one := range e.all() {
-		if one.look(now.Watches, e.cluster.Name) && one.due(at) <= 0 {
+		if one.look(now.Watches) && one.due(at) <= 0 {
 			due = append(due, one)
 		}
 	}
-	asking := clock.Now()
 	e.ask(ctx, now.Watched, due)
 	if ctx.Err() != nil {
 		return 0
 	}
-	asked := clock.Now().Sub(asking)
 	e.hand(ctx)
-	e.rest(ctx, clock.Now().Sub(began)-asked)
 	at = clock.Now()
 	wait := askRarelyMost
 	for _, one := range e.all() {
 		wait = min(wait, one.due(at))
 	}
 	return wait
-}
-
-// A step looks at all DNSEndpoints of its external-dns. With very many of them it takes a while, and each change would
-// have it repeated.
-const (
-	restShare = 20                    // a rest lasts so many times as long as the step has worked
-	leastWork = 10 * time.Millisecond // for which it rests
-	restMost  = 10 * time.Second
-)
-
-// rest has the prober work for a twentieth of the time at most.
-func (e *Prober) rest(ctx context.Context, worked time.Duration) {
-	if worked < leastWork {
-		return
-	}
-	select {
-	case <-ctx.Done():
-	case <-e.cluster.Clock.After(min(restShare*worked, restMost)):
-	}
 }
 
 func (e *Prober) all() []probe {
@@ -113,29 +92,40 @@ func (e *Prober) all() []probe {
 	return all
 }
 
-// take takes up the DNSEndpoints that have changed.
-func (e *Prober) take(changed map[bundle.ID]*state.Applied) {
-	for id, now := range changed {
+// take takes up the DNSEndpoints that have changed, and answers which these are.
+func (e *Prober) take(applied map[bundle.ID]*state.Applied) (changed map[string]bool) {
+	changed = map[string]bool{}
+	for id, now := range applied {
 		key := id.Namespace + "/" + id.Name
+		changed[key] = true
 		if now != nil {
-			if _, known := e.endpoints[now.Mark][key]; known {
-				e.endpoints[now.Mark][key] = now.Endpoint
-				continue
+			e.publication(now.Mark).apply(key, now.Endpoint)
+		}
+		for mark, p := range e.publications {
+			if now == nil || mark != now.Mark {
+				p.remove(key)
 			}
 		}
-		for mark, all := range e.endpoints {
-			delete(all, key)
-			if len(all) == 0 {
-				delete(e.endpoints, mark)
-			}
-		}
-		if now == nil {
-			continue
-		}
-		if e.endpoints[now.Mark] == nil {
-			e.endpoints[now.Mark] = map[string]state.Endpoint{}
-		}
-		e.endpoints[now.Mark][key] = now.Endpoint
+	}
+	return changed
+}
+
+// publication is that of a mark.
+func (e *Prober) publication(mark state.Mark) *publication {
+	if e.publications[mark] == nil {
+		e.publications[mark] = newPublication()
+	}
+	return e.publications[mark]
+}
+
+// lookAt looks at the DNSEndpoints that have changed, and at those of which the cluster tells something else.
+func (e *Prober) lookAt(changed map[string]bool, watches cluster.Watches) {
+	ids, all := e.cluster.Publications.Take()
+	for id := range ids {
+		changed[id.Namespace+"/"+id.Name] = true
+	}
+	for _, c := range e.externalDNS {
+		c.lookAt(changed, all, watches, e.cluster.Name)
 	}
 }
 
@@ -153,16 +143,24 @@ func (e *Prober) follow(ours *state.Subjects) {
 	there := map[string]bool{}
 	for _, p := range ours.Publishers {
 		there[p.Key()] = true
-		if e.externalDNS[p.Key()] == nil {
-			e.externalDNS[p.Key()] = &externalDNSProbe{}
+		if c := e.externalDNS[p.Key()]; c == nil || c.Publisher != p {
+			e.leave(p.Key())
+			e.externalDNS[p.Key()] = &externalDNSProbe{Publisher: p, publication: e.publication(p.Mark), unseen: true}
 		}
-		e.externalDNS[p.Key()].Publisher, e.externalDNS[p.Key()].endpoints = p, e.endpoints[p.Mark]
 	}
-	for key, c := range e.externalDNS {
+	for key := range e.externalDNS {
 		if !there[key] {
-			e.cluster.Metrics.Forget(c.Metric())
-			delete(e.externalDNS, key)
+			e.leave(key)
 		}
+	}
+}
+
+// leave forgets an external-dns, if there is one.
+func (e *Prober) leave(key string) {
+	if c := e.externalDNS[key]; c != nil {
+		c.publication.forget()
+		e.cluster.Metrics.Forget(c.Metric())
+		delete(e.externalDNS, key)
 	}
 }
 
@@ -185,20 +183,13 @@ func (e *Prober) ask(ctx context.Context, target cluster.Target, due []probe) {
 // hand gives the findings to the observer, and tells the log what has changed.
 func (e *Prober) hand(ctx context.Context) {
 	f := &state.Findings{
-		Trouble: map[string]string{}, Sync: map[string]*observed.Sync{},
-		Endpoints: map[string]bool{}, Published: map[string]observed.Published{}, Nameservers: map[string]state.Finding{},
+		Trouble: map[string]string{}, Sync: map[string]*observed.Sync{}, Nameservers: map[string]state.Finding{},
 	}
 	for key, c := range e.externalDNS {
 		f.Trouble[key] = c.trouble
 		if c.sync != nil {
 			found := *c.sync
 			f.Sync[key] = &found
-		}
-		for key := range c.endpoints {
-			f.Endpoints[key] = true
-			if p, ok := c.through[key]; ok {
-				f.Published[key] = p
-			}
 		}
 		c.tellPublished(e.cluster.Metrics, e.began)
 		c.log(ctx, e.cluster.Logger)
@@ -208,5 +199,34 @@ func (e *Prober) hand(ctx context.Context) {
 		f.Nameservers[key] = state.Finding{Trouble: i.trouble, DNS: i.dns}
 		i.log(ctx, e.cluster.Logger)
 	}
-	e.cluster.SetFindings(f)
+	e.cluster.SetFindings(f, e.published())
+}
+
+// published answers what has changed of the DNSEndpoints that are published since it was called before.
+func (e *Prober) published() state.Published {
+	wanted := map[*publication]bool{}
+	for _, c := range e.externalDNS {
+		wanted[c.publication] = true
+	}
+	out := state.Published{Changed: map[string]*observed.Published{}}
+	if !e.told {
+		e.told, out.All = true, map[string]bool{}
+		for p := range wanted {
+			for key := range p.endpoints {
+				out.All[key] = true
+			}
+		}
+	}
+	for mark, p := range e.publications {
+		for key := range p.changed {
+			if now, known := p.publishes(key, wanted); known {
+				out.Changed[key] = now
+			}
+		}
+		clear(p.changed)
+		if len(p.endpoints) == 0 && !wanted[p] {
+			delete(e.publications, mark)
+		}
+	}
+	return out
 }

@@ -29,15 +29,17 @@ type Cluster struct {
 	Logger       *slog.Logger
 	Metrics      *metrics.Cluster
 
-	Signals Signals
-	Agenda  Agenda
-	Looks   Agenda // Services, by namespace and name, that the observer is to look at; without a name: those of the namespace
+	Signals      Signals
+	Agenda       Agenda
+	Looks        Agenda // Services, by namespace and name, that the observer is to look at; without a name: those of the namespace
+	Publications Agenda // DNSEndpoints whose publication the prober is to look at
 
 	stale stale // what the step has not told of yet
 
 	mu        sync.Mutex
 	now       Snapshot
 	questions questions
+	published Published
 	answers   map[string]*observed.Answers // those that have changed since the observer asked last, by DNSEndpoint; nil: they are to be forgotten
 	applied   map[bundle.ID]*Applied       // what has changed of the DNSEndpoints since the prober asked last; nil: it is none any more
 }
@@ -92,6 +94,7 @@ func (c *Cluster) SetWatches(watches cluster.Watches, of cluster.Target) (before
 	c.now.Watches, c.now.Watched = watches, of
 	c.Agenda.AddAll()
 	c.Looks.AddAll()
+	c.Publications.AddAll()
 	c.Signals.Probe.Wake()
 	return before
 }
@@ -135,8 +138,8 @@ func (c *Cluster) HealthMessage() string {
 	return ""
 }
 
-// setSubjects tells which objects of the cluster are to be observed, and which DNSEndpoints have changed.
-func (c *Cluster) setSubjects(now *Subjects, changed map[bundle.ID]*Applied) {
+// SetSubjects tells which objects of the cluster are to be observed, and which DNSEndpoints have changed.
+func (c *Cluster) SetSubjects(now *Subjects, changed map[bundle.ID]*Applied) {
 	c.mu.Lock()
 	before := c.now.Subjects
 	c.now.Subjects = now
@@ -163,12 +166,23 @@ func (c *Cluster) TakeApplied() map[bundle.ID]*Applied {
 	return changed
 }
 
-// SetFindings tells what the probes have found.
-func (c *Cluster) SetFindings(f *Findings) {
+// SetFindings tells what the probes have found, and what has changed of the DNSEndpoints that are published.
+func (c *Cluster) SetFindings(f *Findings, changed Published) {
 	c.mu.Lock()
 	c.now.Findings = f
+	c.published.Add(changed)
 	c.mu.Unlock()
 	c.Signals.Observe.Wake()
+}
+
+// TakePublished answers what has changed of the DNSEndpoints that are published since it was called last, to the observer
+// alone.
+func (c *Cluster) TakePublished() Published {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := c.published
+	c.published = Published{}
+	return changed
 }
 
 // SetProbes tells what probes of addresses have found.

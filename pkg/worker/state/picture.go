@@ -63,7 +63,7 @@ func (p *Picture) Publish() {
 			Publishers: p.publishers(), Nameservers: p.nameservers(),
 		}
 	})
-	p.setSubjects(subjects, applied)
+	p.SetSubjects(subjects, applied)
 }
 
 // Follow tells the watches what to see: the kinds of all objects that may be Signpost's,
@@ -99,11 +99,26 @@ func daemonSetKind() cluster.Kind { return cluster.Kind{Group: "apps", Kind: "Da
 
 // Findings are what the probes have found.
 type Findings struct {
-	Trouble     map[string]string             // what keeps pods from running, by Deployment
-	Sync        map[string]*observed.Sync     // by Deployment
-	Endpoints   map[string]bool               // the DNSEndpoints ("namespace/name") that are to be published
-	Published   map[string]observed.Published // the DNSEndpoints that were seen to be published
-	Nameservers map[string]Finding            // by DaemonSet
+	Trouble     map[string]string         // what keeps pods from running, by Deployment
+	Sync        map[string]*observed.Sync // by Deployment
+	Nameservers map[string]Finding        // by DaemonSet
+}
+
+// Published is what has changed of the DNSEndpoints ("namespace/name") that were seen to be published.
+type Published struct {
+	Changed map[string]*observed.Published // nil: it is not to be published any more
+	All     map[string]bool                // the first time, all that are to be published: what is stored of others is to be forgotten; else nil
+}
+
+// Add adds what has changed since.
+func (p *Published) Add(next Published) {
+	if next.All != nil {
+		*p = Published{All: next.All}
+	}
+	if p.Changed == nil {
+		p.Changed = map[string]*observed.Published{}
+	}
+	maps.Copy(p.Changed, next.Changed)
 }
 
 // Finding is what a probe has found about a nameserver.

@@ -140,6 +140,8 @@ type removing struct {
 
 func (r *removing) Publishing() cluster.Publishing { return cluster.Publishing{} }
 
+func (r *removing) Published(bundle.ID) (cluster.Published, bool) { return cluster.Published{}, false }
+
 func (r *removing) Removed(endpoint bundle.ID, names []string) bool {
 	r.asked = endpoint
 	return slices.Equal(r.names, names)

@@ -100,7 +100,7 @@ func (s *story) begin() *process {
 		default:
 		}
 	}
-	p.watches = p.Watch(s.Context(), cluster.Notify{Objects: func(...bundle.ID) { wake() }, Addresses: func(string, string) { wake() }, Workloads: wake, Pods: wake})
+	p.watches = p.Watch(s.Context(), cluster.Notify{Objects: func(...bundle.ID) { wake() }, Addresses: func(string, string) { wake() }, Workloads: wake, Pods: wake, Published: func(...bundle.ID) { wake() }})
 	var ok bool
 	p.builtIn, ok = p.watches.(cluster.BuiltIn)
 	require.True(s, ok)
@@ -199,8 +199,8 @@ func (p *process) publish(sets []publisher.Set) bool {
 		}
 		live, err := p.Get(p.Context(), id)
 		require.NoError(p, err)
-		return p.until("published", func(told cluster.Publishing) bool {
-			now := told.Published[id]
+		return p.until("published", func(cluster.Publishing) bool {
+			now, _ := p.builtIn.Published(id)
 			return now.UID == live.UID && now.Generation == live.Generation
 		})
 	}

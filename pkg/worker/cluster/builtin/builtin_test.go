@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -177,6 +178,11 @@ func (p served) end() {
 	synctest.Wait()
 }
 
+// published tells whether a DNSEndpoint is told to be published, and in which state.
+func (p served) published(id bundle.ID) (cluster.Published, bool) {
+	return p.watches.(cluster.BuiltIn).Published(id)
+}
+
 func (p served) told() cluster.Publishing { return p.watches.(cluster.BuiltIn).Publishing() }
 
 // available is what the worker is told of the publisher as a whole.
@@ -335,7 +341,8 @@ func TestPublishedIsToldOnlyOfWhatWasWritten(t *testing.T) {
 		p.apply(t, settings(t, false))
 		z.fail(errors.New("SERVFAIL from 192.0.2.53"))
 		p.apply(t, www(t, "203.0.113.1"))
-		require.Empty(t, p.told().Published)
+		_, is := p.published(www(t).ID)
+		require.False(t, is)
 		require.Contains(t, p.told().Failing, "SERVFAIL from 192.0.2.53", "a failure is told in the server's words")
 
 		z.fail(nil)
@@ -343,12 +350,24 @@ func TestPublishedIsToldOnlyOfWhatWasWritten(t *testing.T) {
 		synctest.Wait()
 		id := www(t).ID
 		live := p.watches.Object(id, "").Live
-		require.Equal(t, live.Generation, p.told().Published[id].Generation)
+		told, _ := p.published(id)
+		require.Equal(t, live.Generation, told.Generation)
 		require.Empty(t, p.told().Failing)
+
+		z.fail(errors.New("SERVFAIL from 192.0.2.53"))
+		p.apply(t, www(t, "203.0.113.2"))
+		_, is = p.published(id)
+		require.False(t, is, "another address was not written")
+		z.fail(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		told, _ = p.published(id)
+		require.Equal(t, live.Generation+1, told.Generation)
 
 		z.others["cake.lab.example"] = true
 		p.apply(t, endpoint(t, "cake", map[string][]string{"cake.lab.example": {"203.0.113.1"}}))
-		require.NotContains(t, p.told().Published, endpoint(t, "cake", nil).ID)
+		_, is = p.published(endpoint(t, "cake", nil).ID)
+		require.False(t, is)
 		require.Contains(t, p.told().Failing, "cake.lab.example is left alone: it belongs to another owner")
 		p.end()
 	})
@@ -649,7 +668,8 @@ func TestAChangeDoesNotWaitForTheLookAtAllNames(t *testing.T) {
 			time.Sleep((reads + 2) * time.Second)
 			synctest.Wait()
 			require.Len(t, z.names, len(many)+1, "the look went on to its end")
-			require.Contains(t, p.told().Published, endpoint(t, "many", nil).ID)
+			_, is := p.published(endpoint(t, "many", nil).ID)
+			require.True(t, is)
 			time.Sleep(time.Minute - (reads+5)*time.Second - interval)
 		}
 		p.end()
@@ -717,16 +737,23 @@ func TestWishesFollowTheDNSEndpointsThatChange(t *testing.T) {
 		return held{object: endpoint(t, name, hosts), revision: revision}
 	}
 	w := newWishes()
+	take := func(changed ...held) []string {
+		objects := map[bundle.ID]*held{}
+		for _, one := range changed {
+			objects[one.object.ID] = &one
+		}
+		return w.take(objects)
+	}
 	a := object(1, "a", map[string][]string{"www.lab.example": {"203.0.113.1"}, "a.lab.example": {"203.0.113.1"}})
 	b := object(2, "b", map[string][]string{"www.lab.example": {"203.0.113.2"}})
-	require.ElementsMatch(t, []string{"www.lab.example", "a.lab.example"}, w.take([]held{a, b}))
+	require.ElementsMatch(t, []string{"www.lab.example", "a.lab.example"}, take(a, b))
 	require.Equal(t, []string{"203.0.113.1", "203.0.113.2"}, w.sets["www.lab.example"][0].Targets)
 	require.Equal(t, "crd/shop-dns/a", w.sets["www.lab.example"][0].Mark.Resource, "the first gives the mark")
-	require.Empty(t, w.take([]held{a, b}))
-	require.Empty(t, w.take([]held{a, object(3, "b", map[string][]string{"www.lab.example": {"203.0.113.2"}})}), "another revision says the same")
-	require.Equal(t, []string{"www.lab.example"}, w.take([]held{a}))
+	require.Empty(t, take(a, b))
+	require.Empty(t, take(object(3, "b", map[string][]string{"www.lab.example": {"203.0.113.2"}})), "another revision says the same")
+	require.Equal(t, []string{"www.lab.example"}, w.take(map[bundle.ID]*held{b.object.ID: nil}))
 	require.Equal(t, []string{"203.0.113.1"}, w.sets["www.lab.example"][0].Targets)
-	require.ElementsMatch(t, []string{"www.lab.example", "a.lab.example"}, w.take(nil))
+	require.ElementsMatch(t, []string{"www.lab.example", "a.lab.example"}, w.take(map[bundle.ID]*held{a.object.ID: nil}))
 	require.Empty(t, w.sets)
 	require.Empty(t, w.given)
 }
@@ -786,7 +813,8 @@ func TestAZoneThatCannotBeLookedThroughFailsNoName(t *testing.T) {
 		require.Equal(t, "the zone was not looked through for names that nobody gives: it refuses", told.Zone)
 		require.Nil(t, told.Strays)
 		require.Empty(t, told.Failing)
-		require.Len(t, told.Published, 1)
+		_, is := p.published(www(t).ID)
+		require.True(t, is)
 		p.end()
 	})
 }
@@ -891,4 +919,32 @@ func TestWhatTheZoneSaysIsClipped(t *testing.T) {
 	told := strayNames(map[string]string{"old\n.lab.example": "crd/\x1b[31m\xff" + strings.Repeat("ä", 200)})
 	require.Contains(t, told, ": old\ufffd.lab.example (crd/\ufffd[31m\ufffd"+strings.Repeat("ä", 90)+"…); publish")
 	require.Contains(t, strayNames(map[string]string{strings.Repeat("a", 1<<20): ""}), ": "+strings.Repeat("a", 253)+"…; publish")
+}
+
+// TestAChangeCostsTheSameBesideManyDNSEndpoints: the bytes that are allocated, from the write of the object until its name is published.
+func TestAChangeCostsTheSameBesideManyDNSEndpoints(t *testing.T) { //nolint:paralleltest // it counts what the process allocates
+	cost := func(many int) (bytes uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			z := newZone()
+			p := begin(t, kvtest.NewFake(), z)
+			p.apply(t, settings(t, false))
+			for n := range many {
+				name := fmt.Sprintf("n%d", n)
+				p.apply(t, endpoint(t, name, map[string][]string{name + ".lab.example": {"203.0.113.1"}}))
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			const turns = 10
+			for n := range turns {
+				p.apply(t, www(t, fmt.Sprintf("203.0.113.%d", n+1)))
+			}
+			runtime.ReadMemStats(&after)
+			require.Equal(t, []string{"203.0.113.10"}, z.has("www.lab.example"))
+			bytes = (after.TotalAlloc - before.TotalAlloc) / turns
+			p.end()
+		})
+		return bytes
+	}
+	few := cost(10)
+	require.Less(t, cost(1000), few+few/5)
 }

@@ -33,12 +33,11 @@ type loop struct {
 	notify cluster.Notify
 	woken  chan struct{}
 
-	session  string // names this loop in the fence
-	fence    *fence // nil: not taken yet
-	taken    bool   // another publisher has the fence
-	writer   publisher.Writer
-	spec     bundle.Publisher
-	settings int64                      // the revision of those that the writer was opened with
+	session string // names this loop in the fence
+	fence   *fence // nil: not taken yet
+	taken   bool   // another publisher has the fence
+	opened
+	backlog
 	recorded map[string][]publisher.Set // names that were written or are about to be, with their first sets; nil: not known
 	wishes   wishes                     // what the names are to have
 	done     map[string][]publisher.Set // what the names were last seen to have
@@ -53,10 +52,26 @@ type loop struct {
 	said said
 }
 
+// opened is a writer, and the settings that it was opened with.
+type opened struct {
+	writer   publisher.Writer
+	spec     bundle.Publisher
+	settings int64 // their revision
+}
+
+// backlog is what a loop has still to take up, to remove and to tell.
+type backlog struct {
+	changed  map[bundle.ID]bool // objects of the view, which locks this; nil: any may have changed
+	turn     int64              // of the view, up to which objects were taken up
+	obsolete map[string]bool    // names that are recorded, and not wanted
+	untold   map[bundle.ID]bool // DNSEndpoints that may be published, or not be any more
+}
+
 func newLoop(t *Target, notify cluster.Notify) *loop {
 	return &loop{
 		target: t, notify: notify, woken: make(chan struct{}, 1), session: rand.Text(), wishes: newWishes(),
 		done: map[string][]publisher.Set{}, urgent: map[string]bool{}, failures: map[string]*failure{}, skipped: map[string]string{},
+		backlog: backlog{obsolete: map[string]bool{}, untold: map[bundle.ID]bool{}},
 	}
 }
 
@@ -106,6 +121,8 @@ func (l *loop) close() {
 	l.writer, l.recorded, l.unread, l.check, l.synced, l.worked = nil, nil, nil, time.Time{}, time.Time{}, false
 	l.zone.drop()
 	l.said.come(progress{})
+	l.forget()
+	clear(l.obsolete)
 	clear(l.done)
 	clear(l.urgent)
 	clear(l.failures)
@@ -117,42 +134,42 @@ const idle = time.Minute
 
 // step does what is to be done now, and answers when the next step is due at the latest.
 func (l *loop) step(ctx context.Context) time.Duration {
-	objects, turn, known := l.target.view.list()
-	at := slices.IndexFunc(objects, func(h held) bool { return h.object.IsPublisher() })
-	if !known || at < 0 {
+	object, known := l.target.view.settings()
+	if !known {
 		l.close()
-		l.tell(nil, "it has no settings yet")
+		l.tellNothing("it has no settings yet")
 		return idle
 	}
-	settings, err := bundle.ReadPublisher(objects[at].object)
+	settings, err := bundle.ReadPublisher(object.object)
 	if err != nil || settings.Stopped {
 		l.close()
-		l.tell(nil, "it is stopped")
+		l.tellNothing("it is stopped")
 		return idle
 	}
 	if l.taken {
-		l.tell(nil, errTaken.Error())
+		l.tellNothing(errTaken.Error())
 		return idle
 	}
 	wait, err := l.own(ctx)
 	if err != nil {
 		l.fail("", err)
-		l.tell(nil, "")
+		l.tellNothing("")
 		return l.due()
 	}
 	if wait > 0 {
-		l.tell(nil, "an earlier publisher may still be writing; it begins in "+wait.Round(time.Second).String())
+		l.tellNothing("an earlier publisher may still be writing; it begins in " + wait.Round(time.Second).String())
 		return wait
 	}
-	if err := l.open(ctx, objects[at], settings); err != nil {
+	if err := l.open(ctx, object, settings); err != nil {
 		l.fail("", err)
-		l.tell(nil, "")
+		l.tellNothing("")
 		return l.due()
 	}
-	l.publish(ctx, objects)
-	l.reach(turn)
+	l.publish(ctx)
+	l.reach()
 	l.checkZone(ctx)
-	l.tell(objects, "")
+	l.tellPublished()
+	l.tell("")
 	return l.due()
 }
 
@@ -184,13 +201,8 @@ func (l *loop) open(ctx context.Context, object held, settings bundle.Publisher)
 
 // publish writes the names that have changed. Once in each interval, it looks at all names,
 // some at a time, and a change does not wait for the rest of them.
-func (l *loop) publish(ctx context.Context, objects []held) {
-	begun := !l.check.IsZero()
-	for _, name := range l.wishes.take(objects) {
-		if begun {
-			l.urgent[name] = true
-		}
-	}
+func (l *loop) publish(ctx context.Context) {
+	l.takeUp()
 	if f := l.failures[""]; f != nil && l.target.Now().Before(f.next) {
 		return
 	}
@@ -201,10 +213,14 @@ func (l *loop) publish(ctx context.Context, objects []held) {
 			return
 		}
 		l.recorded = recorded
+		for name := range recorded {
+			l.outdate(name)
+		}
 	}
 	l.begin()
+	urgent := slices.Sorted(maps.Keys(l.urgent))
 	for ctx.Err() == nil {
-		names, changed := l.next()
+		names, changed := l.next(&urgent)
 		if len(names) == 0 {
 			break
 		}
@@ -228,15 +244,42 @@ func (l *loop) publish(ctx context.Context, objects []held) {
 	}
 }
 
-// reach notes how far it has come. Until all names were read again after another publisher, a message of
-// that one may still arrive.
-func (l *loop) reach(turn int64) {
-	now := progress{known: l.recorded != nil && !l.taken && !l.fence.again && l.failures[""] == nil, turn: turn, left: map[string]bool{}}
-	for name := range l.recorded {
-		if l.wishes.sets[name] == nil {
-			now.left[name] = true
+// takeUp takes up the objects that have changed.
+func (l *loop) takeUp() {
+	changed, all, turn := l.target.view.take(l)
+	if all {
+		for id := range l.wishes.objects {
+			if _, there := changed[id]; !there {
+				changed[id] = nil
+			}
 		}
 	}
+	l.turn = turn
+	begun := !l.check.IsZero()
+	for _, name := range l.wishes.take(changed) {
+		if begun {
+			l.urgent[name] = true
+		}
+		l.outdate(name)
+	}
+	for id := range changed {
+		l.untold[id] = true
+	}
+}
+
+// outdate notes whether a name is recorded, and not wanted.
+func (l *loop) outdate(name string) {
+	if _, recorded := l.recorded[name]; recorded && l.wishes.sets[name] == nil {
+		l.obsolete[name] = true
+	} else {
+		delete(l.obsolete, name)
+	}
+}
+
+// reach notes how far it has come. Until all names were read again after another publisher, a message of
+// that one may still arrive.
+func (l *loop) reach() {
+	now := progress{known: l.recorded != nil && !l.taken && !l.fence.again && l.failures[""] == nil, turn: l.turn, left: maps.Clone(l.obsolete)}
 	for name := range l.failures {
 		now.left[name] = true
 	}
@@ -257,27 +300,29 @@ func (l *loop) begin() {
 	}
 }
 
-// next are the names to write next, at most as many as one read may have. Names that have
+// next takes out the names to write next, at most as many as one read may have. Names that have
 // changed or failed go before unread ones.
-func (l *loop) next() (names []string, changed bool) {
-	for _, name := range slices.Sorted(maps.Keys(l.urgent)) {
-		if !l.concerns(name) {
-			delete(l.urgent, name)
-		} else if len(names) < publisher.Most && !l.waits(name) {
-			names = append(names, name)
-		}
-	}
-	if len(names) > 0 {
+func (l *loop) next(urgent *[]string) (names []string, changed bool) {
+	if names = l.some(urgent); len(names) > 0 {
 		return names, true
 	}
-	for len(names) < publisher.Most && len(l.unread) > 0 {
-		name := l.unread[0]
-		l.unread = l.unread[1:]
-		if l.concerns(name) && !l.waits(name) {
+	return l.some(&l.unread), false
+}
+
+// some takes names out of a list until there are as many as one read may have. It leaves out those that concern nobody
+// any more, and those that wait.
+func (l *loop) some(of *[]string) (names []string) {
+	for len(names) < publisher.Most && len(*of) > 0 {
+		name := (*of)[0]
+		*of = (*of)[1:]
+		switch {
+		case !l.concerns(name):
+			delete(l.urgent, name)
+		case !l.waits(name):
 			names = append(names, name)
 		}
 	}
-	return names, false
+	return names
 }
 
 // concerns tells whether a name is wanted, or is left from when it was.
@@ -331,6 +376,7 @@ func (l *loop) write(ctx context.Context, names []string, want map[string][]publ
 	}
 	for _, name := range gone {
 		delete(l.recorded, name)
+		l.outdate(name)
 	}
 	return nil
 }
@@ -363,6 +409,9 @@ func (l *loop) change(ctx context.Context, before publisher.State, sets, recorde
 func (l *loop) note(name string, sets []publisher.Set, err error) {
 	delete(l.skipped, name)
 	delete(l.urgent, name)
+	for id := range l.wishes.given[name] {
+		l.untold[id] = true
+	}
 	if fault.Of(err) == publisher.Foreign {
 		l.skipped[name], err = err.Error(), nil
 	}

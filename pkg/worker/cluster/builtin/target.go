@@ -65,6 +65,11 @@ func (t *Target) key(id bundle.ID) string {
 	return t.prefix() + strings.Join([]string{id.Kind, id.Namespace, id.Name}, "/")
 }
 
+// publisher is the object that has the settings of the publisher.
+func (t *Target) publisher(namespace, name string) bundle.ID {
+	return bundle.ID{Cluster: t.name, Group: bundle.PublisherGroup, Kind: bundle.PublisherKind, Namespace: namespace, Name: name}
+}
+
 // Identity implements cluster.Target: the name alone tells a publisher from all others.
 // The answer comes from etcd, which all publishers need.
 func (t *Target) Identity(ctx context.Context) (string, error) {

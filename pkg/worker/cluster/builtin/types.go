@@ -65,7 +65,10 @@ func (l *loop) hold(ctx context.Context, names []string, want map[string][]publi
 	if err := l.fence.record(ctx, fresh); err != nil {
 		return l.lost(err)
 	}
-	maps.Copy(l.recorded, fresh)
+	for name, sets := range fresh {
+		l.recorded[name] = sets
+		l.outdate(name)
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,8 +28,9 @@ type view struct {
 
 	mu      sync.Mutex
 	objects map[bundle.ID]held
+	few     map[bundle.ID]bool  // those of objects that have settings
 	gone    map[bundle.ID]int64 // the revisions that removed objects
-	turn    int64               // counts the changes of objects
+	turn    int64               // counts the removals of objects
 	dropped map[bundle.ID]int64 // the turns at which objects went
 	synced  bool
 	trouble error
@@ -36,7 +38,7 @@ type view struct {
 }
 
 func newView(t *Target) *view {
-	return &view{target: t, objects: map[bundle.ID]held{}, gone: map[bundle.ID]int64{}, dropped: map[bundle.ID]int64{}}
+	return &view{target: t, objects: map[bundle.ID]held{}, few: map[bundle.ID]bool{}, gone: map[bundle.ID]int64{}, dropped: map[bundle.ID]int64{}}
 }
 
 // set takes up an object, unless a newer state of it is known.
@@ -46,7 +48,23 @@ func (v *view) set(now held) {
 	if before, known := v.objects[now.object.ID]; known && before.revision >= now.revision || v.gone[now.object.ID] >= now.revision {
 		return
 	}
+	v.put(now)
+	v.note(now.object.ID)
+}
+
+// put takes up an object. The view is locked.
+func (v *view) put(now held) {
 	v.objects[now.object.ID] = now
+	if now.object.IsPublisher() {
+		v.few[now.object.ID] = true
+	}
+}
+
+// note has the publishing goroutine look at an object. The view is locked.
+func (v *view) note(id bundle.ID) {
+	if v.loop != nil && v.loop.changed != nil {
+		v.loop.changed[id] = true
+	}
 	v.wake()
 }
 
@@ -56,10 +74,11 @@ func (v *view) drop(id bundle.ID, revision int64) {
 	defer v.mu.Unlock()
 	if before, known := v.objects[id]; known && before.revision < revision {
 		delete(v.objects, id)
+		delete(v.few, id)
 	}
 	v.turn++
 	v.gone[id], v.dropped[id] = max(v.gone[id], revision), v.turn
-	v.wake()
+	v.note(id)
 }
 
 // wake has the publishing goroutine look. The view is locked.
@@ -69,15 +88,35 @@ func (v *view) wake() {
 	}
 }
 
-// list answers the objects, ordered by id, and the turn that they are of; known is false before
-// all were read.
-func (v *view) list() (objects []held, turn int64, known bool) {
+// settings answers the object that has the settings; known is false if there is none, and before all were read.
+func (v *view) settings() (now held, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, id := range slices.SortedFunc(maps.Keys(v.objects), bundle.Compare) {
-		objects = append(objects, v.objects[id])
+	if !v.synced || len(v.few) == 0 {
+		return held{}, false
 	}
-	return objects, v.turn, v.synced
+	return v.objects[slices.MinFunc(slices.Collect(maps.Keys(v.few)), bundle.Compare)], true
+}
+
+// take answers a loop the objects that have changed since it has called before, and the turn that they are of. Objects that
+// have gone are nil. If any may have changed, all are answered.
+func (v *view) take(of *loop) (changed map[bundle.ID]*held, all bool, turn int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	changed, all = map[bundle.ID]*held{}, of.changed == nil
+	for id := range of.changed {
+		changed[id] = nil
+		if now, there := v.objects[id]; there {
+			changed[id] = &now
+		}
+	}
+	if all {
+		for id, now := range v.objects {
+			changed[id] = &now
+		}
+	}
+	of.changed = map[bundle.ID]bool{}
+	return changed, all, v.turn
 }
 
 // droppedBy tells whether an object has gone, and was gone at a turn.
@@ -95,17 +134,24 @@ func (v *view) load(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	objects := map[bundle.ID]held{}
+	var objects []held
 	for _, item := range items {
 		now, err := v.target.read(item)
 		if err != nil {
 			return 0, err
 		}
-		objects[now.object.ID] = now
+		objects = append(objects, now)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.objects, v.gone, v.synced, v.trouble = objects, map[bundle.ID]int64{}, true, nil
+	v.objects, v.few = make(map[bundle.ID]held, len(objects)), map[bundle.ID]bool{}
+	for _, now := range objects {
+		v.put(now)
+	}
+	if v.loop != nil {
+		v.loop.changed = nil
+	}
+	v.gone, v.synced, v.trouble = map[bundle.ID]int64{}, true, nil
 	clear(v.dropped) // what has come and gone meanwhile was not seen
 	v.wake()
 	return revision, nil
@@ -191,16 +237,18 @@ func local(id bundle.ID) bundle.ID {
 	return id
 }
 
-// idOf is the object of a key.
-func (w *watches) idOf(key string) (bundle.ID, bool) {
+// idOf is the object of a key, if it is known.
+func (w *watches) idOf(key string) (id bundle.ID, known bool) {
+	kind, rest, _ := strings.Cut(strings.TrimPrefix(key, w.target.prefix()), "/")
+	namespace, name, _ := strings.Cut(rest, "/")
+	id = bundle.EndpointID(w.target.name, namespace, name)
+	if kind == bundle.PublisherKind {
+		id = w.target.publisher(namespace, name)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id := range w.objects {
-		if w.target.key(id) == key {
-			return id, true
-		}
-	}
-	return bundle.ID{}, false
+	_, known = w.objects[id]
+	return id, known
 }
 
 // Follow implements cluster.Watches: all objects are followed.
@@ -231,15 +279,13 @@ func (w *watches) Deployment(namespace, name string) (*cluster.Availability, boo
 	told := w.loop.said.report()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for id := range w.objects {
-		if id.IsPublisher() && id.Namespace == namespace && id.Name == name {
-			if !told.Down.IsZero() {
-				return &cluster.Availability{Desired: 1, Message: "the built-in publisher does not work since " + told.Down.UTC().Format(time.RFC3339) + ": " + told.Failing}, w.synced
-			}
-			return &cluster.Availability{Available: true, Desired: 1, Ready: 1}, w.synced
-		}
+	switch _, there := w.objects[w.target.publisher(namespace, name)]; {
+	case !there:
+		return nil, w.synced
+	case !told.Down.IsZero():
+		return &cluster.Availability{Desired: 1, Message: "the built-in publisher does not work since " + told.Down.UTC().Format(time.RFC3339) + ": " + told.Failing}, w.synced
 	}
-	return nil, w.synced
+	return &cluster.Availability{Available: true, Desired: 1, Ready: 1}, w.synced
 }
 
 // DaemonSet implements cluster.Watches.
@@ -263,6 +309,11 @@ func (w *watches) Stop() { w.stop() }
 
 // Publishing implements cluster.BuiltIn.
 func (w *watches) Publishing() cluster.Publishing { return w.loop.said.report() }
+
+// Published implements cluster.BuiltIn.
+func (w *watches) Published(endpoint bundle.ID) (cluster.Published, bool) {
+	return w.loop.said.of(endpoint)
+}
 
 // Removed implements cluster.BuiltIn.
 func (w *watches) Removed(endpoint bundle.ID, names []string) bool {

@@ -26,21 +26,17 @@ func newWishes() wishes {
 	return wishes{objects: map[bundle.ID]held{}, given: map[string]map[bundle.ID][]bundle.PublishedName{}, sets: map[string][]publisher.Set{}}
 }
 
-// take takes up the objects as they are now, and answers the names whose sets have changed.
-func (w *wishes) take(objects []held) []string {
-	touched, there := map[string]bool{}, make(map[bundle.ID]bool, len(objects))
-	for _, now := range objects {
-		id := now.object.ID
-		there[id] = true
-		if before, known := w.objects[id]; known && before.revision == now.revision {
+// take takes up objects that have changed, nil for those that have gone, and answers the names whose sets have changed.
+func (w *wishes) take(objects map[bundle.ID]*held) []string {
+	touched := map[string]bool{}
+	for id, now := range objects {
+		before, known := w.objects[id]
+		if known && now != nil && before.revision == now.revision {
 			continue
 		}
 		w.drop(id, touched)
-		w.add(now, touched)
-	}
-	for id := range w.objects {
-		if !there[id] {
-			w.drop(id, touched)
+		if now != nil {
+			w.add(*now, touched)
 		}
 	}
 	var changed []string

@@ -361,12 +361,17 @@ func (f *Fake) Forget() {
 // change does something to the cluster and tells the watchers that anything may have
 // changed.
 func (f *Fake) change(do func()) {
-	f.changeBeside(do, func(w *fakeWatches) { w.notify.Objects(); anywhere(w) })
+	f.changeBeside(do, func(w *fakeWatches) { w.notify.Objects(); w.notify.Published(); anywhere(w) })
 }
 
 // changeObject does something to one object and tells the watchers of it alone.
 func (f *Fake) changeObject(id bundle.ID, do func()) {
-	f.changeBeside(do, func(w *fakeWatches) { w.notify.Objects(local(id)) })
+	f.changeBeside(do, func(w *fakeWatches) {
+		w.notify.Objects(local(id))
+		if id.IsEndpoint() {
+			w.notify.Published(local(id))
+		}
+	})
 }
 
 // changeBeside does something to the cluster, and tells the watchers of more than objects

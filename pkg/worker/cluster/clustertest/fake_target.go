@@ -340,6 +340,7 @@ func (w *fakeWatches) Follow(interest cluster.Interest) {
 	}
 	if moreKinds {
 		w.notify.Objects()
+		w.notify.Published()
 	}
 	if moreNamespaces || moreNodes {
 		w.notify.Addresses("", "")

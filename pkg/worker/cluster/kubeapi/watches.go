@@ -203,7 +203,7 @@ func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 		return schema.GroupVersionResource{Group: kind.Group, Version: r.Version, Resource: r.Plural}, err
 	}
 	return &feed{
-		notify: ofObjects(kind, notify),
+		notify: ofObjects(kind, notify.Objects),
 		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			options.LabelSelector = k.selector()
 			gvr, err := at(ctx)
@@ -225,14 +225,16 @@ func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 }
 
 // ofObjects tells of objects of a kind, by their keys.
-func ofObjects(kind cluster.Kind, notify cluster.Notify) func(change) {
+func ofObjects(kind cluster.Kind, tell ...func(...bundle.ID)) func(change) {
 	return func(c change) {
-		if c.key == "" {
-			notify.Objects()
-			return
+		var changed []bundle.ID
+		if c.key != "" {
+			namespace, name, _ := strings.Cut(c.key, "/")
+			changed = append(changed, bundle.ID{Group: kind.Group, Kind: kind.Kind, Namespace: namespace, Name: name})
 		}
-		namespace, name, _ := strings.Cut(c.key, "/")
-		notify.Objects(bundle.ID{Group: kind.Group, Kind: kind.Kind, Namespace: namespace, Name: name})
+		for _, each := range tell {
+			each(changed...)
+		}
 	}
 }
 
@@ -263,8 +265,7 @@ func keepLive(object runtime.Object) (entry, error) {
 func (k *Kubernetes) endpointFeed(notify cluster.Notify) *feed {
 	r, _ := cluster.Lookup(endpointKind())
 	api := k.dynamic.Resource(schema.GroupVersionResource{Group: endpointKind().Group, Version: r.Version, Resource: r.Plural})
-	objects := ofObjects(endpointKind(), notify)
-	return feedOf(api, k.selector(), func(c change) { objects(c); notify.Pods() }, func(object runtime.Object) (entry, error) {
+	return feedOf(api, k.selector(), ofObjects(endpointKind(), notify.Objects, notify.Published), func(object runtime.Object) (entry, error) {
 		kept, err := keepLive(object)
 		if endpoint, ok := object.(*unstructured.Unstructured); ok {
 			kept.live.Observed, _, _ = unstructured.NestedInt64(endpoint.Object, "status", "observedGeneration")

@@ -9,7 +9,7 @@ import (
 
 // workloadFeed watches Deployments or DaemonSets whole, for how they do.
 func workloadFeed[L runtime.Object](kind cluster.Kind, api listed[L], selector string, notify cluster.Notify) *feed {
-	objects := ofObjects(kind, notify)
+	objects := ofObjects(kind, notify.Objects)
 	return feedOf(api, selector, func(c change) { objects(c); notify.Workloads() }, func(object runtime.Object) (entry, error) {
 		kept, err := keepLive(object)
 		switch workload := object.(type) {
