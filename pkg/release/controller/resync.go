@@ -256,7 +256,9 @@ func (r *resync) had(owner intent.Path) (alone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	alone = r.asked[owner].round
-	delete(r.asked, owner)
+	if delete(r.asked, owner); len(r.asked) == 0 {
+		r.asked = nil // a map stays as large as it was with all owners
+	}
 	return alone
 }
 

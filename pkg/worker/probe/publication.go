@@ -120,8 +120,8 @@ func (p *publication) synchronized(at time.Time) {
 	clear(p.waiting)
 }
 
-// publishes answers the state of a DNSEndpoint that was seen to be published, nil if no external-dns is to publish it any
-// more. wanted are those that have an external-dns.
+// publishes answers the state of a DNSEndpoint that was seen to be published. It is nil if none of wanted, which have an
+// external-dns, is to publish it any more.
 func (p *publication) publishes(key string, wanted map[*publication]bool) (now *observed.Published, known bool) {
 	if one, there := p.endpoints[key]; there && wanted[p] {
 		return one.through, one.through != nil
