@@ -256,7 +256,8 @@ func (r *resync) had(owner intent.Path) (alone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	alone = r.asked[owner].round
-	if delete(r.asked, owner); len(r.asked) == 0 {
+	delete(r.asked, owner)
+	if len(r.asked) == 0 {
 		r.asked = nil // a map stays as large as it was with all owners
 	}
 	return alone

@@ -107,7 +107,7 @@ type Notify struct {
 	Addresses func(namespace, service string) // a Service of interest or what leads to it; without a name: any of the namespace, without both: any, and nodes
 	Workloads func()                          // Deployments and DaemonSets of ours
 	Pods      func()                          // pods of interest, and how a built-in publisher does
-	Published func(changed ...bundle.ID)      // DNSEndpoints of which external-dns notes something else, or of which a built-in publisher tells that; none: any of them
+	Published func(changed ...bundle.ID)      // DNSEndpoints of which external-dns, or a built-in publisher, tells something else; none: any of them
 }
 
 // Quiet tells nobody.

@@ -244,7 +244,7 @@ func (l *Link) seen(changed ...bundle.ID) {
 }
 
 // published has the prober look at DNSEndpoints of which external-dns, or the built-in publisher, tells something else;
-// without any, at all.
+// without any, at all of them.
 func (l *Link) published(changed ...bundle.ID) {
 	if len(changed) == 0 {
 		l.Publications.AddAll()

@@ -24,3 +24,21 @@ func TestWhatIsSeenWakesStepAndProber(t *testing.T) {
 	_, all = of.Agenda.Take()
 	require.True(t, all)
 }
+
+// TestThePublicationOfDNSEndpointsIsLookedAt: of those that are told of, or of all; also if the cluster is watched anew.
+func TestThePublicationOfDNSEndpointsIsLookedAt(t *testing.T) {
+	t.Parallel()
+	of := &state.Cluster{Name: "edge+hub", Signals: state.NewSignals()}
+	l := &Link{Cluster: of}
+	l.published(bundle.EndpointID("", "shop", "web"))
+	require.Len(t, of.Signals.Probe, 1)
+	ids, all := of.Publications.Take()
+	require.Equal(t, map[bundle.ID]bool{bundle.EndpointID("edge+hub", "shop", "web"): true}, ids)
+	require.False(t, all)
+	l.published()
+	_, all = of.Publications.Take()
+	require.True(t, all)
+	of.SetWatches(nil, nil)
+	_, all = of.Publications.Take()
+	require.True(t, all)
+}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,4 +111,29 @@ func TestWhatANewContextAsksForIsKept(t *testing.T) {
 		require.NotNil(t, seen("web"))
 		require.Nil(t, seen("other"), "and the rest is forgotten")
 	})
+}
+
+// TestPublishedDNSEndpointsAreWrittenAfterAFailure, together with those that were told of meanwhile.
+func TestPublishedDNSEndpointsAreWrittenAfterAFailure(t *testing.T) {
+	t.Parallel()
+	store := kvtest.NewFake()
+	claim := "/signpost/workers/" + hub
+	_, revision, err := store.Txn(t.Context(), nil, kv.Put(claim, nil))
+	require.NoError(t, err)
+	of := &state.Cluster{Name: hub, Fence: kv.Compare{Key: claim, ModRevision: revision}, Clock: pace.Wall{}, Signals: state.NewSignals()}
+	all := observed.New(store)
+	o := New(of, all, nil)
+	require.NoError(t, o.open(t.Context()))
+	tell := func(endpoint string, first map[string]bool) {
+		of.SetFindings(&state.Findings{}, state.Published{All: first, Changed: map[string]*observed.Published{endpoint: {UID: "u", Generation: 1}}})
+	}
+	tell("shop/a", map[string]bool{"shop/a": true})
+	store.Before = func(string, string) error { return errors.New("away") }
+	require.Error(t, o.published(t.Context()))
+	store.Before = nil
+	tell("shop/b", nil)
+	require.NoError(t, o.published(t.Context()))
+	written, err := all.Published(t.Context(), hub, "shop", "a", "b")
+	require.NoError(t, err)
+	require.Len(t, written, 2)
 }

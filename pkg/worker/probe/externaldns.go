@@ -158,7 +158,7 @@ func (c *externalDNSProbe) due(now time.Time) time.Duration {
 	return max(0, c.asked.Add(gap).Sub(now))
 }
 
-// lookAt looks at the DNSEndpoints of which something has changed, or at all.
+// lookAt looks at the DNSEndpoints of which something has changed, or at all of them.
 func (c *externalDNSProbe) lookAt(changed map[string]bool, all bool, watches cluster.Watches, clusterName string) {
 	if all || c.unseen {
 		for key := range c.publication.endpoints {
@@ -175,11 +175,13 @@ func (c *externalDNSProbe) lookAt(changed map[string]bool, all bool, watches clu
 // tellPublished counts how long changed addresses took until the DNS provider was told. Changes that were written before
 // the probe began were counted by an earlier worker, or nobody knows when they were published.
 func (c *externalDNSProbe) tellPublished(to *metrics.Cluster, began time.Time) {
-	for key, news := range c.publication.changed {
+	for key := range c.publication.changed {
 		e := c.publication.endpoints[key]
-		if !news || !e.published() || e.Stages == nil {
+		if !e.published() || e.Stages == nil || e.counted != nil && *e.counted == *e.Stages {
 			continue
 		}
+		e.counted = e.Stages
+		c.publication.endpoints[key] = e
 		if stages := e.Stages.Times(); !stages.Written.Before(began) {
 			to.Reached(metrics.Published, c.Metric(), stages.Observed, e.through.At)
 		}

@@ -198,4 +198,10 @@ func TestWhatTheBuiltInPublisherHasWrittenIsMeasuredOnce(t *testing.T) {
 	count, sum = measured()
 	assert.EqualValues(t, 2, count)
 	assert.InDelta(t, 0.75, sum, 1e-6)
+
+	c.lookAt(nil, true, builtIn{}, "_publisher.shop+lab")
+	assert.Equal(t, 2, c.publication.unpublished(), "the settings have changed")
+	tell(3, at(5000))
+	count, _ = measured()
+	assert.EqualValues(t, 2, count, "it is published anew, and no change of an address")
 }

@@ -54,8 +54,8 @@ func (e *Prober) Run(ctx context.Context) {
 // the next one's is.
 func (e *Prober) step(ctx context.Context) time.Duration {
 	clock := e.cluster.Clock
-	changed := e.take(e.cluster.TakeApplied())
-	now := e.cluster.Snapshot()
+	now, applied := e.cluster.TakeApplied()
+	changed := e.take(applied)
 	if now.Subjects == nil || now.Watches == nil {
 		return askRarelyMost // it is called when the cluster can be seen again, to look at all
 	}
@@ -99,7 +99,12 @@ func (e *Prober) take(applied map[bundle.ID]*state.Applied) (changed map[string]
 		key := id.Namespace + "/" + id.Name
 		changed[key] = true
 		if now != nil {
-			e.publication(now.Mark).apply(key, now.Endpoint)
+			p := e.publication(now.Mark)
+			_, known := p.endpoints[key]
+			p.apply(key, now.Endpoint)
+			if known {
+				continue
+			}
 		}
 		for mark, p := range e.publications {
 			if now == nil || mark != now.Mark {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
+	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
@@ -13,16 +14,17 @@ import (
 // publication is what one external-dns is to publish, and what of it was seen to be published. There may be very many
 // DNSEndpoints: a call costs as much as it changes.
 type publication struct {
-	endpoints map[string]endpoint           // that are to be published, by "namespace/name"; so are the others
-	waiting   map[string]observed.Published // those that external-dns has read as they are, and was not seen to publish; without a time
+	endpoints map[string]endpoint           // that are to be published, by "namespace/name", as in the other maps
+	waiting   map[string]observed.Published // that it has read as they are, and was not seen to publish; without a time
 	published int                           // how many of endpoints are published as they were applied
-	changed   map[string]bool               // since it was told; true: it is published as it was applied, and was not before
+	changed   map[string]bool               // whose publication has changed since it was told
 }
 
 // endpoint is a DNSEndpoint that is to be published.
 type endpoint struct {
 	state.Endpoint                     // as it was applied
 	through        *observed.Published // the state that was seen to be published; nil: none. Not changed any more
+	counted        *ledger.Stages      // those of the last change whose publication was counted; nil: none was
 }
 
 // published tells whether it is published as it was applied.
@@ -39,7 +41,9 @@ func newPublication() *publication {
 
 // apply takes up a DNSEndpoint as it was applied.
 func (p *publication) apply(key string, now state.Endpoint) {
-	p.set(key, endpoint{now, p.endpoints[key].through})
+	e := p.endpoints[key]
+	e.Endpoint = now
+	p.set(key, e)
 }
 
 // set changes a DNSEndpoint, or adds it.
@@ -48,8 +52,8 @@ func (p *publication) set(key string, now endpoint) {
 	p.endpoints[key] = now
 	p.count(before, -1)
 	p.count(now, 1)
-	if news := now.published() && !before.published(); news || now.through != before.through {
-		p.changed[key] = p.changed[key] || news
+	if now.through != before.through || now.published() && !before.published() {
+		p.changed[key] = true
 	}
 }
 
@@ -69,14 +73,15 @@ func (p *publication) remove(key string) {
 	p.count(e, -1)
 	delete(p.endpoints, key)
 	delete(p.waiting, key)
-	p.changed[key] = false
+	p.changed[key] = true
 }
 
 // forget forgets what was seen: there is no external-dns any more.
 func (p *publication) forget() {
 	for key, e := range p.endpoints {
-		p.set(key, endpoint{Endpoint: e.Endpoint})
-		p.changed[key] = false
+		e.through = nil
+		p.set(key, e)
+		p.changed[key] = true
 	}
 	clear(p.waiting)
 }
@@ -115,7 +120,9 @@ func (p *publication) hear(key string, e endpoint, own cluster.BuiltIn, id bundl
 func (p *publication) synchronized(at time.Time) {
 	for key, now := range p.waiting {
 		now.At = at
-		p.set(key, endpoint{p.endpoints[key].Endpoint, &now})
+		e := p.endpoints[key]
+		e.through = &now
+		p.set(key, e)
 	}
 	clear(p.waiting)
 }

@@ -121,7 +121,7 @@ func TestWithoutExternalDNSNothingIsPublished(t *testing.T) {
 	of.SetSubjects(&state.Subjects{Publishers: append(with.Publishers, state.Publisher{Mark: other, Deployment: "external-dns-lab-cluster"})},
 		map[bundle.ID]*state.Applied{endpointID(0): {Mark: other, Endpoint: state.Endpoint{UID: "u", Generation: 2}}})
 	p.step(t.Context())
-	require.Contains(t, of.TakePublished().Changed, "shop/e0", "it goes from one external-dns to another, which publishes it")
+	require.NotNil(t, of.TakePublished().Changed["shop/e0"], "it goes from one external-dns to another, which publishes it")
 	assert.Zero(t, p.publications[other].unpublished())
 	assert.Len(t, p.publications[lab()].endpoints, 1)
 
@@ -130,4 +130,32 @@ func TestWithoutExternalDNSNothingIsPublished(t *testing.T) {
 	of.SetSubjects(with, nil)
 	p.step(t.Context())
 	assert.NotContains(t, p.publications, other, "nothing is left of an external-dns that has gone")
+}
+
+// TestWhatWaitedIsPublishedOnlyIfItStillWaits for the next synchronization.
+func TestWhatWaitedIsPublishedOnlyIfItStillWaits(t *testing.T) {
+	t.Parallel()
+	for what, ends := range map[string]func(*publication){
+		"it has gone":                       func(p *publication) { p.remove("shop/e0") },
+		"its external-dns has gone":         func(p *publication) { p.forget() },
+		"it has changed, and was not read":  func(p *publication) { p.look("shop/e0", unread{}, home) },
+		"it has gone, and is another again": func(p *publication) { p.remove("shop/e0"); p.apply("shop/e0", state.Endpoint{UID: "v", Generation: 1}) },
+	} {
+		p := newPublication()
+		p.apply("shop/e0", state.Endpoint{UID: "u", Generation: 2})
+		p.look("shop/e0", &seen{}, home)
+		require.True(t, p.awaiting(), what)
+		ends(p)
+		require.False(t, p.awaiting(), what)
+		p.synchronized(time.Unix(1001, 0))
+		require.Zero(t, p.published, what)
+		require.Nil(t, p.endpoints["shop/e0"].through, what)
+	}
+}
+
+// unread are the Watches of a cluster in which external-dns has read no DNSEndpoint as it is.
+type unread struct{ cluster.Watches }
+
+func (unread) Object(bundle.ID, string) cluster.Sight {
+	return cluster.Sight{Known: true, Live: &cluster.Live{Version: cluster.Version{UID: "u"}, Generation: 3, Observed: 2}}
 }

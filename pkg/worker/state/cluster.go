@@ -5,6 +5,7 @@ package state
 import (
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -156,23 +157,26 @@ func (c *Cluster) SetSubjects(now *Subjects, changed map[bundle.ID]*Applied) {
 	}
 }
 
-// TakeApplied answers the DNSEndpoints that have changed since it was called last, to the prober alone. DNSEndpoints that
-// external-dns is not to publish any more are nil.
-func (c *Cluster) TakeApplied() map[bundle.ID]*Applied {
+// TakeApplied answers what the parts have told last, and the DNSEndpoints that have changed since it was called before, to
+// the prober alone. DNSEndpoints that external-dns is not to publish any more are nil.
+func (c *Cluster) TakeApplied() (now Snapshot, changed map[bundle.ID]*Applied) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	changed := c.applied
+	changed = c.applied
 	c.applied = nil
-	return changed
+	return c.now, changed
 }
 
 // SetFindings tells what the probes have found, and what has changed of the DNSEndpoints that are published.
 func (c *Cluster) SetFindings(f *Findings, changed Published) {
 	c.mu.Lock()
+	news := changed.All != nil || len(changed.Changed) > 0 || !reflect.DeepEqual(c.now.Findings, f)
 	c.now.Findings = f
 	c.published.Add(changed)
 	c.mu.Unlock()
-	c.Signals.Observe.Wake()
+	if news {
+		c.Signals.Observe.Wake()
+	}
 }
 
 // TakePublished answers what has changed of the DNSEndpoints that are published since it was called last, to the observer

@@ -39,6 +39,7 @@ type zone struct {
 	fails   error                    // of each call
 	refuses error                    // of each write
 	takes   time.Duration            // a read
+	opens   time.Duration            // a writer
 	others  map[string]bool          // names of another owner
 	hold    func(c publisher.Change) // is called before each write; nil: nothing
 	lists   func() error             // is called by Owned; nil: the zone cannot be listed
@@ -165,7 +166,10 @@ func begin(t *testing.T, store kv.KV, z *zone) served {
 	t.Helper()
 	target := New(publisherName, Settings{
 		KV: store, Options: cluster.Options{Installation: "inst-1"},
-		Open: func(context.Context, bundle.Publisher) (publisher.Writer, error) { return z, nil },
+		Open: func(context.Context, bundle.Publisher) (publisher.Writer, error) {
+			time.Sleep(z.opens)
+			return z, nil
+		},
 	})
 	w := target.Watch(t.Context(), cluster.Quiet())
 	synctest.Wait()
@@ -196,9 +200,14 @@ func (p served) available(t *testing.T) *cluster.Availability {
 
 func settings(t *testing.T, stopped bool) bundle.Object {
 	t.Helper()
+	return settingsOf(t, bundle.Publisher{Provider: "coredns", OwnerID: owner, Interval: time.Minute, Stopped: stopped})
+}
+
+func settingsOf(t *testing.T, spec bundle.Publisher) bundle.Object {
+	t.Helper()
 	o, err := bundle.New(publisherName, "external-dns", map[string]any{
 		"apiVersion": "signpost.dev/v1", "kind": "Publisher", "metadata": map[string]any{"name": "external-dns-lab", "namespace": "shop-dns"},
-		"spec": bundle.Publisher{Provider: "coredns", OwnerID: owner, Interval: time.Minute, Stopped: stopped},
+		"spec": spec,
 	})
 	require.NoError(t, err)
 	return o
@@ -947,4 +956,136 @@ func TestAChangeCostsTheSameBesideManyDNSEndpoints(t *testing.T) { //nolint:para
 	}
 	few := cost(10)
 	require.Less(t, cost(1000), few+few/5)
+}
+
+// TestNothingIsDoneByFormerSettings: objects that change while a writer is opened are those of the settings that came meanwhile.
+func TestNothingIsDoneByFormerSettings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		p.apply(t, settings(t, true))
+		z.opens = time.Second
+		p.apply(t, settings(t, false)) // its writer is being opened
+		p.apply(t, settings(t, true), endpoint(t, "late", map[string][]string{"late.lab.example": {"203.0.113.1"}}))
+		p.remove(t, www(t).ID)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Equal(t, []string{"203.0.113.1"}, z.has("www.lab.example"), "it is stopped")
+		require.Empty(t, z.has("late.lab.example"))
+
+		p.apply(t, settings(t, false))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Empty(t, z.has("www.lab.example"))
+		require.True(t, p.removed(www(t), "www.lab.example"))
+		require.Equal(t, []string{"203.0.113.1"}, z.has("late.lab.example"))
+		p.end()
+	})
+}
+
+// TestAStoppedPublisherTellsOfNoDNSEndpoint, and of all when it goes on, also of those without names.
+func TestAStoppedPublisherTellsOfNoDNSEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z := newZone()
+		p := begin(t, kvtest.NewFake(), z)
+		all := []bundle.Object{www(t, "203.0.113.1"), endpoint(t, "none", nil)}
+		p.apply(t, append(all, settings(t, false))...)
+		for _, stopped := range []bool{false, true, false} {
+			p.apply(t, settings(t, stopped))
+			for _, o := range all {
+				_, is := p.published(o.ID)
+				require.Equal(t, !stopped, is, o.ID)
+			}
+		}
+		other := bundle.Publisher{Provider: "coredns", OwnerID: owner, Interval: time.Hour}
+		z.fail(errors.New("another server, which is away"))
+		p.apply(t, settingsOf(t, other))
+		_, is := p.published(www(t).ID)
+		require.False(t, is, "it is published elsewhere")
+		p.end()
+	})
+}
+
+// torn is a store whose watches may miss what happens, until they say so.
+type torn struct {
+	kv.KV
+	deaf atomic.Bool
+	tear chan struct{}
+}
+
+func (s *torn) Watch(ctx context.Context, prefix string, from int64) <-chan kv.Batch {
+	out := make(chan kv.Batch)
+	go func() {
+		defer close(out)
+		heard := s.KV.Watch(ctx, prefix, from)
+		for {
+			var next kv.Batch
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.tear:
+				next.Compacted = true
+			case next = <-heard:
+			}
+			if !s.deaf.Load() {
+				select {
+				case <-ctx.Done():
+					return
+				case out <- next:
+				}
+			}
+		}
+	}()
+	return out
+}
+
+// TestChangesThatNobodyToldOfAreFollowed once the watch has said that it missed some.
+func TestChangesThatNobodyToldOfAreFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), &torn{KV: kvtest.NewFake(), tear: make(chan struct{})}
+		p := begin(t, store, z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"), endpoint(t, "old", map[string][]string{"old.lab.example": {"203.0.113.1"}}))
+		store.deaf.Store(true)
+		another := served{New(publisherName, p.Settings), nil}
+		another.apply(t, www(t, "203.0.113.2"), endpoint(t, "new", map[string][]string{"new.lab.example": {"203.0.113.1"}}))
+		another.remove(t, endpoint(t, "old", nil).ID)
+		require.NotEmpty(t, z.has("old.lab.example"))
+		store.deaf.Store(false)
+		store.tear <- struct{}{}
+		synctest.Wait()
+		require.Equal(t, []string{"203.0.113.2"}, z.has("www.lab.example"))
+		require.Equal(t, []string{"203.0.113.1"}, z.has("new.lab.example"))
+		require.Empty(t, z.has("old.lab.example"))
+		for name, is := range map[string]bool{"web": true, "new": true, "old": false} {
+			_, told := p.published(endpoint(t, name, nil).ID)
+			require.Equal(t, is, told, name)
+		}
+		p.end()
+	})
+}
+
+// TestRecordedNamesThatNobodyWantsAreLeft until they are removed, also by the publisher that comes next.
+func TestRecordedNamesThatNobodyWantsAreLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		z, store := newZone(), kvtest.NewFake()
+		p := begin(t, store, z)
+		p.apply(t, settings(t, false), www(t, "203.0.113.1"))
+		z.refuse(errors.New("read-only"))
+		p.remove(t, www(t).ID)
+		require.Equal(t, map[string]bool{"www.lab.example": true}, p.watches.(*watches).loop.obsolete)
+		p.end()
+
+		p = begin(t, store, z)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Equal(t, map[string]bool{"www.lab.example": true}, p.watches.(*watches).loop.obsolete)
+		p.apply(t, www(t, "203.0.113.1"))
+		z.refuse(nil)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Empty(t, p.watches.(*watches).loop.obsolete, "it is wanted again")
+		require.NotEmpty(t, z.has("www.lab.example"))
+		p.end()
+	})
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // loop brings the names of a publisher's DNSEndpoints to the DNS servers. Its goroutine is
-// the only one that uses what stands before said.
+// the only one that uses what stands before said, but for changed, which the view locks.
 type loop struct {
 	target *Target
 	notify cluster.Notify
@@ -61,7 +61,7 @@ type opened struct {
 
 // backlog is what a loop has still to take up, to remove and to tell.
 type backlog struct {
-	changed  map[bundle.ID]bool // objects of the view, which locks this; nil: any may have changed
+	changed  map[bundle.ID]bool // objects of the view that have changed; nil: any may have
 	turn     int64              // of the view, up to which objects were taken up
 	obsolete map[string]bool    // names that are recorded, and not wanted
 	untold   map[bundle.ID]bool // DNSEndpoints that may be published, or not be any more
@@ -202,7 +202,9 @@ func (l *loop) open(ctx context.Context, object held, settings bundle.Publisher)
 // publish writes the names that have changed. Once in each interval, it looks at all names,
 // some at a time, and a change does not wait for the rest of them.
 func (l *loop) publish(ctx context.Context) {
-	l.takeUp()
+	if !l.takeUp() {
+		return // the next step, which is due, follows the new settings
+	}
 	if f := l.failures[""]; f != nil && l.target.Now().Before(f.next) {
 		return
 	}
@@ -218,9 +220,9 @@ func (l *loop) publish(ctx context.Context) {
 		}
 	}
 	l.begin()
-	urgent := slices.Sorted(maps.Keys(l.urgent))
+	first := slices.Sorted(maps.Keys(l.urgent))
 	for ctx.Err() == nil {
-		names, changed := l.next(&urgent)
+		names, changed := l.next(&first)
 		if len(names) == 0 {
 			break
 		}
@@ -244,27 +246,31 @@ func (l *loop) publish(ctx context.Context) {
 	}
 }
 
-// takeUp takes up the objects that have changed.
-func (l *loop) takeUp() {
-	changed, all, turn := l.target.view.take(l)
-	if all {
+// takeUp takes up the objects that have changed. It takes up none if there are other settings than those of the writer.
+func (l *loop) takeUp() (ok bool) {
+	now, ok := l.target.view.take(l, l.settings)
+	if !ok {
+		return false
+	}
+	if now.all {
 		for id := range l.wishes.objects {
-			if _, there := changed[id]; !there {
-				changed[id] = nil
+			if _, there := now.changed[id]; !there {
+				now.changed[id] = nil
 			}
 		}
 	}
-	l.turn = turn
+	l.turn = now.turn
 	begun := !l.check.IsZero()
-	for _, name := range l.wishes.take(changed) {
+	for _, name := range l.wishes.take(now.changed) {
 		if begun {
 			l.urgent[name] = true
 		}
 		l.outdate(name)
 	}
-	for id := range changed {
+	for id := range now.changed {
 		l.untold[id] = true
 	}
+	return true
 }
 
 // outdate notes whether a name is recorded, and not wanted.
@@ -300,10 +306,10 @@ func (l *loop) begin() {
 	}
 }
 
-// next takes out the names to write next, at most as many as one read may have. Names that have
-// changed or failed go before unread ones.
-func (l *loop) next(urgent *[]string) (names []string, changed bool) {
-	if names = l.some(urgent); len(names) > 0 {
+// next takes out the names to write next, at most as many as one read may have. First come names that have
+// changed or failed, then unread ones.
+func (l *loop) next(first *[]string) (names []string, changed bool) {
+	if names = l.some(first); len(names) > 0 {
 		return names, true
 	}
 	return l.some(&l.unread), false

@@ -112,15 +112,19 @@ func (l *loop) tellNothing(waiting string) {
 	l.tell(waiting)
 }
 
-// forget says that nobody knows of any DNSEndpoint whether it is published.
+// forget says that nobody knows of any DNSEndpoint whether it is published. All are to be told again.
 func (l *loop) forget() {
-	if l.said.forget() {
-		l.notify.Published()
+	if !l.said.forget() {
+		return
 	}
+	for id := range l.wishes.objects {
+		l.untold[id] = true
+	}
+	l.notify.Published()
 }
 
-// tellPublished says which of the DNSEndpoints of which something has changed are published: a DNSEndpoint is once all of
-// its names are.
+// tellPublished says of the DNSEndpoints that are untold whether they are published: a DNSEndpoint is once all of its names
+// are written.
 func (l *loop) tellPublished() {
 	now := map[bundle.ID]cluster.Published{}
 	for id := range l.untold {
@@ -144,7 +148,7 @@ func sameCount(a, b *int) bool {
 	return a == b || a != nil && b != nil && *a == *b
 }
 
-// has tells whether names are written as they are wanted.
+// has tells whether names are written, and have not changed since.
 func (l *loop) has(names []bundle.PublishedName) bool {
 	for _, n := range names {
 		if _, written := l.done[n.Name]; !written || l.urgent[n.Name] || l.failures[n.Name] != nil || l.skipped[n.Name] != "" {

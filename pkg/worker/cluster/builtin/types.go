@@ -65,10 +65,7 @@ func (l *loop) hold(ctx context.Context, names []string, want map[string][]publi
 	if err := l.fence.record(ctx, fresh); err != nil {
 		return l.lost(err)
 	}
-	for name, sets := range fresh {
-		l.recorded[name] = sets
-		l.outdate(name)
-	}
+	maps.Copy(l.recorded, fresh)
 	return nil
 }
 

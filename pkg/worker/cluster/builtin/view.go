@@ -92,31 +92,46 @@ func (v *view) wake() {
 func (v *view) settings() (now held, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	return v.setting()
+}
+
+// setting is as settings. The view is locked.
+func (v *view) setting() (now held, known bool) {
 	if !v.synced || len(v.few) == 0 {
 		return held{}, false
 	}
 	return v.objects[slices.MinFunc(slices.Collect(maps.Keys(v.few)), bundle.Compare)], true
 }
 
-// take answers a loop the objects that have changed since it has called before, and the turn that they are of. Objects that
-// have gone are nil. If any may have changed, all are answered.
-func (v *view) take(of *loop) (changed map[bundle.ID]*held, all bool, turn int64) {
+// taken are objects that have changed, nil for those that have gone.
+type taken struct {
+	changed map[bundle.ID]*held
+	all     bool // any may have changed: these are all there are
+	turn    int64
+}
+
+// take answers a loop the objects that have changed since it has called before. It answers none if other settings than those
+// of a revision are there: what has changed with them is to be done by them.
+func (v *view) take(of *loop, settings int64) (now taken, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	changed, all = map[bundle.ID]*held{}, of.changed == nil
+	if is, known := v.setting(); !known || is.revision != settings {
+		return taken{}, false
+	}
+	now = taken{map[bundle.ID]*held{}, of.changed == nil, v.turn}
 	for id := range of.changed {
-		changed[id] = nil
-		if now, there := v.objects[id]; there {
-			changed[id] = &now
+		now.changed[id] = nil
+		if object, there := v.objects[id]; there {
+			now.changed[id] = &object
 		}
 	}
-	if all {
-		for id, now := range v.objects {
-			changed[id] = &now
+	if now.all {
+		for id, object := range v.objects {
+			now.changed[id] = &object
 		}
 	}
 	of.changed = map[bundle.ID]bool{}
-	return changed, all, v.turn
+	return now, true
 }
 
 // droppedBy tells whether an object has gone, and was gone at a turn.
