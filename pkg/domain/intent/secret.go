@@ -9,7 +9,12 @@ import (
 // its value is secret, or a list of such. Of several Secrets it is Kubernetes'
 // names that are listed.
 func NamesSecret(name string) bool {
-	plain := strings.ToUpper(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
+	plain := strings.ToUpper(strings.Map(func(r rune) rune {
+		if strings.ContainsRune("_-.", r) {
+			return -1
+		}
+		return r
+	}, name))
 	ends := []string{"PASSWORD", "PASSWD", "SECRET", "TOKEN", "APIKEY", "ACCESSKEY", "PRIVATEKEY", "AUTHORIZATION"}
 	return slices.ContainsFunc(ends, func(end string) bool {
 		return strings.HasSuffix(plain, end) || end != "SECRET" && strings.HasSuffix(plain, end+"S")
