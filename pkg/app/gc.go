@@ -81,21 +81,7 @@ func newGC(log *slog.Logger, jobs []job) *gc {
 	return &gc{log: log, jobs: jobs, next: make([]time.Time, len(jobs))}
 }
 
-// How long the jobs wait for a process that starts: it looks at all owners first, and most jobs read as much.
-const (
-	waitMost = 10 * time.Minute
-	waitStep = time.Second
-)
-
-// run runs each job when it is due, until ctx ends. The first ones wait while the process starts.
-func (g *gc) run(ctx context.Context, starts func() bool) error {
-	for waited := time.Duration(0); starts() && waited < waitMost; waited += waitStep {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(waitStep):
-		}
-	}
+func (g *gc) run(ctx context.Context) error {
 	tick := time.NewTicker(tidyEvery)
 	defer tick.Stop()
 	for {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,24 +24,6 @@ func TestJobsThatNobodyWaitsForRunRarely(t *testing.T) {
 	for what, rare := range map[string]bool{"releases": false, "claims of names": true, "the history": true} {
 		require.Contains(t, rarely, what)
 		require.Equal(t, rare, rarely[what], what)
-	}
-}
-
-// TestJobsWaitForAProcessThatStarts, for a while.
-func TestJobsWaitForAProcessThatStarts(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ lasts, begins time.Duration }{{0, 0}, {90 * time.Second, 90 * time.Second}, {time.Hour, waitMost}} {
-		synctest.Test(t, func(t *testing.T) {
-			began, ran := time.Now(), []time.Duration{}
-			g := newGC(slog.New(slog.DiscardHandler), []job{{"rarely", time.Hour, func(context.Context) error {
-				ran = append(ran, time.Since(began))
-				return nil
-			}}})
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
-			defer cancel()
-			require.NoError(t, g.run(ctx, func() bool { return time.Since(began) < c.lasts }))
-			require.Equal(t, []time.Duration{c.begins}, ran)
-		})
 	}
 }
 

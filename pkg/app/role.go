@@ -88,9 +88,7 @@ func (s *service) parts() map[string]func(context.Context) error {
 	parts["worker"] = s.worker.Run
 	parts["controller"] = s.controller.Run
 	parts["history of names"] = s.names.Run
-	parts["garbage collection"] = func(ctx context.Context) error {
-		return s.gc.run(ctx, func() bool { _, _, looking := s.controller.Looking(); return looking })
-	}
+	parts["garbage collection"] = s.gc.run
 	parts["clusters"] = s.clusters.Run
 	parts["tokens of clusters"] = s.renewer.Run
 	return parts
