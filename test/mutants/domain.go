@@ -8,8 +8,8 @@ func inIntents() []bugs.Bug {
 		{
 			Name: "secrets in capitals alone", File: "pkg/domain/intent/secret.go",
 			Breaks:      "fields with secret names in lower case are not redacted",
-			Text:        `strings.ToUpper(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))`,
-			Replacement: `strings.NewReplacer("_", "", "-", "", ".", "").Replace(name)`,
+			Text:        `strings.ToUpper(strings.Map(`,
+			Replacement: `strings.TrimSpace(strings.Map(`,
 		},
 		{
 			Name: "stringData in the history", File: "pkg/storage/history/redact.go",
