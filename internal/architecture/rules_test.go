@@ -39,7 +39,7 @@ func leaves() []leaf {
 			"the flag table is proven against external-dns' own parsers in modules of their own, and must not drag external-dns in",
 		},
 		{"pkg/dns/rdata", []string{"github.com/miekg/dns"}, "what a record says follows from it alone"},
-		{"pkg/dns/verify", []string{"pkg/dns/externaldns", "pkg/dns/rdata", "pkg/domain/intent", "github.com/miekg/dns", "golang.org/x/time/rate"}, "servers are asked, and their answers judged; who asks, and what for, is others' business"},
+		{"pkg/dns/verify", []string{"pkg/dns/externaldns", "pkg/dns/rdata", "pkg/domain/intent", "pkg/storage/recent", "github.com/miekg/dns", "golang.org/x/time/rate"}, "servers are asked, and their answers judged; who asks, and what for, is others' business"},
 		{"pkg/domain/hostname", []string{"golang.org/x/net/idna"}, "which names a template makes follows from the values alone"},
 		{"pkg/domain/address", []string{"pkg/domain/intent"}, "which address is published follows from observations alone"},
 		{

@@ -7,12 +7,12 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/miekg/dns"
 
 	"github.com/signpost-dns/signpost/pkg/dns/rdata"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // How long it is remembered whom to ask, and of how many names.
@@ -31,49 +31,36 @@ type finder struct {
 	client    *client
 	resolvers func() []netip.AddrPort
 
-	zones   memory[string]           // of names and their domains
-	servers memory[[]netip.AddrPort] // of zones
+	zones   recent.Memory[string, found[string]]           // of names and their domains
+	servers recent.Memory[string, found[[]netip.AddrPort]] // of zones
+}
+
+// found is what was found, or why nothing was.
+type found[Value any] struct {
+	value Value
+	err   error
+	until time.Time // when it is to be found anew
 }
 
 func newFinder(c *client, resolvers func() []netip.AddrPort) *finder {
 	return &finder{client: c, resolvers: resolvers}
 }
 
-// memory remembers for a while what was found, or why nothing was. It is safe for concurrent use.
-type memory[Found any] struct {
-	mu sync.Mutex
-	of map[string]remembered[Found]
-}
-
-type remembered[Found any] struct {
-	found Found
-	err   error
-	until time.Time
-}
-
-// find answers what is remembered, or else finds it. It does not remember what ends with ctx.
-func (m *memory[Found]) find(ctx context.Context, name string, find func(ctx context.Context, name string) (Found, error)) (Found, error) {
-	m.mu.Lock()
-	known := m.of[name]
-	m.mu.Unlock()
-	if time.Now().Before(known.until) {
-		return known.found, known.err
+// recall answers what was found lately, or else finds it. It does not remember what ends with ctx.
+func recall[Value any](ctx context.Context, known *recent.Memory[string, found[Value]], name string, find func(ctx context.Context, name string) (Value, error)) (Value, error) {
+	if last, is := known.Get(name); is && time.Now().Before(last.until) {
+		return last.value, last.err
 	}
-	found, err := find(ctx, name)
+	value, err := find(ctx, name)
 	if ctx.Err() != nil {
-		return found, ctx.Err()
+		return value, ctx.Err()
 	}
 	lasts := foundFor
 	if err != nil {
 		lasts = notFoundFor
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.of == nil || len(m.of) >= foundAtMost {
-		m.of = map[string]remembered[Found]{}
-	}
-	m.of[name] = remembered[Found]{found, err, time.Now().Add(lasts)}
-	return found, err
+	known.Keep(name, found[Value]{value, err, time.Now().Add(lasts)}, foundAtMost)
+	return value, err
 }
 
 // systemResolvers are those of /etc/resolv.conf.
@@ -96,10 +83,10 @@ const dnsPort = 53
 // serversOf finds the servers of the zone that a name is in. The error says what
 // to do about it.
 func (f *finder) serversOf(ctx context.Context, name string) ([]netip.AddrPort, error) {
-	zone, err := f.zones.find(ctx, strings.TrimPrefix(name, "*."), f.zone)
+	zone, err := recall(ctx, &f.zones, strings.TrimPrefix(name, "*."), f.zone)
 	var servers []netip.AddrPort
 	if err == nil {
-		servers, err = f.servers.find(ctx, zone, f.zoneServers)
+		servers, err = recall(ctx, &f.servers, zone, f.zoneServers)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -126,7 +113,7 @@ func (f *finder) zone(ctx context.Context, name string) (string, error) {
 	if !more {
 		return "", errors.New("no zone says that it is its own")
 	}
-	return f.zones.find(ctx, above, f.zone)
+	return recall(ctx, &f.zones, above, f.zone)
 }
 
 // zoneServers finds the servers of a zone.
