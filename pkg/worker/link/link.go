@@ -232,13 +232,7 @@ func (l *Link) watch(ctx context.Context) {
 // seen has the next step decide about objects that have changed in the cluster; without
 // any, about all. The prober looks at them, too.
 func (l *Link) seen(changed ...bundle.ID) {
-	if len(changed) == 0 {
-		l.Agenda.AddAll()
-	}
-	for _, id := range changed {
-		id.Cluster = l.Name
-		l.Agenda.Add(id)
-	}
+	l.add(&l.Agenda, changed)
 	l.Signals.Step.Wake()
 	l.Signals.Probe.Wake()
 }
@@ -246,14 +240,19 @@ func (l *Link) seen(changed ...bundle.ID) {
 // published has the prober look at DNSEndpoints of which external-dns, or the built-in publisher, tells something else;
 // without any, at all of them.
 func (l *Link) published(changed ...bundle.ID) {
+	l.add(&l.Publications, changed)
+	l.Signals.Probe.Wake()
+}
+
+// add puts objects that have changed in the cluster on an agenda; without any, all.
+func (l *Link) add(to *state.Agenda, changed []bundle.ID) {
 	if len(changed) == 0 {
-		l.Publications.AddAll()
+		to.AddAll()
 	}
 	for _, id := range changed {
 		id.Cluster = l.Name
-		l.Publications.Add(id)
+		to.Add(id)
 	}
-	l.Signals.Probe.Wake()
 }
 
 // unwatch forgets all that was seen of the cluster.

@@ -264,8 +264,8 @@ func inAgendas() []Bug {
 		{
 			Name: "unseen drift", File: "pkg/worker/link/link.go",
 			Breaks:      "what somebody changes in a cluster is not decided about",
-			Text:        "		l.Agenda.Add(id)\n",
-			Replacement: "",
+			Text:        "	l.add(&l.Agenda, changed)\n",
+			Replacement: "	if len(changed) == 0 {\n		l.Agenda.AddAll()\n	}\n",
 			Invariants:  []string{"I5", "I3"},
 		},
 		{
