@@ -92,11 +92,11 @@ func (v *view) wake() {
 func (v *view) settings() (now held, known bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.setting()
+	return v.present()
 }
 
-// setting is as settings. The view is locked.
-func (v *view) setting() (now held, known bool) {
+// present is what settings answers. The view is locked.
+func (v *view) present() (now held, known bool) {
 	if !v.synced || len(v.few) == 0 {
 		return held{}, false
 	}
@@ -115,7 +115,7 @@ type taken struct {
 func (v *view) take(of *loop, settings int64) (now taken, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if is, known := v.setting(); !known || is.revision != settings {
+	if is, known := v.present(); !known || is.revision != settings {
 		return taken{}, false
 	}
 	now = taken{map[bundle.ID]*held{}, of.changed == nil, v.turn}
