@@ -82,8 +82,7 @@ type ListOptions struct {
 // hundreds of the largest documents are more than a server has memory for.
 const PageBytes = 4 << 20
 
-// PageItems is how many items a page has if a whole collection is read, within PageBytes. For each page, etcd
-// counts all keys behind it: many small pages would cost the square of the collection.
+// PageItems is how many items a page has if a whole collection is read, within PageBytes.
 const PageItems = 4000
 
 // Page is a part of a collection, ordered by name (bytewise).

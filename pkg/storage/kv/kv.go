@@ -185,7 +185,7 @@ func Map[T any](ctx context.Context, batches <-chan Batch, of func(Batch) T) <-c
 
 // pageSize is how many items, and pageBytes how many bytes, Each reads at a time.
 const (
-	pageSize  = 4000 // etcd counts all keys behind each page
+	pageSize  = 4000
 	pageBytes = 4 << 20
 )
 

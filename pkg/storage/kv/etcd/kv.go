@@ -26,8 +26,7 @@ import (
 // leader, and short enough for a user who waits.
 const defaultTimeout = 5 * time.Second
 
-// How many keys a request of a long Range reads. Each further one reads morePages times as many. For each, etcd counts all
-// keys behind its page: many small pages would cost the square of what is read.
+// How many keys a request of a long Range reads. Each further one reads morePages times as many.
 const (
 	rangePage   = 1000 // the first request
 	boundedPage = 32   // the first one if the bytes are bounded, as a value may have more than a megabyte
@@ -39,6 +38,7 @@ const (
 type KV struct {
 	client *clientv3.Client
 	tls    *tls.Config // of endpoints of https://; nil: the system's roots
+	pages  pages       // that were read lately
 }
 
 var _ kv.KV = (*KV)(nil)
@@ -132,18 +132,18 @@ func (s *KV) rangeAt(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) 
 		if left := r.Limit - int64(len(items)); r.Limit > 0 && left < limit {
 			limit = left
 		}
-		answer, err := s.page(ctx, r, from, limit)
+		found, revision, err := s.page(ctx, r, from, limit)
 		if err != nil {
 			return nil, 0, failure("list "+r.Prefix, err)
 		}
-		r.Revision = cmp.Or(r.Revision, answer.Header.Revision)
-		for _, one := range answer.Kvs {
+		r.Revision = cmp.Or(r.Revision, revision)
+		for _, one := range found {
 			items, size = append(items, itemOf(one)), size+int64(len(one.Value))
 			if r.Bytes > 0 && size > r.Bytes {
 				return items, r.Revision, nil
 			}
 		}
-		if !answer.More || len(answer.Kvs) == 0 || (r.Limit > 0 && int64(len(items)) >= r.Limit) {
+		if int64(len(found)) < limit || (r.Limit > 0 && int64(len(items)) >= r.Limit) {
 			return items, r.Revision, nil
 		}
 		from = items[len(items)-1].Key + "\x00"
@@ -212,24 +212,6 @@ func (s *KV) readAll(ctx context.Context, gets []clientv3.Op) (*clientv3.TxnResp
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
 	return s.client.Txn(ctx).Then(gets...).Commit()
-}
-
-func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (*clientv3.GetResponse, error) {
-	ctx, cancel := withDeadline(ctx)
-	defer cancel()
-	options := []clientv3.OpOption{
-		clientv3.WithRange(clientv3.GetPrefixRangeEnd(r.Prefix)),
-		clientv3.WithLimit(limit),
-		clientv3.WithRev(r.Revision),
-	}
-	if r.MinModRevision > 0 {
-		options = append(options, clientv3.WithMinModRev(r.MinModRevision))
-	}
-	if r.KeysOnly {
-		options = append(options, clientv3.WithKeysOnly())
-	}
-	from = cmp.Or(from, "\x00")
-	return s.read(ctx, from, options...)
 }
 
 func (s *KV) read(ctx context.Context, key string, options ...clientv3.OpOption) (*clientv3.GetResponse, error) {

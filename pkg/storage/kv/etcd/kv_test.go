@@ -2,17 +2,13 @@ package etcd_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/kv/kvtest"
 )
@@ -77,32 +73,6 @@ func wipe(t *testing.T, admin *clientv3.Client) {
 	t.Helper()
 	_, err := admin.Delete(t.Context(), "\x00", clientv3.WithFromKey())
 	require.NoError(t, err)
-}
-
-// TestASmallValueIsNoReasonForManyRequests: a bound on the bytes costs a few requests more, of growing pages.
-func TestASmallValueIsNoReasonForManyRequests(t *testing.T) {
-	t.Parallel()
-	server := start(t, etcd.EmbeddedOptions{ListenClients: true})
-	requests := 0
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{server.ClientURL()},
-		DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, ask, answer any, on *grpc.ClientConn, call grpc.UnaryInvoker, options ...grpc.CallOption) error {
-			if _, is := ask.(*etcdserverpb.RangeRequest); is {
-				requests++
-			}
-			return call(ctx, method, ask, answer, on, options...)
-		})},
-	})
-	require.NoError(t, err)
-	defer client.Close()
-	for n := range 1000 {
-		_, err := client.Put(t.Context(), fmt.Sprintf("k/%04d", n), "small")
-		require.NoError(t, err)
-	}
-	seen := 0
-	require.NoError(t, kv.Each(t.Context(), etcd.New(client), "k/", func(kv.Item) { seen++ }))
-	require.Equal(t, 1000, seen)
-	require.LessOrEqual(t, requests, 5)
 }
 
 func TestDialNeedsAnEndpoint(t *testing.T) {
