@@ -37,6 +37,10 @@ func (r released) Plan(ctx context.Context, owner intent.Path, action intent.Act
 	return r.releases.Plan(ctx, owner, action, to)
 }
 
+func (r released) ReadAhead(ctx context.Context, name intent.Path) (context.Context, func(), error) {
+	return r.releases.ReadAhead(ctx, name)
+}
+
 func (r released) PlanName(ctx context.Context, name intent.Path, request intent.NameRequest) (intent.Plan, error) {
 	return r.releases.PlanName(ctx, name, request)
 }

@@ -506,6 +506,10 @@ func (l *lifecycle) PublishName(ctx context.Context, name intent.Path, r intent.
 	return intent.NamePublished{Document: r.Next.At(name)}, err
 }
 
+func (l *lifecycle) ReadAhead(ctx context.Context, _ intent.Path) (context.Context, func(), error) {
+	return ctx, func() {}, nil
+}
+
 func (l *lifecycle) UnpublishName(ctx context.Context, name intent.Path, _ intent.NameRequest) (intent.Accepted, error) {
 	return intent.Accepted{}, l.store.Delete(ctx, intent.Join(intent.LifecycleCollection, string(name)), intent.Always())
 }

@@ -36,6 +36,11 @@ type view struct {
 // Create publishes a new name.
 func (h *Handlers) Create(ctx context.Context, c *operation.Call) (response.Answer, error) {
 	path := resources.Created(c.Path, c.Object)
+	ctx, end, err := h.Names.ReadAhead(ctx, path)
+	defer end()
+	if err != nil {
+		return response.Answer{}, err
+	}
 	old, err := h.Find(ctx, path)
 	if err == nil && old != nil {
 		err = &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s exists already; change it by PUT /v2/%s", path, path)}
@@ -53,20 +58,30 @@ func (h *Handlers) Put(ctx context.Context, c *operation.Call) (response.Answer,
 		return response.Answer{}, err
 	}
 	for range resources.Tries {
-		old, err := h.Find(ctx, c.Path)
-		if err != nil {
-			return response.Answer{}, err
-		}
-		if err := asked.Check(c.Path, old); err != nil {
-			return response.Answer{}, err
-		}
-		answer, err := h.write(ctx, c, c.Path, old)
+		answer, old, err := h.tryPut(ctx, c, asked)
 		if err != nil && h.Moved(ctx, c.Path, old, err) {
 			continue
 		}
 		return answer, err
 	}
 	return response.Answer{}, &intent.Error{Code: intent.Unavailable, Detail: string(c.Path) + " is being changed by others; try again"}
+}
+
+// tryPut is one try of Put, and answers what it was to replace.
+func (h *Handlers) tryPut(ctx context.Context, c *operation.Call, asked operation.Precondition) (answer response.Answer, old *intent.Document, err error) {
+	ctx, end, err := h.Names.ReadAhead(ctx, c.Path)
+	defer end()
+	if err == nil {
+		old, err = h.Find(ctx, c.Path)
+	}
+	if err == nil {
+		err = asked.Check(c.Path, old)
+	}
+	if err != nil {
+		return response.Answer{}, old, err
+	}
+	answer, err = h.write(ctx, c, c.Path, old)
+	return answer, old, err
 }
 
 // write plans or publishes what a body asks for; old is what it replaces, nil for

@@ -111,6 +111,8 @@ type Reads interface {
 // Names publishes names. Its errors are *intent.Error values, as those of Lifecycle;
 // Forbidden for an editor whose project does not let editors publish.
 type Names interface {
+	// ReadAhead returns a context for a request of a name. All that it reads is of one time, until it writes or end is called.
+	ReadAhead(ctx context.Context, name intent.Path) (_ context.Context, end func(), err error)
 	// PlanName tells what PublishName would do.
 	PlanName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Plan, error)
 	// PublishName stores a name and its release, both or neither.

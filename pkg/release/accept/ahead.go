@@ -10,17 +10,37 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
+// ReadAhead has a request of a name read everything as it is at one time, until it claims the name. That begins before its document
+// is judged. It reads in one request what the name has, and what earlier requests of the project have read.
+func (s *Names) ReadAhead(ctx context.Context, name intent.Path) (_ context.Context, end func(), err error) {
+	p := s.planner
+	ctx, ended, err := state.ReadAtOnce(ctx, p.Store, state.Ahead{})
+	if err != nil {
+		return ctx, ended, err
+	}
+	project := intent.Join("projects", name.Segment("projects"))
+	learn, err := state.ReadAheadAs(ctx, p.Store, "request "+string(project), name, aheadOf(name))
+	return ctx, func() { learn(); ended() }, err
+}
+
+// aheadOf is what each request of a name reads.
+func aheadOf(name intent.Path) state.Ahead {
+	project := intent.Join("projects", name.Segment("projects"))
+	return state.Ahead{Documents: []intent.Path{project, state.LifecyclePath(name), state.DrainedPath}, Keys: appcontext.Keys(state.GroupOwner(name))}
+}
+
 // readNameAtOnce has a request of a name read everything as it is at one time, until it
-// claims the name. It reads in one request what the document of the name names. Requests of
+// claims the name. If its context reads so already, that goes on. It reads in one request what the document of the name names. Requests of
 // other owners are as they were.
 func readNameAtOnce(ctx context.Context, s *Planner, owner intent.Path, r state.Request) (_ context.Context, end func(), err error) {
 	if !intent.IsName(owner) {
 		return ctx, func() {}, nil
 	}
 	project := intent.Join("projects", owner.Segment("projects"))
-	ahead := state.Ahead{Documents: []intent.Path{project, state.LifecyclePath(owner), state.DrainedPath}, Keys: appcontext.Keys(state.GroupOwner(owner))}
+	ahead := aheadOf(owner)
 	kind := "deletion " + string(project)
 	if r.Name != nil {
 		name, err := intent.Of[intent.Name](r.Name.At(owner))
@@ -35,9 +55,11 @@ func readNameAtOnce(ctx context.Context, s *Planner, owner intent.Path, r state.
 		}
 		ahead.Prefixes = []string{ledger.AbandonedPrefix, state.Collection(s.Store, "projects")}
 	}
-	ctx, ended, err := state.ReadAtOnce(ctx, s.Store, state.Ahead{})
-	if err != nil {
-		return ctx, ended, err
+	ended := func() {}
+	if snapshot.ViewOf(ctx) == nil {
+		if ctx, ended, err = state.ReadAtOnce(ctx, s.Store, state.Ahead{}); err != nil {
+			return ctx, ended, err
+		}
 	}
 	learn, err := state.ReadAheadAs(ctx, s.Store, kind, owner, ahead)
 	return ctx, func() { learn(); ended() }, err

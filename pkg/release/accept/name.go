@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // Names publishes names: each is planned and accepted as a group is.
@@ -35,14 +36,19 @@ func (s *Names) PlanName(ctx context.Context, name intent.Path, r intent.NameReq
 // document has changed, if the plan has errors, or if the project requires plans and none
 // is confirmed.
 func (s *Names) PublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.NamePublished, error) {
-	paid := new(int)
+	paid, again := new(int), false
 	return state.RetryOnConflict(name, func() (intent.NamePublished, error) {
 		request, err := nameRequest(name, r)
 		if err != nil {
 			return intent.NamePublished{}, err
 		}
 		request.Paid = paid
-		p, accepted, err := s.planner.tryAccept(ctx, name, request, r.Confirm, r.Actor)
+		within := ctx
+		if again { // others have written
+			within = snapshot.Now(ctx)
+		}
+		again = true
+		p, accepted, err := s.planner.tryAccept(within, name, request, r.Confirm, r.Actor)
 		if err != nil {
 			return intent.NamePublished{}, err
 		}
