@@ -300,3 +300,39 @@ func TestTwoAcceptancesAreBothCounted(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(item.Value), `"names":3,`)
 }
+
+// TestACountThatWasWrittenHereIsNotReadAgain though another acceptance has written it since this one was judged.
+func TestACountThatWasWrittenHereIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.quotas(`"names":10`)
+	w.do(intent.Instantiate, prod)
+	w.settle(prod)
+	w.group(test, "web", "test.lab.example")
+	third := intent.Join("projects/shop/composite-apps/store/v1/deployment-intent-groups", "third")
+	w.group(third, "web", "third.lab.example")
+	writes, reads := 0, 0
+	watched := func(op, key string) error {
+		switch {
+		case op == "txn" && strings.HasPrefix(key, "/signpost/release/"):
+			writes++
+		case op == "get" && key == "/signpost/taken/shop":
+			reads++
+		}
+		return nil
+	}
+	w.fake.Before = func(op, key string) error {
+		if op == "txn" && strings.HasPrefix(key, "/signpost/name/") {
+			w.fake.Before = nil
+			w.do(intent.Instantiate, third)
+			w.fake.Before = watched
+		}
+		return nil
+	}
+	w.do(intent.Instantiate, test)
+	require.Equal(t, []int{1, 0}, []int{writes, reads})
+	w.fake.Before = nil
+	item, _, err := w.fake.Get(t.Context(), "/signpost/taken/shop")
+	require.NoError(t, err)
+	require.Contains(t, string(item.Value), `"names":3,`)
+}

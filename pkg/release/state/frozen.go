@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -57,28 +58,27 @@ func chunkKey(contextID string, n int) string {
 // chunkSize is how many bytes of a compressed release go into one key.
 const chunkSize = 512 << 10
 
-// SaveRelease writes a packed release. A crash in between leaves chunks that
-// nobody points to.
+// SaveRelease writes a packed release. A crash in between leaves chunks that nobody points to.
 func (s *Store) SaveRelease(ctx context.Context, contextID string, raw []byte) error {
 	_, err := SaveReleaseIf(ctx, s, contextID, raw, nil)
 	return err
 }
 
 // SaveReleaseIf writes a packed release, and other keys in the same transaction as its
-// beginning. It is not saved if the conditions do not hold.
-func SaveReleaseIf(ctx context.Context, s *Store, contextID string, raw []byte, when []kv.Compare, also ...kv.Op) (saved bool, err error) {
+// beginning. It answers the revision of that, 0 if the conditions do not hold.
+func SaveReleaseIf(ctx context.Context, s *Store, contextID string, raw []byte, when []kv.Compare, also ...kv.Op) (revision int64, err error) {
 	whole := raw
 	for n := 0; len(raw) > 0; n++ {
 		part := raw[:min(chunkSize, len(raw))]
 		raw = raw[len(part):]
-		done, _, err := s.KV.Txn(ctx, when, append([]kv.Op{kv.Put(chunkKey(contextID, n), part)}, also...)...)
+		done, at, err := s.KV.Txn(ctx, when, append([]kv.Op{kv.Put(chunkKey(contextID, n), part)}, also...)...)
 		if !done || err != nil {
-			return false, err
+			return 0, err
 		}
-		when, also = nil, nil
+		revision, when, also = cmp.Or(revision, at), nil, nil
 	}
 	remember(&s.releases, contextID, keptRelease{packed: whole})
-	return true, nil
+	return revision, nil
 }
 
 // keptRelease is a release that was read or written lately.

@@ -50,7 +50,7 @@ func (s *Keeper) SaveRelease(ctx context.Context, p *resolve.Proposal, contextID
 	if more.Nothing() || state.IsCloud(group.Path) {
 		return s.Store.SaveRelease(ctx, contextID, packed)
 	}
-	count := p.Count
+	count := s.newest(key, p.Count)
 	for {
 		if count.Item == nil && !count.Exact { // it was not judged, or others have written it since
 			item, _, err := s.KV.Get(ctx, key)
@@ -65,12 +65,29 @@ func (s *Keeper) SaveRelease(ctx context.Context, p *resolve.Proposal, contextID
 		if err != nil {
 			return err
 		}
-		saved, err := state.SaveReleaseIf(ctx, s.Store, contextID, packed, []kv.Compare{kv.Unchanged(key, count.Item)}, kv.Put(key, raw))
-		if saved || err != nil {
+		revision, err := state.SaveReleaseIf(ctx, s.Store, contextID, packed, []kv.Compare{kv.Unchanged(key, count.Item)}, kv.Put(key, raw))
+		if err != nil {
 			return err
+		}
+		if revision != 0 {
+			s.written.Keep(key, kv.Item{Key: key, Value: raw, ModRevision: revision}, mostCounts)
+			return nil
 		}
 		count = resolve.Count{}
 	}
+}
+
+// mostCounts is of how many projects it is remembered what was written.
+const mostCounts = 256
+
+// newest is the count that was written here after one was read, if there is one. Requests that are judged at
+// the same time read the same count, and all but one of them would find it changed.
+func (s *Keeper) newest(key string, read resolve.Count) resolve.Count {
+	item, known := s.written.Get(key)
+	if !known || read.Item == nil || item.ModRevision <= read.Item.ModRevision {
+		return read
+	}
+	return countOf(&item)
 }
 
 // Recount is what all projects have, counted anew from all lifecycles.

@@ -10,6 +10,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // Keeper checks and claims what projects have in clusters.
@@ -21,4 +23,6 @@ type Keeper struct {
 	NamespaceHolder func(ctx context.Context, namespace string) (project string, err error) // empty for a namespace of no project; nil: not asked
 	Live            inputs.LiveState                                                        // for plans; nil: none
 	Quotas          intent.Quotas                                                           // of projects that have none of their own
+
+	written recent.Memory[string, kv.Item] // counts that were written here, by their key
 }
