@@ -29,14 +29,27 @@ func (s *Reader) atOnce(ctx context.Context, owner intent.Path, more state.Ahead
 		first.Documents = append(first.Documents, owner)
 	}
 	return state.RetryOnConflict(owner, func() (Snapshot, error) {
-		ctx, end, err := state.ReadAtOnce(ctx, s.Store, first)
+		ctx, end, err := s.begin(ctx, owner, first)
+		defer end()
 		if err != nil {
 			return Snapshot{}, err
 		}
-		defer end()
 		snap, err := read(ctx)
 		return snap, snapshot.Again(err)
 	})
+}
+
+// begin reads the first that a snapshot needs. Names are very many, and those of a project have much in common, which is read in the same request.
+func (s *Reader) begin(ctx context.Context, owner intent.Path, first state.Ahead) (_ context.Context, end func(), err error) {
+	if !intent.IsName(owner) {
+		return state.ReadAtOnce(ctx, s.Store, first)
+	}
+	ctx, ended, err := state.ReadAtOnce(ctx, s.Store, state.Ahead{})
+	if err != nil {
+		return ctx, ended, err
+	}
+	learn, err := state.ReadAheadAs(ctx, s.Store, "status of "+owner.Segment("projects"), owner, first)
+	return ctx, func() { learn(); ended() }, err
 }
 
 // readAhead reads in one request what the lifecycle and the pointer of an owner lead to, besides
@@ -93,6 +106,10 @@ func (snap *Snapshot) needed() state.Ahead {
 				ahead.Keys = append(ahead.Keys, observed.ServiceKey(address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}))
 			}
 		}
+	}
+	if intent.IsName(snap.Group.Path) { // others have many names, and need not know who has those around them
+		claims, below := ownership.KeysOf(snap.Group)
+		ahead.Keys, ahead.Prefixes = append(ahead.Keys, claims...), below
 	}
 	for _, request := range ownership.RequestsOf(snap.Group) {
 		ahead.Keys = append(ahead.Keys, nameclaim.Path(request.Key))
