@@ -33,8 +33,9 @@ const (
 // in this process asks for is stepped here.
 type Controller struct {
 	service *Worker
-	queue   workqueue.TypedRateLimitingInterface[work]
+	queue   workqueue.TypedDelayingInterface[work]
 	order   *queue // of the queue's work
+	again   *again
 	pace    *pace
 	resync  resync
 	share   share
@@ -52,16 +53,13 @@ type work struct {
 
 // NewController makes a controller over a Service.
 func NewController(service *Worker) *Controller {
-	limiter := workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost)
 	metrics := newMetrics(service.Metrics)
 	order := newQueue()
-	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[work]{
-		DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[work]{
-			Name: "controller", MetricsProvider: metrics,
-			Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[work]{Name: "controller", MetricsProvider: metrics, Queue: order}),
-		}),
+	queue := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[work]{
+		Name: "controller", MetricsProvider: metrics,
+		Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[work]{Name: "controller", MetricsProvider: metrics, Queue: order}),
 	})
-	return &Controller{service: service, queue: queue, order: order, pace: newPace(), share: share{replicas: service.Replicas}, metrics: metrics, failovers: make(chan struct{}, 1)}
+	return &Controller{service: service, queue: queue, order: order, again: newAgain(queue.Add), pace: newPace(), share: share{replicas: service.Replicas}, metrics: metrics, failovers: make(chan struct{}, 1)}
 }
 
 // Run works until ctx ends.
@@ -86,7 +84,7 @@ func (c *Controller) Run(ctx context.Context) error {
 func (c *Controller) wake(n state.Wakeup) {
 	c.resync.told(n.Owner)
 	if n.At.IsZero() {
-		c.queue.Forget(work{owner: n.Owner})
+		c.again.anew(work{owner: n.Owner})
 	}
 	if n.First {
 		c.order.hurry(work{owner: n.Owner})
@@ -132,10 +130,10 @@ func (c *Controller) work(ctx context.Context) {
 		if rest := c.pace.rest(todo, time.Now()); rest > 0 {
 			c.queue.AddAfter(todo, rest) // what comes until then is joined
 		} else if settled, err := c.do(ctx, todo); settled && err == nil {
-			c.queue.Forget(todo)
+			c.again.anew(todo)
 		} else {
 			c.log(ctx, todo.owner, err)
-			c.queue.AddRateLimited(todo)
+			c.again.unsettled(todo)
 		}
 		c.order.done(todo)
 		c.queue.Done(todo)

@@ -93,7 +93,7 @@ func (c *Controller) takeWakeup(ctx context.Context, item kv.Item) {
 	mine, _, err := c.service.KV.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, &item)}, kv.Delete(item.Key))
 	if err != nil || mine {
 		todo := work{owner: intent.Path(strings.TrimPrefix(item.Key, wakeupPrefix))}
-		c.queue.Forget(todo)
+		c.again.anew(todo)
 		c.due(todo)
 	}
 }

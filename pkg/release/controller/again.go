@@ -1,0 +1,67 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+)
+
+// again has work done again that is not settled: after a time that doubles, unless it comes earlier for another reason. Work that has
+// settled meanwhile does not come again.
+type again struct {
+	add     func(work)
+	limiter workqueue.TypedRateLimiter[work]
+
+	mu    sync.Mutex
+	turn  int // of the last timer
+	waits map[work]waits
+}
+
+// waits is when work comes again.
+type waits struct {
+	timer *time.Timer
+	turn  int
+}
+
+func newAgain(add func(work)) *again {
+	return &again{add: add, limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost), waits: map[work]waits{}}
+}
+
+// unsettled has work done again.
+func (a *again) unsettled(todo work) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if earlier, there := a.waits[todo]; there {
+		earlier.timer.Stop()
+	}
+	a.turn++
+	turn := a.turn
+	a.waits[todo] = waits{turn: turn, timer: time.AfterFunc(a.limiter.When(todo), func() {
+		if a.due(todo, turn) {
+			a.add(todo)
+		}
+	})}
+}
+
+// due tells whether a turn is the last one of its work.
+func (a *again) due(todo work, turn int) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.waits[todo].turn != turn {
+		return false
+	}
+	delete(a.waits, todo)
+	return true
+}
+
+// anew forgets how often work was not settled. It does not come again for that.
+func (a *again) anew(todo work) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.limiter.Forget(todo)
+	if last, there := a.waits[todo]; there {
+		last.timer.Stop()
+		delete(a.waits, todo)
+	}
+}

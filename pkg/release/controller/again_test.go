@@ -1,0 +1,42 @@
+package controller
+
+import (
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestUnsettledWorkComesAgain after a time that doubles, once for the last time that it was not settled, and not
+// once it has settled.
+func TestUnsettledWorkComesAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		todo := work{owner: "projects/shop/names/www.shop.example"}
+		var came atomic.Int32
+		a := newAgain(func(work) { came.Add(1) })
+		within := func(wait time.Duration) int32 {
+			came.Store(0)
+			time.Sleep(wait)
+			synctest.Wait()
+			return came.Load()
+		}
+		a.unsettled(todo)
+		require.Zero(t, within(waitFirst-1))
+		require.EqualValues(t, 1, within(1))
+		a.unsettled(todo)
+		require.Zero(t, within(waitFirst), "it doubles")
+		require.EqualValues(t, 1, within(waitFirst))
+		a.unsettled(todo)
+		a.unsettled(todo)
+		require.EqualValues(t, 1, within(waitMost), "an earlier time does not count any more")
+		a.unsettled(todo)
+		a.anew(todo)
+		require.Zero(t, within(waitMost), "it has settled")
+		a.unsettled(todo)
+		require.EqualValues(t, 1, within(waitFirst), "it begins anew")
+		require.Empty(t, a.waits)
+	})
+}
