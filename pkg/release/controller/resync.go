@@ -94,10 +94,10 @@ func (c *Controller) scan(ctx context.Context) {
 	}
 }
 
-// lookAt puts owners into the queue, in this order.
+// lookAt puts owners into the queue, in about this order.
 func (c *Controller) lookAt(owners []intent.Path, round bool) {
 	c.resync.ask(owners, round)
-	for _, owner := range owners {
+	for _, owner := range striped(owners) {
 		c.queue.Add(work{owner: owner})
 	}
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -22,6 +23,27 @@ type together struct {
 	free  chan struct{} // holds one while no step is at the fields below
 	read  *snapshot.View
 	until time.Time
+}
+
+// striped orders owners so that the names that are stepped at once are those of different reads. So workers do not wait for one read
+// together. Other owners come first.
+func striped(owners []intent.Path) (all []intent.Path) {
+	var names []intent.Path
+	for _, owner := range owners {
+		if intent.IsName(owner) {
+			names = append(names, owner)
+		} else {
+			all = append(all, owner)
+		}
+	}
+	for some := range slices.Chunk(names, workers*readAtOnce) {
+		for n := range readAtOnce {
+			for at := n; at < len(some); at += readAtOnce {
+				all = append(all, some[at])
+			}
+		}
+	}
+	return all
 }
 
 func newTogether(names []intent.Path) *together {
