@@ -55,7 +55,7 @@ func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
 			at := key{host.Name, b.Record, b.Scope}
 			r := rows[at]
 			if r == nil {
-				r = &row{host: host.Name, common: &common{provider: t.texts.Shared(b.Record), scope: intent.Scope(t.texts.Shared(string(b.Scope))), of: o}}
+				r = &row{host: o.named(host.Name), common: &common{provider: t.texts.Shared(b.Record), scope: intent.Scope(t.texts.Shared(string(b.Scope))), of: o}}
 				rows[at] = r
 				o.rows, t.added = append(o.rows, r), append(t.added, r)
 			}
@@ -88,21 +88,38 @@ func (t *tables) endpointOf(g plan.Group, b plan.Binding) *endpoint {
 	return e
 }
 
+// named is a host name of an owner. That of a name is the end of its path, so that it takes no memory of its own.
+func (o *owner) named(host string) string {
+	if end := o.path.Name(); end == host {
+		return end
+	}
+	return host
+}
+
+// mostLists is how many lists of clusters are remembered.
+const mostLists = 512
+
+// clusterNames answers a list that equals this one. Nobody may change it: very many rows have the same.
 func (t *tables) clusterNames(names []string) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	out := make([]string, len(names))
-	for n, name := range names {
-		out[n] = t.texts.Shared(name)
+	key := strings.Join(names, "\n")
+	list, known := t.lists.Get(key)
+	if !known {
+		list = t.texts.All(names)
+		t.lists.Keep(key, list, mostLists)
 	}
-	return out
+	return list
 }
 
 // join adds a DNSEndpoint that gives the host name, with the clusters that its addresses
 // come from.
 func (r *row) join(e *endpoint, sources []string) {
-	if !slices.Contains(r.from, e) {
+	if len(r.from) == 0 { // as a rule, that is all
+		r.first[0], r.from = e, r.first[:]
+		e.users++
+	} else if !slices.Contains(r.from, e) {
 		r.from = append(r.from, e)
 		e.users++
 	}

@@ -51,6 +51,7 @@ type tables struct {
 	lacks     map[address.Service]address.Lack // of Services that give no address to everybody
 	rests     map[intent.Path]rest             // of lifecycles that tell of any
 	texts     recent.Texts                     // that repeat
+	lists     recent.Memory[string, []string]  // of clusters, that repeat
 }
 
 func newTables() *tables {
@@ -87,7 +88,8 @@ type common struct {
 	alias    string   // of which a fixed target is the host name; else empty
 	sources  []string // of its addresses, ordered; shared with other rows
 	from     []*endpoint
-	fixed    bool // a document gives its addresses, and no Service does
+	first    [1]*endpoint // where from begins, unless it is long
+	fixed    bool         // a document gives its addresses, and no Service does
 }
 
 // equals tells whether both give the same in the same way.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -53,12 +52,17 @@ func (l *Ledger) entries(ctx context.Context, cluster string) ([]Entry, error) {
 	return entries, nil
 }
 
-// share makes an entry share its texts with others, and leave the key that it was read from.
+// share makes an entry share its texts with others, and leave the key that it was read from. There may be very many entries: what they
+// have of their own is in one piece.
 func (l *Ledger) share(e Entry) Entry {
 	for _, text := range []*string{&e.ID.Cluster, &e.ID.Group, &e.ID.Kind, &e.ID.Namespace, (*string)(&e.Status)} {
 		*text = l.texts.Shared(*text)
 	}
-	e.ID.Name = strings.Clone(e.ID.Name)
+	own := []*string{&e.ID.Name, &e.UID, &e.ResourceVersion, &e.Digest}
+	for n := range e.Owners {
+		own = append(own, &e.Owners[n])
+	}
+	recent.Join(own...)
 	return e
 }
 

@@ -49,6 +49,18 @@ func (t *Texts) All(texts []string) []string {
 	return all
 }
 
+// Join has texts that belong together lie in one piece of memory. They leave what they were parts of.
+func Join(texts ...*string) {
+	var all strings.Builder
+	for _, text := range texts {
+		all.WriteString(*text)
+	}
+	whole := all.String()
+	for _, text := range texts {
+		*text, whole = whole[:len(*text)], whole[len(*text):]
+	}
+}
+
 // Len is how many texts are kept.
 func (t *Texts) Len() int {
 	t.mu.Lock()

@@ -31,3 +31,13 @@ func TestEqualTextsAreOne(t *testing.T) {
 	}
 	require.Less(t, texts.Len(), many/2)
 }
+
+// TestTextsThatAreJoinedStayAsTheyAre: one piece of memory has them all.
+func TestTextsThatAreJoinedStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	large := strings.Repeat("x", 1000) + "abc"
+	a, empty, b := large[1000:], "", "defg"
+	recent.Join(&a, &empty, &b)
+	require.Equal(t, []string{"abc", "", "defg"}, []string{a, empty, b})
+	require.Equal(t, unsafe.Pointer(unsafe.StringData(b)), unsafe.Add(unsafe.Pointer(unsafe.StringData(a)), len(a)))
+}

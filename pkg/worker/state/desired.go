@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -70,6 +71,7 @@ func (w *Wanted) Shared() bool { return w.Marks.Annotations[bundle.AnnotationKey
 
 // share is what one owner wants in the cluster, as of a revision of the store.
 type share struct {
+	owner     [1]string
 	contextID string
 	seq       int64              // of the pointer
 	verify    *appcontext.Verify // how its names are verified
@@ -79,15 +81,15 @@ type share struct {
 
 // held are the objects of one owner, ordered by ID. There are very many owners with one object, for which a map would take
 // several times the memory.
-type held []*Wanted
+type held []Wanted
 
 // get answers an object, nil if it is none of them.
 func (h held) get(id bundle.ID) *Wanted {
-	at, found := slices.BinarySearchFunc(h, id, func(w *Wanted, id bundle.ID) int { return bundle.Compare(w.Object.ID, id) })
+	at, found := sort.Find(len(h), func(n int) int { return bundle.Compare(id, h[n].Object.ID) })
 	if !found {
 		return nil
 	}
-	return h[at]
+	return &h[at]
 }
 
 // isOf tells whether a share holds what a pointer says.
@@ -203,8 +205,8 @@ func (d *Desired) merge(changed map[appcontext.Owner]*share, entries map[bundle.
 		} else {
 			d.shares[owner] = next
 		}
-		for _, want := range next.objects {
-			if id := want.Object.ID; !slices.Contains(owners[id], string(owner)) {
+		for n := range next.objects {
+			if id := next.objects[n].Object.ID; !slices.Contains(owners[id], string(owner)) {
 				owners[id] = append(owners[id], string(owner))
 			}
 		}
@@ -220,7 +222,9 @@ func (d *Desired) merge(changed map[appcontext.Owner]*share, entries map[bundle.
 			continue
 		}
 		slices.Sort(all)
-		d.objects[id] = d.union(id, all, entries)
+		want := d.union(id, all, entries)
+		want.shareWith(entries[id])
+		d.objects[want.Object.ID] = want
 		if !id.IsEndpoint() {
 			d.few[id] = true
 		}
@@ -232,8 +236,8 @@ func (d *Desired) merge(changed map[appcontext.Owner]*share, entries map[bundle.
 func (d *Desired) concerned(changed map[appcontext.Owner]*share) map[bundle.ID][]string {
 	owners := map[bundle.ID][]string{}
 	add := func(objects held) {
-		for _, want := range objects {
-			id := want.Object.ID
+		for n := range objects {
+			id := objects[n].Object.ID
 			if _, known := owners[id]; known {
 				continue
 			}
@@ -301,9 +305,8 @@ func (d *Desired) readTogether(ctx context.Context, pointers []appcontext.Pointe
 
 // shareOf is what a pointer's objects are for its owner.
 func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision int64) (*share, error) {
-	s := &share{contextID: p.ContextID, seq: p.Seq, verify: p.Verify, revision: revision, objects: make(held, 0, len(objects))}
-	alone := []string{string(p.Owner)}
-	for _, o := range objects {
+	s := &share{owner: [1]string{string(p.Owner)}, contextID: p.ContextID, seq: p.Seq, verify: p.Verify, revision: revision, objects: make(held, len(objects))}
+	for n, o := range objects {
 		marks, err := cluster.MarksOf(o, d.cluster.Installation)
 		if err != nil {
 			return nil, err
@@ -312,12 +315,22 @@ func (d *Desired) shareOf(p appcontext.Pointer, objects bundle.Bundle, revision 
 		if o.Published != nil && len(o.Published.Probes) == 0 {
 			o.Published = nil // it is read again when it is asked for: there may be very many names
 		}
-		want := &Wanted{Object: o.Short(), Digest: o.Digest(), Marks: marks, Owners: alone}
+		want := &s.objects[n]
+		*want = Wanted{Object: o.Short(), Digest: o.Digest(), Marks: marks, Owners: s.owner[:]}
 		want.follow(d.objectOf(p.Owner, o.ID), p)
-		s.objects = append(s.objects, want)
 	}
-	slices.SortFunc(s.objects, func(a, b *Wanted) int { return bundle.Compare(a.Object.ID, b.Object.ID) })
+	slices.SortFunc(s.objects, func(a, b Wanted) int { return bundle.Compare(a.Object.ID, b.Object.ID) })
 	return s, nil
+}
+
+// shareWith has an object use the texts of its entry in the ledger, if there is one.
+func (w *Wanted) shareWith(e ledger.Entry) {
+	if w.Object.ID == e.ID {
+		w.Object.ID = e.ID
+	}
+	if w.Digest == e.Digest {
+		w.Digest = e.Digest
+	}
 }
 
 // follow notes what an object follows from, given how it was before and the
