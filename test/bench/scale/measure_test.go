@@ -162,7 +162,7 @@ func (w *world) stored(r *result) {
 	require.NoError(w, err)
 	defer func() { _ = client.Close() }()
 	bytes, by := 0, map[string]int{}
-	require.NoError(w, kv.Each(w.Context(), etcd.New(client), "/signpost/", func(item kv.Item) {
+	require.NoError(w, kv.Each(w.Context(), etcd.New(client), "", func(item kv.Item) {
 		size := len(item.Key) + len(item.Value)
 		bytes += size
 		by[strings.Join(append(strings.SplitN(item.Key, "/", 5), "", "", "")[:4], "/")] += size
