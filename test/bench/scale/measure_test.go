@@ -15,8 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/signpost-dns/signpost/pkg/storage/kv"
-	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
 
@@ -161,12 +159,21 @@ func (w *world) stored(r *result) {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{w.store.URL}})
 	require.NoError(w, err)
 	defer func() { _ = client.Close() }()
-	bytes, by := 0, map[string]int{}
-	require.NoError(w, kv.Each(w.Context(), etcd.New(client), "", func(item kv.Item) {
-		size := len(item.Key) + len(item.Value)
-		bytes += size
-		by[strings.Join(append(strings.SplitN(item.Key, "/", 5), "", "", "")[:4], "/")] += size
-	}))
+	const page = 2000
+	bytes, from, by := 0, "\x00", map[string]int{}
+	for {
+		got, err := client.Get(w.Context(), from, clientv3.WithFromKey(), clientv3.WithLimit(page))
+		require.NoError(w, err)
+		for _, item := range got.Kvs {
+			size := len(item.Key) + len(item.Value)
+			bytes += size
+			by[strings.Join(append(strings.SplitN(string(item.Key), "/", 5), "", "", "")[:4], "/")] += size
+		}
+		if !got.More {
+			break
+		}
+		from = string(got.Kvs[len(got.Kvs)-1].Key) + "\x00"
+	}
 	for prefix, size := range by {
 		if each := size / w.names; each >= 64 {
 			w.Logf("%s: %d names: %d bytes each below %s", w.shape.name, w.names, each, prefix)
