@@ -20,9 +20,10 @@ type pages struct{ recent.Memory[string, page] }
 
 // page is where keys were found: so many from the first to the last.
 type page struct {
-	begin       string // the first key of the range; empty: not known
 	first, last string
 	keys        int64
+
+	earliest, begin string // of all pages, the earliest began to look at one key, and found another one first
 }
 
 // Bounds of what is remembered, and of the windows of one page.
@@ -40,13 +41,12 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (fo
 	from = cmp.Or(from, "\x00")
 	end := clientv3.GetPrefixRangeEnd(r.Prefix)
 	was, known := s.pages.Get(r.Prefix)
-	start := from == r.Prefix
-	known = known && r.MinModRevision == 0 && (!start || was.begin != "")
-	wide, empty := uint64(roomy), false
+	known = known && from >= was.earliest
+	asked, wide, empty := from, uint64(roomy), false
 	for try := 0; ; try++ {
 		to, left := end, limit-int64(len(found))
 		switch {
-		case !known || try == mostTries:
+		case !known || try == mostTries || r.MinModRevision > 0:
 		case empty:
 			to = was.beyond(from, end)
 		default:
@@ -60,17 +60,22 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (fo
 		found = append(found, answer.Kvs...)
 		switch {
 		case int64(len(found)) >= limit && (to != end || answer.Count > many):
-			is := page{begin: was.begin, first: string(found[0].Key), last: string(found[len(found)-1].Key), keys: int64(len(found))}
-			if start {
-				is.begin = is.first
-			}
-			s.pages.Keep(r.Prefix, is, mostPages)
+			s.pages.Keep(r.Prefix, was.then(asked, found, known), mostPages)
 			return found, r.Revision, nil
 		case to == end:
 			return found, r.Revision, nil
 		}
 		from, wide, empty = to, wider*wide, len(answer.Kvs) == 0
 	}
+}
+
+// then is the page behind this one, which may be known.
+func (p page) then(from string, found []*mvccpb.KeyValue, known bool) page {
+	next := page{first: string(found[0].Key), last: string(found[len(found)-1].Key), keys: int64(len(found)), earliest: p.earliest, begin: p.begin}
+	if !known || from == p.earliest {
+		next.earliest, next.begin = from, next.first
+	}
+	return next
 }
 
 // window is the end of a range that begins at from, and is likely to have so many keys, or wide times as many. It is the end

@@ -87,6 +87,13 @@ func TestPagesCostWhatTheyRead(t *testing.T) {
 	page("")
 	require.Less(t, cost.keys, int64(10*limit), "the first page again")
 	require.Equal(t, int64(1), cost.requests)
+
+	for range 2 { // a key that is not there, and after which nothing comes for long
+		*cost = counted{}
+		page("/names//a/")
+	}
+	require.Less(t, cost.keys, int64(10*limit))
+	require.Equal(t, int64(1), cost.requests)
 }
 
 // TestPagesAreThoseOfTheWholeRange, wherever keys lie and wherever a page begins.
