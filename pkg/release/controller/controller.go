@@ -21,7 +21,7 @@ const (
 	waitFirst   = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
 	waitMost    = 2 * time.Second        // at most so long
 	stepLimit   = 30 * time.Second       // a step that takes longer is given up and repeated
-	workers     = 4                      // owners that are stepped at once
+	workers     = 8                      // owners that are stepped at once: enough to keep up with as many clients that publish names
 	sweepAfter  = 10 * time.Minute       // contexts that crashed writers left are removed then
 	foldEvery   = 150 * time.Millisecond // a Service's DNSEndpoints are changed at most so often
 )

@@ -89,7 +89,7 @@ type keptRelease struct {
 
 // Bounds of what is remembered.
 const (
-	mostReleases = 256      // more than are read together by those who step
+	mostReleases = 640      // more than are read together by those who step
 	largeRelease = 16 << 10 // bytes of a packed release that is read again
 )
 
