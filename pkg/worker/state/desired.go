@@ -71,7 +71,7 @@ func (w *Wanted) Shared() bool { return w.Marks.Annotations[bundle.AnnotationKey
 
 // share is what one owner wants in the cluster, as of a revision of the store.
 type share struct {
-	owner     [1]string
+	owner     [1]string // the Owners of its objects
 	contextID string
 	seq       int64              // of the pointer
 	verify    *appcontext.Verify // how its names are verified
@@ -206,7 +206,9 @@ func (d *Desired) merge(changed map[appcontext.Owner]*share, entries map[bundle.
 			d.shares[owner] = next
 		}
 		for n := range next.objects {
-			if id := next.objects[n].Object.ID; !slices.Contains(owners[id], string(owner)) {
+			want := &next.objects[n] // nobody else has it yet
+			want.shareWith(entries[want.Object.ID])
+			if id := want.Object.ID; !slices.Contains(owners[id], string(owner)) {
 				owners[id] = append(owners[id], string(owner))
 			}
 		}
@@ -223,8 +225,7 @@ func (d *Desired) merge(changed map[appcontext.Owner]*share, entries map[bundle.
 		}
 		slices.Sort(all)
 		want := d.union(id, all, entries)
-		want.shareWith(entries[id])
-		d.objects[want.Object.ID] = want
+		d.objects[want.Object.ID] = want // by the text that it has
 		if !id.IsEndpoint() {
 			d.few[id] = true
 		}
