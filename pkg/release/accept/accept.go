@@ -51,7 +51,7 @@ func (s *Planner) Terminate(ctx context.Context, owner intent.Path, force bool, 
 // reads. Confirm is the token of a plan, or empty.
 func (s *Planner) Accept(ctx context.Context, owner intent.Path, r state.Request, confirm, actor string) (intent.Accepted, error) {
 	r.Paid = new(int)
-	return state.RetryOnConflict(owner, func() (intent.Accepted, error) { return s.TryAccept(ctx, owner, r, confirm, actor) })
+	return state.RetryOnConflict(ctx, owner, func(ctx context.Context) (intent.Accepted, error) { return s.TryAccept(ctx, owner, r, confirm, actor) })
 }
 
 // TryAccept is Accept without trying again.

@@ -56,7 +56,7 @@ func readNameAtOnce(ctx context.Context, s *Planner, owner intent.Path, r state.
 		ahead.Prefixes = []string{ledger.AbandonedPrefix, state.Collection(s.Store, "projects")}
 	}
 	ended := func() {}
-	if snapshot.ViewOf(ctx) == nil {
+	if !snapshot.Reading(ctx) {
 		if ctx, ended, err = state.ReadAtOnce(ctx, s.Store, state.Ahead{}); err != nil {
 			return ctx, ended, err
 		}

@@ -18,7 +18,7 @@ func (s *Planner) Deploy(ctx context.Context, owner intent.Path, r intent.Deploy
 			return intent.Deployed{}, err
 		}
 	}
-	return state.RetryOnConflict(owner, func() (intent.Deployed, error) {
+	return state.RetryOnConflict(ctx, owner, func(ctx context.Context) (intent.Deployed, error) {
 		p, accepted, err := s.tryAccept(ctx, owner, request, r.Confirm, r.Actor)
 		if err != nil {
 			return intent.Deployed{}, err

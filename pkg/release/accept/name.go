@@ -10,7 +10,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
-	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // Names publishes names: each is planned and accepted as a group is.
@@ -21,7 +20,7 @@ func NewNames(planner *Planner) *Names { return &Names{planner} }
 
 // PlanName tells what PublishName would do, and changes nothing.
 func (s *Names) PlanName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.Plan, error) {
-	return state.RetryOnConflict(name, func() (intent.Plan, error) {
+	return state.RetryOnConflict(ctx, name, func(ctx context.Context) (intent.Plan, error) {
 		request, err := nameRequest(name, r)
 		if err != nil {
 			return intent.Plan{}, err
@@ -36,19 +35,14 @@ func (s *Names) PlanName(ctx context.Context, name intent.Path, r intent.NameReq
 // document has changed, if the plan has errors, or if the project requires plans and none
 // is confirmed.
 func (s *Names) PublishName(ctx context.Context, name intent.Path, r intent.NameRequest) (intent.NamePublished, error) {
-	paid, again := new(int), false
-	return state.RetryOnConflict(name, func() (intent.NamePublished, error) {
+	paid := new(int)
+	return state.RetryOnConflict(ctx, name, func(ctx context.Context) (intent.NamePublished, error) {
 		request, err := nameRequest(name, r)
 		if err != nil {
 			return intent.NamePublished{}, err
 		}
 		request.Paid = paid
-		within := ctx
-		if again { // others have written
-			within = snapshot.Now(ctx)
-		}
-		again = true
-		p, accepted, err := s.planner.tryAccept(within, name, request, r.Confirm, r.Actor)
+		p, accepted, err := s.planner.tryAccept(ctx, name, request, r.Confirm, r.Actor)
 		if err != nil {
 			return intent.NamePublished{}, err
 		}

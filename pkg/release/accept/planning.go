@@ -26,7 +26,7 @@ import (
 // action means instantiate when nothing is current, else update. to is the
 // revision of a rollback, 0 for the one before the current.
 func (s *Planner) Plan(ctx context.Context, owner intent.Path, action intent.Action, to int64) (intent.Plan, error) {
-	return state.RetryOnConflict(owner, func() (intent.Plan, error) {
+	return state.RetryOnConflict(ctx, owner, func(ctx context.Context) (intent.Plan, error) {
 		view, err := tryPlan(ctx, s, owner, state.Request{Action: action, To: to})
 		return view, snapshot.Again(err)
 	})

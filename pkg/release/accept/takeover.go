@@ -17,7 +17,7 @@ func (s *Planner) PlanTakeover(ctx context.Context, owner intent.Path, action in
 	if err != nil {
 		return intent.Plan{}, err
 	}
-	return state.RetryOnConflict(owner, func() (intent.Plan, error) {
+	return state.RetryOnConflict(ctx, owner, func(ctx context.Context) (intent.Plan, error) {
 		p, err := s.buildPlan(ctx, owner, state.Request{Action: action, Takeover: other}, true)
 		return p.View, err
 	})

@@ -108,7 +108,7 @@ func (s *Operator) Undrain(ctx context.Context, cluster intent.Path, o intent.Dr
 // order changes the list, and has the groups that use the cluster choose their
 // addresses anew. It answers nil if there was nothing to change.
 func (s *Operator) order(ctx context.Context, cluster intent.Path, o intent.DrainOptions, change func(list state.DrainedClusters, by state.DrainedCluster) (state.DrainedClusters, error)) (*intent.Drained, error) {
-	done, err := state.RetryOnConflict(cluster, func() (*intent.Drained, error) {
+	done, err := state.RetryOnConflict(ctx, cluster, func(ctx context.Context) (*intent.Drained, error) {
 		doc, err := s.Documents.Get(ctx, cluster)
 		if err != nil {
 			return nil, err

@@ -21,7 +21,7 @@ func (m *Mover) FailOver(ctx context.Context, spec intent.FailoverSpec, o intent
 
 // failOver is FailOver for a request that is read anew with each try.
 func (m *Mover) failOver(ctx context.Context, o intent.FailoverOptions, revertOf string, read func(context.Context) (intent.FailoverSpec, error)) (intent.FailoverRecord, error) {
-	done, err := state.RetryOnConflict(state.DrainedPath, func() (intent.FailoverRecord, error) {
+	done, err := state.RetryOnConflict(ctx, state.DrainedPath, func(ctx context.Context) (intent.FailoverRecord, error) {
 		spec, err := read(ctx)
 		if err != nil {
 			return intent.FailoverRecord{}, err

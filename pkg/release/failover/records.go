@@ -127,7 +127,7 @@ func (m *Mover) marks(ctx context.Context) ([]intent.Document, error) {
 func idOf(mark intent.Document) string { return strings.TrimPrefix(mark.Path.Name(), markPrefix) }
 
 func (m *Mover) change(ctx context.Context, id string, edit func(*intent.FailoverRecord)) error {
-	_, err := state.RetryOnConflict(recordPath(id), func() (struct{}, error) {
+	_, err := state.RetryOnConflict(ctx, recordPath(id), func(ctx context.Context) (struct{}, error) {
 		r, revision, err := m.read(ctx, id)
 		if err != nil {
 			return struct{}{}, err

@@ -62,7 +62,7 @@ func (m *Mover) PutSafetyRules(ctx context.Context, rules intent.SafetyRules, ac
 	if len(wrong) > 0 {
 		return &intent.Error{Code: intent.Invalid, Detail: "the safety rules cannot hold", Fields: wrong}
 	}
-	_, err = state.RetryOnConflict(intent.SafetyPath, func() (struct{}, error) {
+	_, err = state.RetryOnConflict(ctx, intent.SafetyPath, func(ctx context.Context) (struct{}, error) {
 		_, revision, err := m.SafetyRules(ctx)
 		if err == nil {
 			_, err = state.SwapDocument(ctx, m.Documents, rules, intent.Write{Path: intent.SafetyPath}, revision)

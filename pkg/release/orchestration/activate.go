@@ -49,10 +49,10 @@ func (s *Sync) TerminateContext(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = state.RetryOnConflict(group, func() (intent.Accepted, error) { return s.tryTerminate(ctx, group, id) }); err != nil {
+	if _, err = state.RetryOnConflict(ctx, group, func(ctx context.Context) (intent.Accepted, error) { return s.tryTerminate(ctx, group, id) }); err != nil {
 		return err
 	}
-	_, err = state.RetryOnConflict(group, func() (struct{}, error) { return struct{}{}, s.orphan(ctx, group, id) })
+	_, err = state.RetryOnConflict(ctx, group, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.orphan(ctx, group, id) })
 	return err
 }
 

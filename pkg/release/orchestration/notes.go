@@ -56,7 +56,7 @@ func (s *Sync) noteRefused(ctx context.Context, id string, cause error) {
 		return
 	}
 	reason := (&intent.Error{Detail: known.Detail, Fields: known.Fields}).Error() // causes are none of the group's business
-	_, err = state.RetryOnConflict(group, func() (struct{}, error) {
+	_, err = state.RetryOnConflict(ctx, group, func(ctx context.Context) (struct{}, error) {
 		l, err := s.Lifecycle(ctx, group, doc.UID)
 		if err == nil && follow.Note(s.Now(), &l, "refused", id, reason) {
 			err = s.Swap(ctx, group, l)
@@ -70,7 +70,7 @@ func (s *Sync) noteRefused(ctx context.Context, id string, cause error) {
 
 // noteIn notes something in the lifecycle of a group, where it is not noted yet.
 func (s *Sync) noteIn(ctx context.Context, group intent.Path, note func(l *state.Lifecycle) bool) error {
-	_, err := state.RetryOnConflict(group, func() (struct{}, error) {
+	_, err := state.RetryOnConflict(ctx, group, func(ctx context.Context) (struct{}, error) {
 		l, err := s.StoredLifecycle(ctx, group)
 		if err == nil && note(&l) {
 			err = s.Swap(ctx, group, l)

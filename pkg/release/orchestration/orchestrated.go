@@ -25,7 +25,7 @@ import (
 // missing, and Conflict. It is a Conflict if the context has no group, or one that
 // Signpost deploys itself. It is one, with all reasons, if instantiate would be refused.
 func (s *Sync) UpdateContext(ctx context.Context, id, traffic, from string) (warnings []string, err error) {
-	warnings, err = state.RetryOnConflict(intent.Path("app context "+id), func() ([]string, error) { return s.tryUpdateContext(ctx, id, traffic, from) })
+	warnings, err = state.RetryOnConflict(ctx, intent.Path("app context "+id), func(ctx context.Context) ([]string, error) { return s.tryUpdateContext(ctx, id, traffic, from) })
 	if err != nil {
 		s.noteRefused(ctx, id, err)
 	}

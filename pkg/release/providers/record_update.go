@@ -42,7 +42,7 @@ type Updater struct {
 // PlanRecord tells what an update of a record would do to what is deployed of
 // it, and changes nothing.
 func (s *Updater) PlanRecord(ctx context.Context, record intent.Path, adopt string) (intent.Plan, error) {
-	return state.RetryOnConflict(record, func() (intent.Plan, error) {
+	return state.RetryOnConflict(ctx, record, func(ctx context.Context) (intent.Plan, error) {
 		p, err := s.proposeRecord(ctx, record, adopt)
 		return p.View, err
 	})
@@ -54,13 +54,15 @@ func (s *Updater) PlanRecord(ctx context.Context, record intent.Path, adopt stri
 // that is under way, asking again changes nothing. Parameter confirm, unless empty, is the
 // token of the accepted plan.
 func (s *Updater) UpdateRecord(ctx context.Context, record intent.Path, adopt, confirm, actor string) (intent.Accepted, error) {
-	return state.RetryOnConflict(record, func() (intent.Accepted, error) { return s.tryUpdateRecord(ctx, record, adopt, confirm, actor) })
+	return state.RetryOnConflict(ctx, record, func(ctx context.Context) (intent.Accepted, error) {
+		return s.tryUpdateRecord(ctx, record, adopt, confirm, actor)
+	})
 }
 
 // DeployRecord is UpdateRecord of a provider that is in use. A provider that is
 // not in use is deployed by the first release that publishes through it.
 func (s *Updater) DeployRecord(ctx context.Context, record intent.Path, r intent.DeployRequest) (intent.Deployed, error) {
-	return state.RetryOnConflict(record, func() (intent.Deployed, error) {
+	return state.RetryOnConflict(ctx, record, func(ctx context.Context) (intent.Deployed, error) {
 		before, err := s.RecordLifecycle(ctx, record)
 		if err == nil && !before.Deployed && r.Adopt == "" {
 			_, err = s.Documents.Get(ctx, record)

@@ -28,7 +28,7 @@ func (s *Reader) atOnce(ctx context.Context, owner intent.Path, more state.Ahead
 	if !intent.IsName(owner) { // that of a name is in its lifecycle
 		first.Documents = append(first.Documents, owner)
 	}
-	return state.RetryOnConflict(owner, func() (Snapshot, error) {
+	return state.RetryOnConflict(ctx, owner, func(ctx context.Context) (Snapshot, error) {
 		ctx, end, err := s.begin(ctx, owner, first)
 		defer end()
 		if err != nil {

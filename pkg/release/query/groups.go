@@ -36,7 +36,7 @@ func (s *Reader) ListGroups(ctx context.Context, project intent.Path, limit int,
 	}
 	page := GroupPage{Continue: next.encode()}
 	for _, path := range paths {
-		snap, err := state.RetryOnConflict(path, func() (Snapshot, error) { return s.brief(ctx, path) })
+		snap, err := state.RetryOnConflict(ctx, path, func(ctx context.Context) (Snapshot, error) { return s.brief(ctx, path) })
 		if intent.CodeOf(err) == intent.NotFound {
 			continue // it was deleted since
 		}

@@ -325,7 +325,7 @@ type RecordSnapshot struct {
 
 // RecordSnapshot reads what is known of a record.
 func (s *Reader) RecordSnapshot(ctx context.Context, record intent.Path) (RecordSnapshot, error) {
-	return state.RetryOnConflict(record, func() (RecordSnapshot, error) { return s.tryRecordSnapshot(ctx, record) })
+	return state.RetryOnConflict(ctx, record, func(ctx context.Context) (RecordSnapshot, error) { return s.tryRecordSnapshot(ctx, record) })
 }
 
 func (s *Reader) tryRecordSnapshot(ctx context.Context, record intent.Path) (RecordSnapshot, error) {
@@ -388,7 +388,7 @@ func (s *Reader) Undeployed(ctx context.Context, snap *Snapshot) ([]intent.Undep
 	if !snap.Lifecycle.Deployed() || orchestrated || intent.IsName(owner) {
 		return nil, nil
 	}
-	return state.RetryOnConflict(owner, func() ([]intent.UndeployedDocument, error) {
+	return state.RetryOnConflict(ctx, owner, func(ctx context.Context) ([]intent.UndeployedDocument, error) {
 		return s.Inputs.Undeployed(ctx, owner, snap.Inputs, snap.Group.Project.Namespace)
 	})
 }

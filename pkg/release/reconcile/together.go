@@ -21,7 +21,7 @@ func (s *Reconciler) ReadTogether(ctx context.Context, names []intent.Path) *sna
 	}
 	ctx, end, err := state.ReadAtOnce(ctx, s.Store, first)
 	defer end()
-	if err != nil || snapshot.ViewOf(ctx) == nil {
+	if err != nil || !snapshot.Reading(ctx) {
 		return nil
 	}
 	lifecycles := make([]state.Lifecycle, len(names))

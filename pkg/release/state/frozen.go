@@ -15,8 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
-// Release is what a group's lifecycle points to: the frozen inputs. It is
-// written once, under its context id, and never changed.
+// Release is what a group's lifecycle points to: the frozen inputs. It is written once, under its context id, and never changed.
 type Release struct {
 	Schema int        `json:"schema"` // the schema version that it needs; before schema versions 0
 	Group  plan.Group `json:"group"`
@@ -31,9 +30,8 @@ type Input struct {
 	Schema   int         `json:"schema,omitempty"` // the schema version that it needs, where that is not 1
 }
 
-// NewRelease makes the release of a group, which needs what its inputs need. An
-// input that needs more than this program knows is a Conflict: what it says
-// beyond that would be missing.
+// NewRelease makes the release of a group, which needs what its inputs need. An input that needs more than this program
+// knows is a Conflict: what it says beyond that would be missing.
 func NewRelease(group plan.Group, inputs []Input) (Release, error) {
 	r := Release{Schema: 1, Group: group, Inputs: inputs}
 	for _, input := range inputs {
@@ -64,8 +62,7 @@ func (s *Store) SaveRelease(ctx context.Context, contextID string, raw []byte) e
 	return err
 }
 
-// SaveReleaseIf writes a packed release, and other keys in the same transaction as its
-// beginning. It answers the revision of that, 0 if the conditions do not hold.
+// SaveReleaseIf writes a packed release, and other keys with its beginning. It answers the revision of that, 0 if the conditions do not hold.
 func SaveReleaseIf(ctx context.Context, s *Store, contextID string, raw []byte, when []kv.Compare, also ...kv.Op) (revision int64, err error) {
 	whole := raw
 	for n := 0; len(raw) > 0; n++ {

@@ -1,12 +1,14 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // Request is what is asked of a group.
@@ -86,10 +88,14 @@ func PlanChanged() error {
 	return &intent.Error{Code: intent.PreconditionFailed, Detail: "the token is not that of the present plan: something changed since the plan, or the token is not complete; plan again", Err: errPlanChanged}
 }
 
-// RetryOnConflict tries a request until nobody changes what it has read meanwhile.
-func RetryOnConflict[Answer any](owner intent.Path, try func() (Answer, error)) (answer Answer, err error) {
-	for range attempts {
-		answer, err = try()
+// RetryOnConflict tries a request until nobody changes what it has read meanwhile. Each try but the first reads anew.
+func RetryOnConflict[Answer any](ctx context.Context, owner intent.Path, try func(context.Context) (Answer, error)) (answer Answer, err error) {
+	for n := range attempts {
+		within := ctx
+		if n > 0 {
+			within = snapshot.Now(ctx)
+		}
+		answer, err = try(within)
 		if intent.CodeOf(err) != intent.PreconditionFailed || errors.Is(err, errPlanChanged) {
 			return answer, err
 		}

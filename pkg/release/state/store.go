@@ -54,9 +54,8 @@ type Ahead struct {
 	Prefixes  []string
 }
 
-// ReadAtOnce returns a context whose reads are of one time until it writes (ADR 0085). It
-// reads in one request what is asked for ahead. The caller calls end when it has done. If KV
-// has not all documents, the context reads as ctx does.
+// ReadAtOnce returns a context whose reads are of one time until it writes (ADR 0085). It reads in one request what is asked for ahead. The
+// caller calls end when it has done. If KV has not all documents, the context reads as ctx does.
 func ReadAtOnce(ctx context.Context, s *Store, ahead Ahead) (_ context.Context, end func(), err error) {
 	store, can := s.KV.(*snapshot.Store)
 	if !can || s.DocumentKey == nil {
@@ -66,8 +65,7 @@ func ReadAtOnce(ctx context.Context, s *Store, ahead Ahead) (_ context.Context, 
 	return ctx, at.End, err
 }
 
-// ReadAhead reads more, in one request, for a context of ReadAtOnce. In another context it
-// reads nothing.
+// ReadAhead reads more, in one request, for a context of ReadAtOnce. In another context it reads nothing.
 func ReadAhead(ctx context.Context, s *Store, ahead Ahead) error {
 	store, can := s.KV.(*snapshot.Store)
 	if !can || s.DocumentKey == nil {
@@ -94,8 +92,7 @@ func rangeOf(s *Store, ahead Ahead) kv.Range {
 	return r
 }
 
-// Collection is the prefix of the keys of a collection's documents; empty if KV does not have
-// them.
+// Collection is the prefix of the keys of a collection's documents; empty if KV does not have them.
 func Collection(s *Store, collection string) string {
 	if s.DocumentKey == nil {
 		return ""

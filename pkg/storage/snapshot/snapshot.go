@@ -44,9 +44,9 @@ type snapshotKey struct{}
 // time is that of the first request, which is made now if anything is asked for ahead. Within a context
 // of BeginAt, the time is that of its view.
 func (s *Store) Begin(ctx context.Context, ahead kv.Range) (context.Context, *Snapshot, error) {
-	at := &Snapshot{outer: snapshotOf(ctx), items: map[string]*kv.Item{}}
-	if at.outer != nil {
-		at.from(at.outer.view)
+	at := &Snapshot{outer: outerOf(ctx), items: map[string]*kv.Item{}}
+	if outer := snapshotOf(ctx); outer != nil {
+		at.from(outer.view)
 	}
 	ctx = context.WithValue(ctx, snapshotKey{}, at)
 	return ctx, at, s.ReadAhead(ctx, ahead)
@@ -78,6 +78,9 @@ func Now(ctx context.Context) context.Context {
 	return context.WithValue(ctx, snapshotKey{}, &Snapshot{outer: at, ended: true})
 }
 
+// Reading tells whether ctx reads a snapshot that has not ended.
+func Reading(ctx context.Context) bool { return snapshotOf(ctx) != nil }
+
 // snapshotOf is the snapshot that a context reads, nil for none.
 func snapshotOf(ctx context.Context) *Snapshot {
 	at, _ := ctx.Value(snapshotKey{}).(*Snapshot)
@@ -89,6 +92,12 @@ func snapshotOf(ctx context.Context) *Snapshot {
 	if at.ended {
 		return nil
 	}
+	return at
+}
+
+// outerOf is the snapshot that a context was begun with, also if it has ended; nil for none.
+func outerOf(ctx context.Context) *Snapshot {
+	at, _ := ctx.Value(snapshotKey{}).(*Snapshot)
 	return at
 }
 
@@ -172,8 +181,7 @@ func Again(err error) error {
 
 // Txn implements kv.KV. It ends the snapshot of the context, and those around it.
 func (s *Store) Txn(ctx context.Context, when []kv.Compare, then ...kv.Op) (bool, int64, error) {
-	at, _ := ctx.Value(snapshotKey{}).(*Snapshot)
-	for ; at != nil; at = at.outer {
+	for at := outerOf(ctx); at != nil; at = at.outer {
 		at.End()
 	}
 	return s.KV.Txn(ctx, when, then...)

@@ -42,7 +42,7 @@ func ViewOf(ctx context.Context) *View {
 // BeginAt is Begin at the time of a view, and reads nothing of what the view has. Contexts that are
 // begun within this one are of that time, too, until the first transaction of any of them.
 func (s *Store) BeginAt(ctx context.Context, view *View) (context.Context, *Snapshot) {
-	at := &Snapshot{outer: snapshotOf(ctx), items: map[string]*kv.Item{}}
+	at := &Snapshot{outer: outerOf(ctx), items: map[string]*kv.Item{}}
 	at.from(view)
 	return context.WithValue(ctx, snapshotKey{}, at), at
 }
