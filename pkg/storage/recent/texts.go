@@ -52,6 +52,11 @@ func (t *Texts) All(texts []string) []string {
 // Join has texts that belong together lie in one piece of memory. They leave what they were parts of.
 func Join(texts ...*string) {
 	var all strings.Builder
+	size := 0
+	for _, text := range texts {
+		size += len(*text)
+	}
+	all.Grow(size)
 	for _, text := range texts {
 		all.WriteString(*text)
 	}

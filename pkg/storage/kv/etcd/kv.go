@@ -19,6 +19,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
 // defaultTimeout is how long the server has for a request, unless the
@@ -37,8 +38,8 @@ const (
 // KV is a kv.KV over an etcd client. Safe for concurrent use.
 type KV struct {
 	client *clientv3.Client
-	tls    *tls.Config // of endpoints of https://; nil: the system's roots
-	pages  pages       // that were read lately
+	tls    *tls.Config                 // of endpoints of https://; nil: the system's roots
+	pages  recent.Memory[string, page] // that were read lately, by the prefix of the range
 }
 
 var _ kv.KV = (*KV)(nil)

@@ -10,15 +10,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
-	"github.com/signpost-dns/signpost/pkg/storage/recent"
 )
 
-// pages are the pages that were read lately, by the prefix of the range. For each request etcd counts all keys of its range,
-// also those behind the limit. So pages of a whole range would cost the square of what is read (ADR 0091). A page tells how far
-// away the end of the next one is likely to be.
-type pages struct{ recent.Memory[string, page] }
-
-// page is where keys were found: so many from the first to the last.
+// page is where keys were found: so many from the first to the last. It tells how far away the end of the next page is likely to be.
+// For each request etcd counts all keys of its range, also those behind the limit. So pages of a whole range would cost the
+// square of what is read (ADR 0091).
 type page struct {
 	first, last string
 	keys        int64
@@ -41,7 +37,9 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (fo
 	from = cmp.Or(from, "\x00")
 	end := clientv3.GetPrefixRangeEnd(r.Prefix)
 	was, known := s.pages.Get(r.Prefix)
-	known = known && from >= was.earliest
+	if known = known && from >= was.earliest; !known {
+		was = page{earliest: from}
+	}
 	asked, wide, empty := from, uint64(roomy), false
 	for try := 0; ; try++ {
 		to, left := end, limit-int64(len(found))
@@ -52,7 +50,7 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (fo
 		default:
 			to = was.window(from, end, left, wide)
 		}
-		answer, err := s.window(ctx, r, from, to, left)
+		answer, err := s.between(ctx, r, from, to, left)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -60,7 +58,7 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (fo
 		found = append(found, answer.Kvs...)
 		switch {
 		case int64(len(found)) >= limit && (to != end || answer.Count > many):
-			s.pages.Keep(r.Prefix, was.then(asked, found, known), mostPages)
+			s.pages.Keep(r.Prefix, was.then(asked, found), mostPages)
 			return found, r.Revision, nil
 		case to == end:
 			return found, r.Revision, nil
@@ -69,11 +67,11 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (fo
 	}
 }
 
-// then is the page behind this one, which may be known.
-func (p page) then(from string, found []*mvccpb.KeyValue, known bool) page {
+// then is the page that was read after this one.
+func (p page) then(from string, found []*mvccpb.KeyValue) page {
 	next := page{first: string(found[0].Key), last: string(found[len(found)-1].Key), keys: int64(len(found)), earliest: p.earliest, begin: p.begin}
-	if !known || from == p.earliest {
-		next.earliest, next.begin = from, next.first
+	if from == p.earliest {
+		next.begin = next.first
 	}
 	return next
 }
@@ -138,8 +136,8 @@ func number(key string) uint64 {
 	return binary.BigEndian.Uint64(first[:])
 }
 
-// window reads up to limit keys from one key to another.
-func (s *KV) window(ctx context.Context, r kv.Range, from, to string, limit int64) (*clientv3.GetResponse, error) {
+// between reads up to limit keys from one key to another.
+func (s *KV) between(ctx context.Context, r kv.Range, from, to string, limit int64) (*clientv3.GetResponse, error) {
 	ctx, cancel := withDeadline(ctx)
 	defer cancel()
 	options := []clientv3.OpOption{clientv3.WithRange(to), clientv3.WithLimit(limit), clientv3.WithRev(r.Revision)}

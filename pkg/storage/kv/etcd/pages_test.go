@@ -102,23 +102,23 @@ func TestPagesAreThoseOfTheWholeRange(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var all []string
 	for _, below := range []string{"a/", "a/bb/bb/bb/bb/", "a/c\x00", "a/\xff\xff\xff\xff\xff\xff\xff\xff", "b/"} {
-		for range 2500 {
+		for range 1500 {
 			key := []byte(below)
 			for range random.IntN(10) {
 				key = append(key, byte(random.IntN(256)))
 			}
 			all = append(all, string(key))
 		}
-		for n := range 2500 {
+		for n := range 1500 {
 			all = append(all, fmt.Sprintf("%s%d", below, n*n*n))
 		}
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)
 	store, _ := newCounted(t, all)
-	for range 500 {
+	for range 300 {
 		prefix := []string{"a/", "a/bb/", "a/c", "", "b/", "c/"}[random.IntN(6)]
-		r := kv.Range{Prefix: prefix, Limit: []int64{1, 30, 500, 6000, 0}[random.IntN(5)], KeysOnly: true}
+		r := kv.Range{Prefix: prefix, Limit: []int64{1, 30, 500, 4500, 0}[random.IntN(5)], KeysOnly: true}
 		if random.IntN(4) > 0 {
 			r.After = all[random.IntN(len(all))]
 		}
