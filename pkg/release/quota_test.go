@@ -278,16 +278,23 @@ func TestAProjectsCountIsNeverBelowWhatItHas(t *testing.T) {
 	require.Empty(t, count(), "nobody counts what no quota bounds")
 }
 
-// TestTwoAcceptancesAreBothCounted though one changes the count that the other has read.
-func TestTwoAcceptancesAreBothCounted(t *testing.T) {
-	t.Parallel()
-	w := newShop(t)
+// newCounting is a project that counts one name, and has two groups that are not accepted yet: test, and the one that it answers.
+func newCounting(t *testing.T) (w *world, third intent.Path) {
+	t.Helper()
+	w = newShop(t)
 	w.quotas(`"names":10`)
 	w.do(intent.Instantiate, prod)
 	w.settle(prod)
 	w.group(test, "web", "test.lab.example")
-	third := intent.Join("projects/shop/composite-apps/store/v1/deployment-intent-groups", "third")
+	third = intent.Join("projects/shop/composite-apps/store/v1/deployment-intent-groups", "third")
 	w.group(third, "web", "third.lab.example")
+	return w, third
+}
+
+// TestTwoAcceptancesAreBothCounted though one changes the count that the other has read.
+func TestTwoAcceptancesAreBothCounted(t *testing.T) {
+	t.Parallel()
+	w, third := newCounting(t)
 	w.fake.Before = func(op, key string) error {
 		if op == "txn" && strings.HasPrefix(key, "/signpost/release/") {
 			w.fake.Before = nil
@@ -304,13 +311,7 @@ func TestTwoAcceptancesAreBothCounted(t *testing.T) {
 // TestACountThatWasWrittenHereIsNotReadAgain though another acceptance has written it since this one was judged.
 func TestACountThatWasWrittenHereIsNotReadAgain(t *testing.T) {
 	t.Parallel()
-	w := newShop(t)
-	w.quotas(`"names":10`)
-	w.do(intent.Instantiate, prod)
-	w.settle(prod)
-	w.group(test, "web", "test.lab.example")
-	third := intent.Join("projects/shop/composite-apps/store/v1/deployment-intent-groups", "third")
-	w.group(third, "web", "third.lab.example")
+	w, third := newCounting(t)
 	writes, reads := 0, 0
 	watched := func(op, key string) error {
 		switch {

@@ -116,10 +116,10 @@ func (t *tables) clusterNames(names []string) []string {
 // join adds a DNSEndpoint that gives the host name, with the clusters that its addresses
 // come from.
 func (r *row) join(e *endpoint, sources []string) {
-	if len(r.from) == 0 { // as a rule, that is all
-		r.first[0], r.from = e, r.first[:]
-		e.users++
-	} else if !slices.Contains(r.from, e) {
+	if r.from == nil {
+		r.from = r.first[:0] // as a rule, there is one
+	}
+	if !slices.Contains(r.from, e) {
 		r.from = append(r.from, e)
 		e.users++
 	}
