@@ -8,8 +8,8 @@ func inReplicas() []bugs.Bug {
 		{
 			Name: "read before the write", File: "pkg/storage/snapshot/snapshot.go",
 			Breaks:      "who has claimed a name does not see a rival that came meanwhile",
-			Text:        "	for ; at != nil; at = at.outer {",
-			Replacement: "	for ; at != nil && len(then) == 0; at = at.outer {",
+			Text:        "	for at := outerOf(ctx); at != nil; at = at.outer {",
+			Replacement: "	for at := outerOf(ctx); at != nil && len(then) == 0; at = at.outer {",
 		},
 		{
 			Name: "mixed times", File: "pkg/storage/snapshot/snapshot.go",

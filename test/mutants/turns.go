@@ -8,8 +8,8 @@ func inTurns() []bugs.Bug {
 		{
 			Name: "names that read alone", File: "pkg/release/reconcile/together.go",
 			Breaks:      "names of one turn of the resync read each for itself",
-			Text:        "	if err != nil || snapshot.ViewOf(ctx) == nil {",
-			Replacement: "	if err != nil || snapshot.ViewOf(ctx) == nil || len(names) > 1 {",
+			Text:        "	if err != nil || !snapshot.Reading(ctx) {",
+			Replacement: "	if err != nil || !snapshot.Reading(ctx) || len(names) > 1 {",
 		},
 		{
 			Name: "sweep that reads all each time", File: "pkg/release/controller/sweep.go",
