@@ -12,6 +12,12 @@ func inTurns() []bugs.Bug {
 			Replacement: "	if err != nil || !snapshot.Reading(ctx) || len(names) > 1 {",
 		},
 		{
+			Name: "nothing ahead", File: "pkg/release/ahead/ahead.go",
+			Breaks:      "requests and steps of a name read one key after the other",
+			Text:        "	return store.ReadAhead(ctx, reads.in(s))\n",
+			Replacement: "	return store.ReadAhead(ctx, kv.Range{})\n",
+		},
+		{
 			Name: "sweep that reads all each time", File: "pkg/release/controller/sweep.go",
 			Breaks:      "each minute, all lifecycles are read for garbage",
 			Text:        "now.Sub(s.swept.at) >= age {",

@@ -4,65 +4,52 @@ import (
 	"context"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/ahead"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
-	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // ReadAhead has a request of a name read everything as it is at one time, until it claims the name. That begins before its document
 // is judged. It reads in one request what the name has, and what earlier requests of the project have read.
 func (s *Names) ReadAhead(ctx context.Context, name intent.Path) (_ context.Context, end func(), err error) {
-	p := s.planner
-	ctx, ended, err := state.ReadAtOnce(ctx, p.Store, state.Ahead{})
-	if err != nil {
-		return ctx, ended, err
-	}
-	project := intent.Join("projects", name.Segment("projects"))
-	learn, err := state.ReadAheadAs(ctx, p.Store, "request "+string(project), name, aheadOf(name))
-	return ctx, func() { learn(); ended() }, err
+	return ahead.BeginAs(ctx, s.planner.Store, "request "+string(projectOf(name)), name, ofName(name))
 }
 
-// aheadOf is what each request of a name reads.
-func aheadOf(name intent.Path) state.Ahead {
-	project := intent.Join("projects", name.Segment("projects"))
-	return state.Ahead{Documents: []intent.Path{project, state.LifecyclePath(name), state.DrainedPath}, Keys: appcontext.Keys(state.GroupOwner(name))}
+func projectOf(name intent.Path) intent.Path {
+	return intent.Join("projects", name.Segment("projects"))
+}
+
+// ofName is what each request of a name reads.
+func ofName(name intent.Path) ahead.Reads {
+	return ahead.Reads{Documents: []intent.Path{projectOf(name), state.LifecyclePath(name), state.DrainedPath}, Keys: appcontext.Keys(state.GroupOwner(name))}
 }
 
 // readNameAtOnce has a request of a name read everything as it is at one time, until it
-// claims the name. If its context reads so already, that goes on. It reads in one request what the document of the name names. Requests of
+// claims the name. It reads in one request what the document of the name names. Requests of
 // other owners are as they were.
 func readNameAtOnce(ctx context.Context, s *Planner, owner intent.Path, r state.Request) (_ context.Context, end func(), err error) {
 	if !intent.IsName(owner) {
 		return ctx, func() {}, nil
 	}
-	project := intent.Join("projects", owner.Segment("projects"))
-	ahead := aheadOf(owner)
-	kind := "deletion " + string(project)
-	if r.Name != nil {
-		name, err := intent.Of[intent.Name](r.Name.At(owner))
-		if err != nil {
-			return ctx, func() {}, err
-		}
-		provider := project.Child("dns-update-records", name.Spec.Provider)
-		kind = "acceptance " + string(provider)
-		ahead.Documents = append(ahead.Documents, provider, state.LifecyclePath(provider))
-		for _, cluster := range name.Spec.Clusters.Refs() {
-			ahead.Documents = append(ahead.Documents, cluster.Path())
-		}
-		ahead.Prefixes = []string{ledger.AbandonedPrefix, state.Collection(s.Store, "projects")}
+	project, reads := projectOf(owner), ofName(owner)
+	if r.Name == nil {
+		return ahead.BeginAs(ctx, s.Store, "deletion "+string(project), owner, reads)
 	}
-	ended := func() {}
-	if !snapshot.Reading(ctx) {
-		if ctx, ended, err = state.ReadAtOnce(ctx, s.Store, state.Ahead{}); err != nil {
-			return ctx, ended, err
-		}
+	name, err := intent.Of[intent.Name](r.Name.At(owner))
+	if err != nil {
+		return ctx, func() {}, err
 	}
-	learn, err := state.ReadAheadAs(ctx, s.Store, kind, owner, ahead)
-	return ctx, func() { learn(); ended() }, err
+	provider := project.Child("dns-update-records", name.Spec.Provider)
+	reads.Documents = append(reads.Documents, provider, state.LifecyclePath(provider))
+	for _, cluster := range name.Spec.Clusters.Refs() {
+		reads.Documents = append(reads.Documents, cluster.Path())
+	}
+	reads.Prefixes = []string{ledger.AbandonedPrefix, ahead.Collection(s.Store, "projects")}
+	return ahead.BeginAs(ctx, s.Store, "acceptance "+string(provider), owner, reads)
 }
 
 // readGroupAtOnce has a plan of a group, or of a logical cloud, read everything as it is at one time. It
@@ -75,8 +62,8 @@ func readGroupAtOnce(ctx context.Context, s *Planner, owner intent.Path) (_ cont
 	first := inputs.AheadOf(s.Store, owner)
 	first.Documents = append(first.Documents, owner, state.LifecyclePath(owner), state.DrainedPath)
 	first.Keys = appcontext.Keys(state.GroupOwner(owner))
-	first.Prefixes = append(first.Prefixes, ledger.AbandonedPrefix, state.Collection(s.Store, "projects"))
-	ctx, end, err = state.ReadAtOnce(ctx, s.Store, first)
+	first.Prefixes = append(first.Prefixes, ledger.AbandonedPrefix, ahead.Collection(s.Store, "projects"))
+	ctx, end, err = ahead.Begin(ctx, s.Store, first)
 	if err != nil {
 		return ctx, end, err
 	}
@@ -96,7 +83,7 @@ func readGroupAtOnce(ctx context.Context, s *Planner, owner intent.Path) (_ cont
 	needed := render.Needed(l.Placed(release.Group))
 	then.Documents, then.Keys = append(then.Documents, needed.Documents...), needed.Keys
 	then.Prefixes = append(then.Prefixes, pointer.Resources()...)
-	return ctx, end, state.ReadAhead(ctx, s.Store, then)
+	return ctx, end, ahead.Read(ctx, s.Store, then)
 }
 
 // readRest reads in one request what the draft of a name leads to, and what is current of it.
@@ -109,9 +96,9 @@ func readRest(ctx context.Context, s *Planner, p *resolve.Proposal) error {
 	if err != nil {
 		return err
 	}
-	ahead := render.Needed(p.Draft.Group)
-	ahead.Prefixes = append(ahead.Prefixes, pointer.Resources()...)
-	return state.ReadAhead(ctx, s.Store, ahead)
+	reads := render.Needed(p.Draft.Group)
+	reads.Prefixes = append(reads.Prefixes, pointer.Resources()...)
+	return ahead.Read(ctx, s.Store, reads)
 }
 
 // stayAsTheyAre tells whether a name changes nothing about any external-dns: each is there, and its

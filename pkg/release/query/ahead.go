@@ -8,6 +8,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/ahead"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/ownership/nameclaim"
@@ -20,8 +21,8 @@ import (
 
 // atOnce has a snapshot of an owner read the store as it is at one time. It reads in one request
 // the first that each snapshot needs, and more.
-func (s *Reader) atOnce(ctx context.Context, owner intent.Path, more state.Ahead, read func(context.Context) (Snapshot, error)) (Snapshot, error) {
-	first := state.Ahead{
+func (s *Reader) atOnce(ctx context.Context, owner intent.Path, more ahead.Reads, read func(context.Context) (Snapshot, error)) (Snapshot, error) {
+	first := ahead.Reads{
 		Documents: append(more.Documents, state.LifecyclePath(owner), state.DrainedPath),
 		Keys:      appcontext.Keys(state.GroupOwner(owner)), Prefixes: more.Prefixes,
 	}
@@ -40,81 +41,75 @@ func (s *Reader) atOnce(ctx context.Context, owner intent.Path, more state.Ahead
 }
 
 // begin reads the first that a snapshot needs. Names are very many, and those of a project have much in common, which is read in the same request.
-func (s *Reader) begin(ctx context.Context, owner intent.Path, first state.Ahead) (_ context.Context, end func(), err error) {
+func (s *Reader) begin(ctx context.Context, owner intent.Path, first ahead.Reads) (_ context.Context, end func(), err error) {
 	if !intent.IsName(owner) {
-		return state.ReadAtOnce(ctx, s.Store, first)
+		return ahead.Begin(ctx, s.Store, first)
 	}
-	ctx, ended, err := state.ReadAtOnce(ctx, s.Store, state.Ahead{})
-	if err != nil {
-		return ctx, ended, err
-	}
-	learn, err := state.ReadAheadAs(ctx, s.Store, "status of "+owner.Segment("projects"), owner, first)
-	return ctx, func() { learn(); ended() }, err
+	return ahead.BeginAs(ctx, s.Store, "status of "+owner.Segment("projects"), owner, first)
 }
 
 // readAhead reads in one request what the lifecycle and the pointer of an owner lead to, besides
 // the release, which is remembered as a rule.
 func (s *Reader) readAhead(ctx context.Context, l *state.Lifecycle, pointer appcontext.Pointer) error {
-	ahead := state.Ahead{Prefixes: pointer.Resources()}
+	reads := ahead.Reads{Prefixes: pointer.Resources()}
 	for _, use := range slices.Concat(l.Uses, l.Draining) {
-		ahead.Documents = append(ahead.Documents, state.LifecyclePath(use.Record))
-		ahead.Keys = append(ahead.Keys, appcontext.Keys(use.Owner())...)
+		reads.Documents = append(reads.Documents, state.LifecyclePath(use.Record))
+		reads.Keys = append(reads.Keys, appcontext.Keys(use.Owner())...)
 	}
-	return state.ReadAhead(ctx, s.Store, ahead)
+	return ahead.Read(ctx, s.Store, reads)
 }
 
 // readRest reads in one request what the release and the objects of a snapshot lead to. Other
 // things are read when they are needed.
-func (s *Reader) readRest(ctx context.Context, snap *Snapshot, more func(*Snapshot) state.Ahead) error {
+func (s *Reader) readRest(ctx context.Context, snap *Snapshot, more func(*Snapshot) ahead.Reads) error {
 	if s.DocumentKey == nil {
 		return nil // nothing is read ahead
 	}
-	ahead := snap.needed()
+	reads := snap.needed()
 	for _, use := range slices.Concat(snap.Lifecycle.Uses, snap.Lifecycle.Draining) {
 		of, err := s.neededOf(ctx, use, snap.Group.Project.Namespace)
 		if err != nil {
 			return err
 		}
-		ahead.Keys, ahead.Prefixes = append(ahead.Keys, of.Keys...), append(ahead.Prefixes, of.Prefixes...)
+		reads.Add(of)
 	}
 	if more != nil {
-		documents := more(snap)
-		ahead.Documents, ahead.Prefixes = documents.Documents, append(ahead.Prefixes, documents.Prefixes...)
+		reads.Add(more(snap))
 	}
-	return state.ReadAhead(ctx, s.Store, ahead)
+	return ahead.Read(ctx, s.Store, reads)
 }
 
 // needed is what a snapshot follows from, besides its external-dns.
-func (snap *Snapshot) needed() state.Ahead {
-	var ahead state.Ahead
+func (snap *Snapshot) needed() ahead.Reads {
+	var reads ahead.Reads
 	objects := snap.objectsByCluster()
 	for _, cluster := range slices.Sorted(maps.Keys(objects)) {
-		ahead.Keys = append(ahead.Keys, clusterKeys(cluster)...)
+		reads.Keys = append(reads.Keys, clusterKeys(cluster)...)
 		for _, id := range objects[cluster] {
-			ahead.Keys = append(ahead.Keys, ledger.Key(id))
+			reads.Keys = append(reads.Keys, ledger.Key(id))
 			if id.IsEndpoint() {
-				ahead.Keys = append(ahead.Keys, observed.EndpointKeys(cluster, id.Namespace, id.Name)...)
+				reads.Keys = append(reads.Keys, observed.EndpointKeys(cluster, id.Namespace, id.Name)...)
 			}
 		}
 	}
 	for _, c := range snap.Group.Clusters {
-		ahead.Keys = append(ahead.Keys, clusterKeys(c.Name)...)
+		reads.Keys = append(reads.Keys, clusterKeys(c.Name)...)
 	}
 	for _, b := range snap.Group.Bindings {
 		for _, cluster := range b.Sources {
 			if b.Service != "" {
-				ahead.Keys = append(ahead.Keys, observed.ServiceKey(address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}))
+				reads.Keys = append(reads.Keys, observed.ServiceKey(address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}))
 			}
 		}
 	}
 	if intent.IsName(snap.Group.Path) { // others have many names, and need not know who has those around them
 		claims, below := ownership.KeysOf(snap.Group)
-		ahead.Keys, ahead.Prefixes = append(ahead.Keys, claims...), below
+		reads.Keys, reads.Prefixes = append(reads.Keys, claims...), below
 	}
 	for _, request := range ownership.RequestsOf(snap.Group) {
-		ahead.Keys = append(ahead.Keys, nameclaim.Path(request.Key))
+		reads.Keys = append(reads.Keys, nameclaim.Path(request.Key))
 	}
-	return ahead
+	return reads
 }
 
 func clusterKeys(cluster string) []string {
@@ -122,20 +117,20 @@ func clusterKeys(cluster string) []string {
 }
 
 // neededOf is what the report of an external-dns follows from, as far as its pointer tells.
-func (s *Reader) neededOf(ctx context.Context, use state.Use, namespace string) (state.Ahead, error) {
+func (s *Reader) neededOf(ctx context.Context, use state.Use, namespace string) (ahead.Reads, error) {
 	pointer, err := s.Contexts.Current(ctx, use.Owner())
 	deployment := observed.DeploymentKey(use.Cluster, namespace, provider.DeploymentName(use.Record.Name(), use.Scope))
-	return state.Ahead{Keys: append(clusterKeys(use.Cluster), deployment), Prefixes: pointer.Resources()}, err
+	return ahead.Reads{Keys: append(clusterKeys(use.Cluster), deployment), Prefixes: pointer.Resources()}, err
 }
 
 // documentsOf is what differences of an owner's documents follow from, as far as its path tells.
 // Names are released as they are written.
-func (s *Reader) documentsOf(owner intent.Path) state.Ahead {
+func (s *Reader) documentsOf(owner intent.Path) ahead.Reads {
 	if intent.IsName(owner) {
-		return state.Ahead{}
+		return ahead.Reads{}
 	}
 	return inputs.AheadOf(s.Store, owner)
 }
 
 // inputsOf is what differences of documents follow from, as far as a release tells.
-func (s *Reader) inputsOf(snap *Snapshot) state.Ahead { return inputs.Ahead(s.Store, snap.Inputs) }
+func (s *Reader) inputsOf(snap *Snapshot) ahead.Reads { return inputs.Ahead(s.Store, snap.Inputs) }

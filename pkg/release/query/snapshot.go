@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/publisher"
+	"github.com/signpost-dns/signpost/pkg/release/ahead"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/render"
@@ -109,7 +110,7 @@ type Reader struct {
 
 // Snapshot reads what is known of a group, as it is at one time.
 func (s *Reader) Snapshot(ctx context.Context, group intent.Path) (Snapshot, error) {
-	return s.atOnce(ctx, group, state.Ahead{}, func(ctx context.Context) (Snapshot, error) { return s.readSnapshot(ctx, group, nil) })
+	return s.atOnce(ctx, group, ahead.Reads{}, func(ctx context.Context) (Snapshot, error) { return s.readSnapshot(ctx, group, nil) })
 }
 
 // FullSnapshot reads a snapshot, and the documents that differ from its release, at the same time.
@@ -124,7 +125,7 @@ func (s *Reader) FullSnapshot(ctx context.Context, owner intent.Path) (Snapshot,
 }
 
 // readSnapshot reads a snapshot. Parameter more is what the caller is going to read besides; nil: nothing.
-func (s *Reader) readSnapshot(ctx context.Context, group intent.Path, more func(*Snapshot) state.Ahead) (Snapshot, error) {
+func (s *Reader) readSnapshot(ctx context.Context, group intent.Path, more func(*Snapshot) ahead.Reads) (Snapshot, error) {
 	snap := Snapshot{Owner: state.GroupOwner(group), Clusters: map[string]ClusterReport{}}
 	doc, l, err := state.Owned(ctx, s.Store, group)
 	if snap.Lifecycle = l; err != nil || l.Seq == 0 {
@@ -183,7 +184,7 @@ func (s *Reader) readSnapshot(ctx context.Context, group intent.Path, more func(
 }
 
 // snapRelease reads the wanted release and folds what is observed into it.
-func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot, more func(*Snapshot) state.Ahead) error {
+func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot, more func(*Snapshot) ahead.Reads) error {
 	release, err := s.LoadRelease(ctx, snap.Lifecycle.ContextID)
 	if err != nil {
 		return err

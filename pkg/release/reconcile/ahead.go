@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/ahead"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -15,7 +16,7 @@ func (s *Reconciler) readAtOnce(ctx context.Context, group intent.Path) (_ conte
 	if !intent.IsName(group) {
 		return ctx, func() {}, nil
 	}
-	return state.ReadAtOnce(ctx, s.Store, state.Ahead{Documents: []intent.Path{state.LifecyclePath(group)}, Keys: appcontext.Keys(state.GroupOwner(group))})
+	return ahead.Begin(ctx, s.Store, ahead.Reads{Documents: []intent.Path{state.LifecyclePath(group)}, Keys: appcontext.Keys(state.GroupOwner(group))})
 }
 
 // readAhead reads in one request what the context of a deployed name follows from, unless that was read for several
@@ -28,12 +29,12 @@ func (s *Reconciler) readAhead(ctx context.Context, on *step) (learn func(), err
 	if err != nil {
 		return func() {}, nil //nolint:nilerr // the reconcilers read it again
 	}
-	kind, ahead := needed(on.lifecycle, on.pointer, release)
-	return state.ReadAheadAs(ctx, s.Store, kind, on.group, ahead)
+	kind, reads := needed(on.lifecycle, on.pointer, release)
+	return ahead.ReadAs(ctx, s.Store, kind, on.group, reads)
 }
 
 // needed is what the context of a deployed name follows from. Names of a kind have the rest in common.
-func needed(l state.Lifecycle, is appcontext.Pointer, release state.Release) (kind string, ahead state.Ahead) {
+func needed(l state.Lifecycle, is appcontext.Pointer, release state.Release) (kind string, reads ahead.Reads) {
 	kind = "first step"
 	if is.ContextID == l.ContextID {
 		kind = "step"
@@ -42,9 +43,9 @@ func needed(l state.Lifecycle, is appcontext.Pointer, release state.Release) (ki
 	for _, b := range group.Bindings {
 		kind += " " + string(state.RecordPath(group, b)) + " " + b.Cluster
 	}
-	ahead = render.Needed(group)
-	ahead.Prefixes = append(ahead.Prefixes, is.Resources()...)
-	return kind, ahead
+	reads = render.Needed(group)
+	reads.Prefixes = append(reads.Prefixes, is.Resources()...)
+	return kind, reads
 }
 
 // providersThere tells whether the external-dns that a name relies on are in their homes,

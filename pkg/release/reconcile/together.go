@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/ahead"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
-	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
@@ -14,12 +14,12 @@ import (
 // read it in contexts that begin at the view. It is nil if the store has not all documents, or does not answer: each
 // step reads for itself then.
 func (s *Reconciler) ReadTogether(ctx context.Context, names []intent.Path) *snapshot.View {
-	var first, releases state.Ahead
+	var first, releases ahead.Reads
 	for _, name := range names {
 		first.Documents = append(first.Documents, state.LifecyclePath(name))
 		first.Keys = append(first.Keys, appcontext.Keys(state.GroupOwner(name))...)
 	}
-	ctx, end, err := state.ReadAtOnce(ctx, s.Store, first)
+	ctx, end, err := ahead.Begin(ctx, s.Store, first)
 	defer end()
 	if err != nil || !snapshot.Reading(ctx) {
 		return nil
@@ -30,40 +30,40 @@ func (s *Reconciler) ReadTogether(ctx context.Context, names []intent.Path) *sna
 			releases.Prefixes = append(releases.Prefixes, state.ReleaseKeys(lifecycles[n].ContextID))
 		}
 	}
-	if state.ReadAhead(ctx, s.Store, releases) != nil {
+	if ahead.Read(ctx, s.Store, releases) != nil {
 		return nil
 	}
-	kinds, then := map[string]bool{}, state.Ahead{}
+	kinds, then := map[string]bool{}, ahead.Reads{}
 	for n, name := range names {
-		kind, ahead, known := s.neededBy(ctx, name, lifecycles[n])
+		kind, reads, known := s.neededBy(ctx, name, lifecycles[n])
 		if !known {
 			continue
 		}
-		then.Documents, then.Keys, then.Prefixes = append(then.Documents, ahead.Documents...), append(then.Keys, ahead.Keys...), append(then.Prefixes, ahead.Prefixes...)
-		if store, can := s.KV.(*snapshot.Store); can && !kinds[kind] {
-			others := store.Hinted(kind, kv.Range{})
-			kinds[kind], then.Keys, then.Prefixes = true, append(then.Keys, others.Keys...), append(then.Prefixes, others.Ahead...)
+		then.Add(reads)
+		if !kinds[kind] {
+			kinds[kind] = true
+			then.Add(ahead.Hinted(s.Store, kind))
 		}
 	}
-	if state.ReadAhead(ctx, s.Store, then) != nil {
+	if ahead.Read(ctx, s.Store, then) != nil {
 		return nil
 	}
 	return snapshot.ViewOf(ctx)
 }
 
 // neededBy is what the next step of a name reads; not known of a name that is not deployed.
-func (s *Reconciler) neededBy(ctx context.Context, name intent.Path, l state.Lifecycle) (kind string, ahead state.Ahead, known bool) {
+func (s *Reconciler) neededBy(ctx context.Context, name intent.Path, l state.Lifecycle) (kind string, reads ahead.Reads, known bool) {
 	if !l.Deployed() {
-		return "", state.Ahead{}, false
+		return "", ahead.Reads{}, false
 	}
 	pointer, err := s.Contexts.Current(ctx, state.GroupOwner(name))
 	if err != nil {
-		return "", state.Ahead{}, false
+		return "", ahead.Reads{}, false
 	}
 	release, err := s.LoadRelease(ctx, l.ContextID)
 	if err != nil {
-		return "", state.Ahead{}, false
+		return "", ahead.Reads{}, false
 	}
-	kind, ahead = needed(l, pointer, release)
-	return kind, ahead, true
+	kind, reads = needed(l, pointer, release)
+	return kind, reads, true
 }

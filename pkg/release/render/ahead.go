@@ -5,6 +5,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/ahead"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -14,23 +15,23 @@ import (
 
 // Needed is what a name follows from: its claims, the observations of its Service, its provider
 // and its entry in the ledger.
-func Needed(g plan.Group) state.Ahead {
+func Needed(g plan.Group) ahead.Reads {
 	claims, below := ownership.KeysOf(g)
-	ahead := state.Ahead{
+	reads := ahead.Reads{
 		Documents: []intent.Path{intent.Join("projects", g.Project.Name), state.DrainedPath},
 		Keys:      claims, Prefixes: below,
 	}
 	for _, b := range g.Bindings {
 		record := state.RecordPath(g, b)
 		use := state.Use{Record: record, Scope: b.Scope, Cluster: b.Cluster}
-		ahead.Documents = append(ahead.Documents, state.LifecyclePath(record))
-		ahead.Keys = append(ahead.Keys, ledger.AbandonedPrefix+b.Cluster, ledger.Key(endpoints.ID(g, b)))
-		ahead.Keys = append(ahead.Keys, appcontext.Keys(use.Owner())...)
+		reads.Documents = append(reads.Documents, state.LifecyclePath(record))
+		reads.Keys = append(reads.Keys, ledger.AbandonedPrefix+b.Cluster, ledger.Key(endpoints.ID(g, b)))
+		reads.Keys = append(reads.Keys, appcontext.Keys(use.Owner())...)
 		for _, cluster := range b.Sources {
 			if b.Service != "" {
-				ahead.Keys = append(ahead.Keys, observed.ServiceKey(address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}))
+				reads.Keys = append(reads.Keys, observed.ServiceKey(address.Service{Cluster: cluster, Namespace: b.Namespace, Name: b.Service}))
 			}
 		}
 	}
-	return ahead
+	return reads
 }

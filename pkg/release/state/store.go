@@ -6,8 +6,6 @@ package state
 import (
 	"context"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -18,7 +16,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 	"github.com/signpost-dns/signpost/pkg/storage/recent"
-	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 	"github.com/signpost-dns/signpost/pkg/tracing"
 )
 
@@ -45,57 +42,4 @@ type Store struct {
 	releases recent.Memory[string, keptRelease] // by their context ids: they never change
 	pinned   recent.Memory[pinnedAt, map[string]plan.Record]
 	records  recent.Memory[intent.Path, keptRecord] // by the provider
-}
-
-// Ahead is a list of keys that a request or a step is about to read.
-type Ahead struct {
-	Documents []intent.Path
-	Keys      []string
-	Prefixes  []string
-}
-
-// ReadAtOnce returns a context whose reads are of one time until it writes (ADR 0085). It reads in one request what is asked for ahead. The
-// caller calls end when it has done. If KV has not all documents, the context reads as ctx does.
-func ReadAtOnce(ctx context.Context, s *Store, ahead Ahead) (_ context.Context, end func(), err error) {
-	store, can := s.KV.(*snapshot.Store)
-	if !can || s.DocumentKey == nil {
-		return ctx, func() {}, nil
-	}
-	ctx, at, err := store.Begin(ctx, rangeOf(s, ahead))
-	return ctx, at.End, err
-}
-
-// ReadAhead reads more, in one request, for a context of ReadAtOnce. In another context it reads nothing.
-func ReadAhead(ctx context.Context, s *Store, ahead Ahead) error {
-	store, can := s.KV.(*snapshot.Store)
-	if !can || s.DocumentKey == nil {
-		return nil
-	}
-	return store.ReadAhead(ctx, rangeOf(s, ahead))
-}
-
-// ReadAheadAs is ReadAhead, together with keys that other owners of a kind have read lately and
-// not asked for. The caller calls learn when it has read all that it needs.
-func ReadAheadAs(ctx context.Context, s *Store, kind string, owner intent.Path, ahead Ahead) (learn func(), err error) {
-	store, can := s.KV.(*snapshot.Store)
-	if !can || s.DocumentKey == nil {
-		return func() {}, nil
-	}
-	return store.ReadAheadAs(ctx, snapshot.Kind{Name: kind, Own: owner.Name(), Whole: appcontext.IsResources}, rangeOf(s, ahead))
-}
-
-func rangeOf(s *Store, ahead Ahead) kv.Range {
-	r := kv.Range{Keys: slices.Clone(ahead.Keys), Ahead: slices.Clone(ahead.Prefixes)}
-	for _, path := range ahead.Documents {
-		r.Keys = append(r.Keys, s.DocumentKey(path))
-	}
-	return r
-}
-
-// Collection is the prefix of the keys of a collection's documents; empty if KV does not have them.
-func Collection(s *Store, collection string) string {
-	if s.DocumentKey == nil {
-		return ""
-	}
-	return strings.TrimSuffix(s.DocumentKey(intent.Join(collection, "x")), "x")
 }
