@@ -19,7 +19,7 @@ func leaves() []leaf {
 			[]string{"go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/propagation", "go.opentelemetry.io/otel/trace"},
 			"traces and log lines may be followed everywhere; where they go is for pkg/app to say",
 		},
-		{"pkg/domain/bundle", nil, "objects as bytes with an identity: neither Kubernetes' types nor a store"},
+		{"pkg/domain/bundle", []string{"sigs.k8s.io/json"}, "objects as bytes with an identity: neither Kubernetes' types nor a store"},
 		{"pkg/domain/fault", nil, "failed requests, whoever made them"},
 		{"pkg/domain/nearest", nil, "edit distance"},
 		{"pkg/domain/redact", nil, "texts of errors, whoever made them"},

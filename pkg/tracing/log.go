@@ -8,6 +8,12 @@ import (
 
 type marksKey struct{}
 
+// mark is what a context says in log lines, besides what the one around it says. There are many contexts for one line.
+type mark struct {
+	name, value string
+	outer       *mark
+}
+
 // With has log lines about what is done within the answered context say this,
 // too. A name that is there already gets the new value; an empty value changes
 // nothing.
@@ -15,12 +21,19 @@ func With(ctx context.Context, name, value string) context.Context {
 	if value == "" {
 		return ctx
 	}
-	marks := slices.DeleteFunc(slices.Clone(marksOf(ctx)), func(a slog.Attr) bool { return a.Key == name })
-	return context.WithValue(ctx, marksKey{}, append(marks, slog.String(name, value)))
+	outer, _ := ctx.Value(marksKey{}).(*mark)
+	return context.WithValue(ctx, marksKey{}, &mark{name, value, outer})
 }
 
-func marksOf(ctx context.Context) []slog.Attr {
-	marks, _ := ctx.Value(marksKey{}).([]slog.Attr)
+// marksOf are the marks of a context, the last one of each name, the newest at the end.
+func marksOf(ctx context.Context) (marks []slog.Attr) {
+	at, _ := ctx.Value(marksKey{}).(*mark)
+	for ; at != nil; at = at.outer {
+		if !slices.ContainsFunc(marks, func(a slog.Attr) bool { return a.Key == at.name }) {
+			marks = append(marks, slog.String(at.name, at.value))
+		}
+	}
+	slices.Reverse(marks)
 	return marks
 }
 

@@ -104,7 +104,7 @@ func New(cluster, app string, object any) (Object, error) {
 	if !sorted {
 		return Parse(cluster, app, raw)
 	}
-	head, err := headIn(func(name string) json.RawMessage { return field(text, name) })
+	head, err := readHead(headText(text))
 	if err != nil {
 		return Object{}, err
 	}
@@ -130,7 +130,7 @@ func Parse(cluster, app string, raw []byte) (Object, error) {
 	if err != nil {
 		return Object{}, err
 	}
-	head, err := headOf(content)
+	head, err := readHead(canonical)
 	if err != nil {
 		return Object{}, err
 	}

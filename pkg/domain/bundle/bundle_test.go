@@ -79,7 +79,9 @@ func TestParseRefusesWhatIsNoObject(t *testing.T) {
 		_, err = bundle.Stored("edge+hub", "web", []byte(text))
 		require.Error(t, err, text)
 	}
-	_, err := bundle.New("edge+hub", "web", func() {})
+	_, err := bundle.Parse("edge+hub", "web", []byte(`{"apiVersion":"v1","kind":"A","metadata":{"name":1}}`))
+	require.EqualError(t, err, "metadata.name cannot be of type number")
+	_, err = bundle.New("edge+hub", "web", func() {})
 	require.Error(t, err, "what does not marshal")
 }
 

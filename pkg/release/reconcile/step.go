@@ -113,9 +113,10 @@ func (s *Reconciler) StepGroup(ctx context.Context, group intent.Path) (settled 
 
 // save stores what the reconcilers have made of the lifecycle.
 func (on *step) save(ctx context.Context, s *Reconciler) error {
-	if state.Differ(on.read, on.lifecycle) {
-		s.Wakeups.Expect(on.group, on.read.Revision+1)
+	if !state.Differ(&on.read, &on.lifecycle) {
+		return nil
 	}
+	s.Wakeups.Expect(on.group, on.read.Revision+1)
 	return s.Save(ctx, on.group, on.read, on.lifecycle)
 }
 

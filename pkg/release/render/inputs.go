@@ -61,11 +61,14 @@ func (s *Renderer) RenderInputs(ctx context.Context, l state.Lifecycle) (*Inputs
 }
 
 // ask notes the documents that a group's names follow from, and which of them exist. They
-// are the group's own, its lifecycle, those of its providers, and the drained clusters.
+// are the group's own, its lifecycle, which has that of a name, those of its providers, and the drained clusters.
 // It notes none when they are no longer as the step has read them. It answers the documents.
 func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) ([]intent.Document, error) {
 	group := on.Group.Path
-	on.asked = []intent.Path{group, state.LifecyclePath(group), state.DrainedPath}
+	on.asked = []intent.Path{state.LifecyclePath(group), state.DrainedPath}
+	if !intent.IsName(group) {
+		on.asked = append(on.asked, group)
+	}
 	for _, use := range l.Uses {
 		on.asked = append(on.asked, state.LifecyclePath(use.Record))
 	}

@@ -211,14 +211,14 @@ func (s *Store) Swap(ctx context.Context, owner intent.Path, l Lifecycle) error 
 }
 
 // Differ tells whether Save would store a lifecycle.
-func Differ(was, is Lifecycle) bool {
-	return !reflect.DeepEqual(was, is) && (!same(was, is) || !sameRefs(was.Refs, is.Refs))
+func Differ(was, is *Lifecycle) bool {
+	return !reflect.DeepEqual(was, is) && (!same(*was, *is) || !sameRefs(was.Refs, is.Refs))
 }
 
 // Save stores a lifecycle as it was changed, unless it says what was read, and drops
 // the releases that it does not name any more.
 func (s *Store) Save(ctx context.Context, owner intent.Path, was, is Lifecycle) error {
-	if !Differ(was, is) {
+	if !Differ(&was, &is) {
 		return nil
 	}
 	if err := s.Swap(ctx, owner, is); err != nil {

@@ -83,8 +83,11 @@ func (s *Store) AtHome(ctx context.Context, g plan.Group) (plan.Group, error) {
 	return g, nil
 }
 
-// WithFormer is a group whose public bindings are in former homes as well.
+// WithFormer is a placed group whose public bindings are in former homes as well.
 func WithFormer(g plan.Group, former []Use) plan.Group {
+	if len(former) == 0 {
+		return g
+	}
 	bindings := slices.Clone(g.Bindings)
 	for _, use := range former {
 		for n, b := range g.Bindings {

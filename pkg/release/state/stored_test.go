@@ -100,9 +100,9 @@ func TestChangedReferencesAreStored(t *testing.T) {
 	t.Parallel()
 	was, is := settledName(), settledName()
 	is.Refs = []intent.Path{was.Refs[1], was.Refs[0], was.Refs[1]}
-	require.False(t, Differ(was, is))
+	require.False(t, Differ(&was, &is))
 	is.Refs = is.Refs[:1]
-	require.True(t, Differ(was, is))
+	require.True(t, Differ(&was, &is))
 }
 
 // TestADamagedUseIsAnError that names the owner.

@@ -44,7 +44,7 @@ type snapshotKey struct{}
 // time is that of the first request, which is made now if anything is asked for ahead. Within a context
 // of BeginAt, the time is that of its view.
 func (s *Store) Begin(ctx context.Context, ahead kv.Range) (context.Context, *Snapshot, error) {
-	at := &Snapshot{outer: outerOf(ctx), items: map[string]*kv.Item{}}
+	at := &Snapshot{outer: outerOf(ctx)}
 	if outer := snapshotOf(ctx); outer != nil {
 		at.from(outer.view)
 	}
@@ -193,18 +193,18 @@ func (at *Snapshot) isOf(revision int64) bool {
 	return at.revision == revision
 }
 
-// unknown are the keys that were not read yet.
+// unknown are the keys that were not read yet, in order.
 func (at *Snapshot) unknown(keys []string) []string {
 	at.mu.Lock()
 	defer at.mu.Unlock()
-	out, seen := []string{}, make(map[string]bool, len(keys))
+	out := make([]string, 0, len(keys))
 	for _, key := range keys {
-		if !seen[key] && !at.knows(key) {
+		if !at.knows(key) {
 			out = append(out, key)
 		}
-		seen[key] = true
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // uncovered are the prefixes of which not all keys were read yet.
@@ -307,14 +307,17 @@ func (at *Snapshot) note(r kv.Range, items []kv.Item, revision int64) {
 	if revision != at.revision || r.KeysOnly || r.MinModRevision != 0 {
 		return
 	}
+	if len(at.items) == 0 {
+		at.items = make(map[string]*kv.Item, max(len(r.Keys), len(items)))
+	}
 	for _, key := range r.Keys {
 		if !at.covers(key) {
 			at.items[key] = nil
 		}
 	}
-	for n := range items {
-		kept := items[n]
-		at.items[kept.Key] = &kept
+	kept := slices.Clone(items)
+	for n := range kept {
+		at.items[kept[n].Key] = &kept[n]
 	}
 	if r.Prefix != "" && (r.Keys != nil || r.After == "" && r.Limit == 0 && r.Bytes == 0) {
 		at.prefixes = append(at.prefixes, r.Prefix)

@@ -95,5 +95,5 @@ func (r refs) paths() []intent.Path {
 		}
 	}
 	slices.Sort(all)
-	return all
+	return slices.Clip(all) // several readers share them
 }

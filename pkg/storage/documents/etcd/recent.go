@@ -1,7 +1,10 @@
 package etcd
 
 import (
+	"bytes"
+
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // Bounds of what is remembered.
@@ -10,13 +13,20 @@ const (
 	recentBytes     = 16 << 10 // larger documents are read again
 )
 
-// remember keeps a document that was read, so that a write which follows need not read it
-// again. The write compares etcd's revision of it, and so an outdated memory costs a request
-// and nothing else.
-func (s *Store) remember(found reading) {
-	if len(found.item.Value) <= recentBytes {
-		s.recent.Keep(found.path, found, recentDocuments)
+// reading is a document as an item has it. It is remembered, so that readers of the same item need not decode it again, and
+// a write which follows need not read it again. The write compares etcd's revision of it, and so an outdated memory costs a
+// request and nothing else. Several readers share a document, so nobody may change its body and its references.
+func (s *Store) reading(item kv.Item) (reading, error) {
+	path := pathOf(item.Key)
+	if known, is := s.recent.Get(path); is && known.item.ModRevision == item.ModRevision && bytes.Equal(known.item.Value, item.Value) {
+		return known, nil
 	}
+	doc, write, err := decode(item)
+	found := reading{path: path, item: &item, doc: doc, write: write}
+	if err == nil && len(item.Value) <= recentBytes {
+		s.recent.Keep(path, found, recentDocuments)
+	}
+	return found, err
 }
 
 // presumed is a document as it probably is, if the condition of a write holds for it. A

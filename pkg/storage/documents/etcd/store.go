@@ -57,7 +57,6 @@ func (s *Store) Get(ctx context.Context, path intent.Path) (intent.Document, err
 	if found.item == nil {
 		return intent.Document{}, intent.ErrNotFound(path)
 	}
-	s.remember(found)
 	return found.doc, nil
 }
 
@@ -76,9 +75,11 @@ func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Docum
 	}
 	docs := make([]intent.Document, len(items))
 	for n, item := range items {
-		if docs[n], _, err = decode(item); err != nil {
+		found, err := s.reading(item)
+		if err != nil {
 			return nil, err
 		}
+		docs[n] = found.doc
 	}
 	return docs, nil
 }
@@ -216,8 +217,7 @@ func (s *Store) read(ctx context.Context, path intent.Path) (reading, error) {
 	if err != nil || item == nil {
 		return reading{path: path}, err
 	}
-	doc, write, err := decode(*item)
-	return reading{path: path, item: item, doc: doc, write: write}, err
+	return s.reading(*item)
 }
 
 // current is the document, nil when there is none.
