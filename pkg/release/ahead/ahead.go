@@ -98,7 +98,7 @@ func storeOf(s *state.Store) *snapshot.Store {
 }
 
 // in are the keys of a store.
-func (r Reads) in(s *state.Store) kv.Range {
+func (r *Reads) in(s *state.Store) kv.Range {
 	keys := kv.Range{Keys: slices.Clone(r.Keys), Ahead: slices.Clone(r.Prefixes)}
 	for _, path := range r.Documents {
 		keys.Keys = append(keys.Keys, s.DocumentKey(path))
