@@ -38,3 +38,23 @@ func TestTheCostOfAChangeDoesNotGrow(t *testing.T) {
 	require.Less(t, store.Listed, 5*names, "documents read")
 	require.Less(t, writes, names*11/10, "transactions")
 }
+
+// TestANewNameCostsOneRequest, and a name that comes back keeps what it had.
+func TestANewNameCostsOneRequest(t *testing.T) {
+	const names = 10
+	w := newWorld(t)
+	requests := 0
+	w.fake.Before = func(string, string) error {
+		requests++
+		return nil
+	}
+	for n := range names {
+		w.turn(fmt.Sprintf("m%d.shop.example", n), intent.CauseRelease, "a", time.Second)
+	}
+	w.Flush(t.Context())
+	require.Equal(t, 1+names, requests, "the project, and each name")
+	w.fake.Before = nil
+	delete(w.published, "m0.shop.example")
+	w.turn("m0.shop.example", intent.CauseRelease, "b", time.Hour)
+	require.Len(t, w.told("m0.shop.example"), 2)
+}

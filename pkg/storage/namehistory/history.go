@@ -204,18 +204,28 @@ func (h *History) write(ctx context.Context, uids map[string]string, name key, w
 		uids[name.project] = uid
 	}
 	var err error
-	for range tries {
-		if err = h.tryWrite(ctx, at(name.host, name.project, uid), what); !lostRace(err) {
+	for try := range tries {
+		begins := try == 0 && what.begins()
+		if err = h.tryWrite(ctx, at(name.host, name.project, uid), what, begins); !lostRace(err) {
 			return err
 		}
 	}
 	return err
 }
 
-func (h *History) tryWrite(ctx context.Context, path intent.Path, what *waiting) error {
-	stored, d, err := h.read(ctx, path)
-	if err != nil {
-		return err
+// begins tells whether it is likely that nothing is stored of a name yet: its owner has published nothing before.
+func (w *waiting) begins() bool {
+	return len(w.steps) > 0 && w.steps[0].changes != nil && w.steps[0].changes.Before == ""
+}
+
+// tryWrite writes once. It does not read a document that begins: if there is one, the race is lost.
+func (h *History) tryWrite(ctx context.Context, path intent.Path, what *waiting, begins bool) (err error) {
+	var stored intent.Document
+	var d document
+	if !begins {
+		if stored, d, err = h.read(ctx, path); err != nil {
+			return err
+		}
 	}
 	var turns []intent.NameTurn
 	var heard []intent.NameHeard
