@@ -61,7 +61,7 @@ func leaves() []leaf {
 		{"pkg/storage/backup", []string{"pkg/domain/intent", "pkg/storage/kv"}, "what is kept, over any KV, and records as bytes"},
 		{"pkg/emco", []string{"pkg/domain/address", "pkg/domain/bundle", "pkg/domain/intent", "pkg/domain/safeyaml", "pkg/storage/kv"}, "contexts that EMCO has written, over any KV"},
 		{"pkg/storage/eventfeed", []string{"pkg/domain/intent", "pkg/storage/kv"}, "events as they happen, over any KV"},
-		{"pkg/storage/history", []string{"pkg/domain/intent", "golang.org/x/sync/errgroup"}, "what happened, over any document store"},
+		{"pkg/storage/history", []string{"pkg/domain/intent", "pkg/storage/snapshot", "golang.org/x/sync/errgroup"}, "what happened, over any document store; what a request has read before counts"},
 		{"pkg/storage/namehistory", []string{"pkg/domain/intent"}, "how names changed, over any document store"},
 		{"pkg/release/ownership/nameclaim", []string{"pkg/domain/intent", "pkg/storage/kv"}, "whose a name is follows from claims and from how their groups stand, over any KV"},
 		{"pkg/storage/ledger", []string{"pkg/domain/bundle", "pkg/domain/intent", "pkg/storage/kv", "pkg/storage/recent"}, "what was applied, over any KV"},

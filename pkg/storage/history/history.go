@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // MaxDocument is the size above which a document is not kept in an event, in
@@ -104,7 +105,7 @@ func (h *History) Told(ctx context.Context, owner intent.Path, events ...intent.
 	const enough = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enough)
 	defer cancel()
-	top, err := h.Documents.Get(ctx, topOf(owner))
+	top, err := h.Documents.Get(snapshot.Earlier(ctx), topOf(owner)) // it was there when the owner was read, and is the same
 	for _, e := range events {
 		e.Path = owner
 		if err != nil {

@@ -133,6 +133,9 @@ func (at *Snapshot) Missed() kv.Range {
 func (s *Store) Get(ctx context.Context, key string) (*kv.Item, int64, error) {
 	at := snapshotOf(ctx)
 	if at == nil {
+		if item, revision := earlier(ctx, key); item != nil {
+			return item, revision, nil
+		}
 		return s.KV.Get(ctx, key)
 	}
 	items, revision, err := s.Range(ctx, kv.Range{Keys: []string{key}})

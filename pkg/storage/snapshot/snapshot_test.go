@@ -188,3 +188,31 @@ func TestASnapshotThatIsNoLongerKept(t *testing.T) {
 	_, _, err = store.Begin(t.Context(), kv.Range{Keys: []string{"c"}})
 	require.Error(t, err)
 }
+
+// TestEarlierSeesWhatWasSeen, also after a write, and without a request. Keys that were not there are read.
+func TestEarlierSeesWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	store, _, requests := newSnapshots(t)
+	ctx, _, err := store.Begin(t.Context(), kv.Range{Keys: []string{"c", "none"}})
+	require.NoError(t, err)
+	for _, key := range []string{"c", "none", "b/1"} {
+		_, _, err = store.Txn(ctx, nil, kv.Put(key, []byte("new")))
+		require.NoError(t, err)
+	}
+	*requests = 0
+	gets := 0
+	get := func(of context.Context, key, want string, asks int) {
+		t.Helper()
+		item, _, err := store.Get(of, key)
+		require.NoError(t, err)
+		require.Equal(t, want, string(item.Value))
+		gets += asks
+		require.Equal(t, gets, *requests)
+	}
+	get(snapshot.Earlier(ctx), "c", "old", 0)
+	get(snapshot.Earlier(snapshot.Now(ctx)), "c", "old", 0)
+	get(snapshot.Earlier(ctx), "none", "new", 1)
+	get(snapshot.Earlier(ctx), "b/1", "new", 1)
+	get(ctx, "c", "new", 1)
+	get(snapshot.Earlier(t.Context()), "c", "new", 1)
+}
