@@ -13,7 +13,7 @@ func (s *Service) Appointments() map[intent.Path]time.Time {
 	all := map[intent.Path]time.Time{}
 	s.Wakeups.Listen(func(n state.Wakeup) {
 		if !n.At.IsZero() {
-			all[n.Owner] = n.At
+			all[n.Owners[0]] = n.At
 		}
 	})
 	s.Wakeups.Listen(nil)

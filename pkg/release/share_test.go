@@ -45,14 +45,14 @@ func (w *world) joins(t *testing.T, id string, working *atomic.Pointer[[]string]
 	return r
 }
 
-// steps is how many steps a replica has made that follow addresses.
-func (r *replica) steps(t *testing.T) (n uint64) {
+// steps is how many steps a replica has made of a kind.
+func (r *replica) steps(t *testing.T, kind string) (n uint64) {
 	families, err := r.metrics.Gather()
 	require.NoError(t, err)
 	for _, family := range families {
 		if family.GetName() == "signpost_step_duration_seconds" {
 			for _, m := range family.GetMetric() {
-				if strings.Contains(m.String(), `"addresses"`) {
+				if strings.Contains(m.String(), `"`+kind+`"`) {
 					n += m.GetHistogram().GetSampleCount()
 				}
 			}
@@ -86,11 +86,11 @@ func TestReplicasDivideTheOwners(t *testing.T) {
 			}
 			return count
 		}
-		beforeA, beforeB := a.steps(t), b.steps(t)
+		beforeA, beforeB := a.steps(t, "addresses"), b.steps(t, "addresses")
 		moves(11)
 		time.Sleep(5 * time.Second)
 		require.Equal(t, others, follow(11))
-		byA, byB := a.steps(t)-beforeA, b.steps(t)-beforeB
+		byA, byB := a.steps(t, "addresses")-beforeA, b.steps(t, "addresses")-beforeB
 		require.Positive(t, byA)
 		require.Positive(t, byB)
 		require.EqualValues(t, others, byA+byB, "each once")
@@ -104,6 +104,26 @@ func TestReplicasDivideTheOwners(t *testing.T) {
 		working.Store(&[]string{"a"})
 		time.Sleep(5 * time.Second)
 		require.Equal(t, others, follow(12))
+		a.end()
+	})
+}
+
+// TestAReplicaThatBeginsLooksOnce at the owners of one that was killed before: its lease runs out later.
+func TestAReplicaThatBeginsLooksOnce(t *testing.T) {
+	t.Parallel()
+	const others, inRounds = 20, 3
+	w := newCrowdedShop(t, others)
+	synctest.Test(t, func(t *testing.T) {
+		var working atomic.Pointer[[]string]
+		working.Store(&[]string{"a", "killed"})
+		a := w.joins(t, "a", &working)
+		time.Sleep(10 * time.Second)
+		looked := a.steps(t, "group")
+		require.GreaterOrEqual(t, looked, uint64(others))
+		time.Sleep(5 * time.Second)
+		working.Store(&[]string{"a"})
+		time.Sleep(10 * time.Second)
+		require.LessOrEqual(t, a.steps(t, "group"), looked+inRounds)
 		a.end()
 	})
 }

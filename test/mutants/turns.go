@@ -12,6 +12,12 @@ func inTurns() []bugs.Bug {
 			Replacement: "	if err != nil || !snapshot.Reading(ctx) || len(names) > 1 {",
 		},
 		{
+			Name: "half at once", File: "pkg/release/controller/share.go",
+			Breaks:      "a replica that begins looks at half of the owners again when the lease of a killed one ends",
+			Text:        "s.looks <= aloneFor ||",
+			Replacement: "s.looks <= 0 ||",
+		},
+		{
 			Name: "nothing ahead", File: "pkg/release/ahead/ahead.go",
 			Breaks:      "requests and steps of a name read one key after the other",
 			Text:        "	return store.ReadAhead(ctx, reads.in(s))\n",

@@ -134,7 +134,7 @@ func (s *Planner) acceptPlan(ctx context.Context, owner intent.Path, p *resolve.
 		s.Wake(owner) // for what others have written
 		return intent.Accepted{}, s.rollbackRejected(ctx, p, next, s.Offers.Withdrawn(p, err))
 	}
-	s.Wakeups.Add(state.Wakeup{Owner: owner, First: p.Lifecycle.Seq == 0})
+	s.Wakeups.Add(state.Wakeup{Owners: []intent.Path{owner}, First: p.Lifecycle.Seq == 0})
 	s.Logger.InfoContext(tracing.With(ctx, "contextID", next.ContextID), "accepted", "owner", owner, "action", string(p.Action), "revision", next.Seq)
 	return intent.Accepted{ContextID: next.ContextID, Revision: next.Seq}, nil
 }

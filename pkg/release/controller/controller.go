@@ -79,17 +79,22 @@ func (c *Controller) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// wake puts an owner into the queue that a request or a step has just changed. An owner
+// wake puts owners into the queue that a request or a step has just changed. An owner
 // whose addresses may change later comes when its time comes.
 func (c *Controller) wake(n state.Wakeup) {
-	c.resync.told(n.Owner)
+	if len(n.Owners) > 1 {
+		c.lookAt(n.Owners, turn{here: true})
+		return
+	}
+	todo := work{owner: n.Owners[0]}
+	c.resync.told(todo.owner)
 	if n.At.IsZero() {
-		c.again.anew(work{owner: n.Owner})
+		c.again.anew(todo)
 	}
 	if n.First {
-		c.order.hurry(work{owner: n.Owner})
+		c.order.hurry(todo)
 	}
-	c.queue.AddAfter(work{owner: n.Owner}, max(0, n.At.Sub(c.service.Now())))
+	c.queue.AddAfter(todo, max(0, n.At.Sub(c.service.Now())))
 }
 
 // followFailovers looks again and again how far failovers are, while there are any. A
@@ -151,7 +156,12 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 	case state.IsRecord(todo.owner):
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
-	if _, asked := c.resync.turnOf(todo.owner); asked && c.resync.starts() {
+	why, asked := c.resync.turnOf(todo.owner)
+	if asked && !why.here && !c.share.has(todo.owner) { // it had the owner when it was put into the queue
+		c.resync.had(todo.owner)
+		return true, nil
+	}
+	if asked && c.resync.starts() {
 		c.order.awaitProviders(ctx, todo) // they wake all of their users, of which each would be stepped once more
 	}
 	ctx, end := c.resync.compare(ctx, c, todo.owner)

@@ -35,9 +35,11 @@ func NewNotifier(service *Worker) *Notifier {
 // Run tells until ctx ends.
 func (n *Notifier) Run(ctx context.Context) error {
 	n.service.Wakeups.Listen(func(told state.Wakeup) {
-		select {
-		case n.accepts <- told.Owner:
-		default:
+		for _, owner := range told.Owners {
+			select {
+			case n.accepts <- owner:
+			default:
+			}
 		}
 	})
 	for {

@@ -25,7 +25,7 @@ func TestNewNamesGoFirst(t *testing.T) {
 		c.due(named("old", n))
 	}
 	for n := range 300 {
-		c.wake(state.Wakeup{Owner: named("new", n).owner, First: true})
+		c.wake(state.Wakeup{Owners: []intent.Path{named("new", n).owner}, First: true})
 	}
 	turn, at := 0, map[work]int{}
 	for ; c.queue.Len() > 0; turn++ {
@@ -40,10 +40,10 @@ func TestNewNamesGoFirst(t *testing.T) {
 	for n := range 100 {
 		require.Equal(t, n*4+3, at[named("old", n)], "old name %d", n)
 	}
-	c.wake(state.Wakeup{Owner: named("new", 0).owner})
+	c.wake(state.Wakeup{Owners: []intent.Path{named("new", 0).owner}})
 	c.due(named("old", 0))
-	c.wake(state.Wakeup{Owner: named("old", 0).owner, First: true})
-	c.wake(state.Wakeup{Owner: named("new", 1).owner})
+	c.wake(state.Wakeup{Owners: []intent.Path{named("old", 0).owner}, First: true})
+	c.wake(state.Wakeup{Owners: []intent.Path{named("new", 1).owner}})
 	for _, want := range []work{named("new", 0), named("old", 0), named("new", 1)} {
 		todo, _ := c.queue.Get()
 		require.Equal(t, want, todo, "work that is no first, or waits already, has its place")

@@ -27,6 +27,7 @@ type resync struct {
 // turn is why an owner is due that nobody has told of.
 type turn struct {
 	round    bool      // the round has come to it; otherwise owners were looked at for a reason
+	here     bool      // it is stepped also if another replica has the owner
 	together *together // nil: its step reads for itself
 }
 
@@ -87,7 +88,7 @@ func (c *Controller) scan(ctx context.Context) {
 			then = append(then, owner)
 		}
 	}
-	c.lookAt(slices.Concat(first, then), false)
+	c.lookAt(slices.Concat(first, then), turn{})
 	c.resync.looking(len(page.Items), len(first)+len(then))
 	if c.order.idle() { // else the next work that is done sees it through
 		c.seeThrough()
@@ -95,8 +96,8 @@ func (c *Controller) scan(ctx context.Context) {
 }
 
 // lookAt puts owners into the queue, in about this order.
-func (c *Controller) lookAt(owners []intent.Path, round bool) {
-	c.resync.ask(owners, round)
+func (c *Controller) lookAt(owners []intent.Path, why turn) {
+	c.resync.ask(owners, why)
 	for _, owner := range striped(owners) {
 		c.queue.Add(work{owner: owner})
 	}
@@ -128,7 +129,7 @@ func (c *Controller) lookOn(ctx context.Context) {
 			owners = append(owners, owner)
 		}
 	}
-	c.lookAt(owners, true)
+	c.lookAt(owners, turn{round: true})
 	c.resync.went(page)
 }
 
@@ -200,7 +201,7 @@ func (r *resync) went(page intent.Page) {
 
 // ask notes that owners are due of which nobody has told. Names read together. For owners that wait for a reason, the
 // reason stays.
-func (r *resync) ask(owners []intent.Path, round bool) {
+func (r *resync) ask(owners []intent.Path, why turn) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.asked == nil {
@@ -209,7 +210,7 @@ func (r *resync) ask(owners []intent.Path, round bool) {
 	var names []intent.Path
 	for _, owner := range owners {
 		if waits, asked := r.asked[owner]; !state.IsRecord(owner) {
-			r.asked[owner] = turn{round: round && (!asked || waits.round)}
+			r.asked[owner] = turn{round: why.round && (!asked || waits.round), here: why.here || waits.here}
 		}
 		if intent.IsName(owner) {
 			names = append(names, owner)
@@ -218,7 +219,7 @@ func (r *resync) ask(owners []intent.Path, round bool) {
 	for some := range slices.Chunk(names, readAtOnce) {
 		reads := newTogether(some)
 		for _, name := range some {
-			r.asked[name] = turn{r.asked[name].round, reads}
+			r.asked[name] = turn{round: r.asked[name].round, here: r.asked[name].here, together: reads}
 		}
 	}
 }
@@ -229,7 +230,7 @@ func (r *resync) told(owner intent.Path) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if why, asked := r.asked[owner]; asked && why.together != nil && !why.together.begun {
-		r.asked[owner] = turn{together: why.together}
+		r.asked[owner] = turn{here: true, together: why.together}
 		return
 	}
 	delete(r.asked, owner)

@@ -12,8 +12,10 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// shareEvery is how often a controller looks which replicas live.
-const shareEvery = time.Second
+const (
+	shareEvery = time.Second // a controller looks which replicas live
+	aloneFor   = 20          // looks in which it has all owners: for longer than the lease of a process that was killed before
+)
 
 // Replicas are the processes of an installation, as one of them knows them.
 type Replicas interface {
@@ -27,10 +29,14 @@ type Replicas interface {
 //
 // Two replicas may disagree for a moment on who lives, and both leave an owner to the other one. The replica that
 // has it when they agree has gained it by then. When its view changes, a replica looks at the owners that it gains.
+//
+// A replica that begins has all owners until the lease of one that was killed before it has run out. So it looks at each
+// owner once, and not at half of them again when that lease ends.
 type share struct {
 	replicas Replicas // nil: there are no others
 
 	mu      sync.Mutex
+	looks   int      // who lives
 	members []string // in order; empty: not known yet, and all owners are stepped
 }
 
@@ -62,7 +68,8 @@ func (s *share) renew() (before []string, changed bool) {
 	members := slices.Sorted(slices.Values(s.replicas.Working()))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(members) == 0 || slices.Equal(members, s.members) {
+	s.looks++
+	if s.looks <= aloneFor || len(members) == 0 || slices.Equal(members, s.members) {
 		return nil, false
 	}
 	before, s.members = s.members, members
@@ -103,5 +110,5 @@ func (c *Controller) takeOver(ctx context.Context, before []string) {
 			gained = append(gained, owner)
 		}
 	}
-	c.lookAt(gained, false)
+	c.lookAt(gained, turn{})
 }

@@ -18,7 +18,7 @@ func TestNamesThatAreSteppedAtOnceAreOfDifferentReads(t *testing.T) {
 		owners = append(owners, intent.Path(fmt.Sprintf("projects/shop/names/n%04d.example", n)))
 	}
 	var r resync
-	r.ask(owners, false)
+	r.ask(owners, turn{})
 	order := striped(owners)
 	require.Equal(t, owners[0], order[0])
 	require.ElementsMatch(t, owners, order)

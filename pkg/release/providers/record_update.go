@@ -372,7 +372,7 @@ func followRecord(ctx context.Context, s *Updater, record intent.Path, l state.R
 	if was, known := s.lastFollowed.Load(record); known && was == is {
 		return nil
 	}
-	err := state.EachUser(ctx, s.Store, record, s.Wake)
+	err := state.EachUser(ctx, s.Store, record, s.WakeAll)
 	if err == nil {
 		s.lastFollowed.Store(record, is)
 	}

@@ -169,12 +169,14 @@ func (s *Store) EachGroup(ctx context.Context, to intent.Path, visit func(group 
 	return each(ctx, s, to, lifecyclesAtOnce, func(owner intent.Path, l Lifecycle) bool { visit(owner, l); return true })
 }
 
-// EachUser visits the paths of the groups and names that refer to a record, in order.
-func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owner intent.Path)) error {
+// EachUser visits the paths of the groups and names that refer to a record, in order, a page at a time.
+func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owners []intent.Path)) error {
 	return eachReferrer(ctx, s, record, beforeLifecycles, intent.PageItems, func(lifecycles []intent.Path) (bool, error) {
-		for _, path := range lifecycles {
-			visit(OwnerOf(path))
+		owners := make([]intent.Path, len(lifecycles))
+		for n, path := range lifecycles {
+			owners[n] = OwnerOf(path)
 		}
+		visit(owners)
 		return true, nil
 	})
 }

@@ -11,11 +11,11 @@ import (
 // LookAgain is when an owner is looked at again if nobody tells of what it waits for.
 const LookAgain = 10 * time.Second
 
-// Wakeup has the controller look at an owner.
+// Wakeup has the controller look at owners.
 type Wakeup struct {
-	Owner intent.Path
-	At    time.Time // zero: at once, for something has changed
-	First bool      // its first release was just accepted, and nothing of it is published
+	Owners []intent.Path // one, or several at once, which read together
+	At     time.Time     // of one; zero: at once, for something has changed
+	First  bool          // its first release was just accepted, and nothing of it is published
 }
 
 // Wakeups passes wakeups to its listener, in the call that wakes. So owners that a step
@@ -63,8 +63,17 @@ func (w *Wakeups) Add(one Wakeup) {
 // another's. When it is behind, its scan finds the owner.
 func (s *Store) Wake(owner intent.Path) { s.WakeAt(owner, time.Time{}) }
 
+// WakeAll lets a controller look at owners at once.
+func (s *Store) WakeAll(owners []intent.Path) {
+	if len(owners) > 0 {
+		s.Wakeups.Add(Wakeup{Owners: owners})
+	}
+}
+
 // WakeAt lets the controller look at an owner at a time.
-func (s *Store) WakeAt(owner intent.Path, at time.Time) { s.Wakeups.Add(Wakeup{Owner: owner, At: at}) }
+func (s *Store) WakeAt(owner intent.Path, at time.Time) {
+	s.Wakeups.Add(Wakeup{Owners: []intent.Path{owner}, At: at})
+}
 
 const mostExpected = 16 << 10 // owners; if one is forgotten too early, a step looks at it in vain
 

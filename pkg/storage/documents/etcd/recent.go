@@ -9,7 +9,7 @@ import (
 
 // Bounds of what is remembered.
 const (
-	recentDocuments = 128
+	recentDocuments = 1024     // more than a controller steps at once, and reads together
 	recentBytes     = 16 << 10 // larger documents are read again
 )
 
