@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/kv/etcd"
 	"github.com/signpost-dns/signpost/test/e2e/wait"
 )
 
@@ -61,7 +63,7 @@ type result struct {
 
 func (r *result) note(what string, value float64) { r.values[what] = value }
 
-// rest measures a server that has nothing to do, and then for as long what it does: to profile it costs it something.
+// rest measures a server that has nothing to do, and then for half as long what it does: to profile it costs it something.
 func (w *world) rest(r *result, lasts time.Duration) {
 	w.Helper()
 	before := w.metrics()
@@ -71,7 +73,7 @@ func (w *world) rest(r *result, lasts time.Duration) {
 	still, err := w.server.ProcessorTime()
 	require.NoError(w, err)
 	after := w.metrics()
-	parts := w.profile(lasts)
+	parts := w.profile(lasts / 2)
 	minutes := lasts.Minutes()
 	r.note("idle-%core", 100*(still-used).Seconds()/lasts.Seconds())
 	for part, share := range parts {
@@ -159,21 +161,13 @@ func (w *world) stored(r *result) {
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{w.store.URL}})
 	require.NoError(w, err)
 	defer func() { _ = client.Close() }()
-	const page = 2000
-	bytes, from, by := 0, "\x00", map[string]int{}
-	for {
-		got, err := client.Get(w.Context(), from, clientv3.WithFromKey(), clientv3.WithLimit(page))
-		require.NoError(w, err)
-		for _, item := range got.Kvs {
-			size := len(item.Key) + len(item.Value)
-			bytes += size
-			by[strings.Join(append(strings.SplitN(string(item.Key), "/", 5), "", "", "")[:4], "/")] += size
-		}
-		if !got.More {
-			break
-		}
-		from = string(got.Kvs[len(got.Kvs)-1].Key) + "\x00"
-	}
+	bytes, by := 0, map[string]int{}
+	err = kv.Each(w.Context(), etcd.New(client), "", func(item kv.Item) {
+		size := len(item.Key) + len(item.Value)
+		bytes += size
+		by[strings.Join(append(strings.SplitN(item.Key, "/", 5), "", "", "")[:4], "/")] += size
+	})
+	require.NoError(w, err)
 	for prefix, size := range by {
 		if each := size / w.names; each >= 64 {
 			w.Logf("%s: %d names: %d bytes each below %s", w.shape.name, w.names, each, prefix)
