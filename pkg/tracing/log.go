@@ -8,7 +8,8 @@ import (
 
 type marksKey struct{}
 
-// mark is what a context says in log lines, besides what the one around it says. There are many contexts for one line.
+// mark is a mark of a context, with those around it. Far more contexts are marked than lines are written. So marking is
+// cheap, and a line collects the marks.
 type mark struct {
 	name, value string
 	outer       *mark

@@ -14,7 +14,7 @@ func inTurns() []bugs.Bug {
 		{
 			Name: "half at once", File: "pkg/release/controller/share.go",
 			Breaks:      "a replica that begins looks at half of the owners again when the lease of a killed one ends",
-			Text:        "s.looks <= aloneFor ||",
+			Text:        "s.looks <= int(wholeFor/shareEvery) ||",
 			Replacement: "s.looks <= 0 ||",
 		},
 		{

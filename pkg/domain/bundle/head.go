@@ -27,7 +27,7 @@ func (o Object) Head() (Head, error) {
 	return readHead(o.JSON)
 }
 
-// readHead reads fields by their exact names, as Kubernetes does. Go's own decoder would accept
+// readHead reads the head of an object. Fields count by their exact names, as in Kubernetes. Go's own decoder would accept
 // other letter cases as well. Then a manifest might mean one thing to the checks and
 // another to the API server.
 func readHead(object []byte) (Head, error) {
@@ -42,15 +42,15 @@ func readHead(object []byte) (Head, error) {
 		} `json:"metadata"`
 	}
 	err := kjson.UnmarshalCaseSensitivePreserveInts(object, &fields)
-	var is *json.UnmarshalTypeError
-	if errors.As(err, &is) {
-		err = fmt.Errorf("%s cannot be of type %s", is.Field, is.Value)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		err = fmt.Errorf("%s cannot be of type %s", wrong.Field, wrong.Value)
 	}
 	m := fields.Metadata
 	return Head{fields.APIVersion, fields.Kind, m.Name, m.Namespace, m.Labels, m.Annotations}, err
 }
 
-// headText is a canonical object with the fields of its head alone, which are a small part of it.
+// headText is a canonical object without all fields but those of its head.
 func headText(canonical []byte) []byte {
 	var text bytes.Buffer
 	begin := byte('{')

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Document is one stored document.
+// Document is one stored document. Its readers share it: nobody may change Refs or Body.
 type Document struct {
 	Path      Path      // where it is
 	UID       string    // random, given at creation; a deleted and recreated document has another

@@ -29,8 +29,8 @@ func ofName(name intent.Path) ahead.Reads {
 }
 
 // readNameAtOnce has a request of a name read everything as it is at one time, until it
-// claims the name. It reads in one request what the document of the name names. Requests of
-// other owners are as they were.
+// claims the name. It reads in one request what the document of the name names. For another owner
+// it returns ctx.
 func readNameAtOnce(ctx context.Context, s *Planner, owner intent.Path, r state.Request) (_ context.Context, end func(), err error) {
 	if !intent.IsName(owner) {
 		return ctx, func() {}, nil
@@ -59,7 +59,7 @@ func readGroupAtOnce(ctx context.Context, s *Planner, owner intent.Path) (_ cont
 	if intent.IsName(owner) || s.DocumentKey == nil {
 		return ctx, func() {}, nil
 	}
-	first := inputs.AheadOf(s.Store, owner)
+	first := inputs.NeededBy(s.Store, owner)
 	first.Documents = append(first.Documents, owner, state.LifecyclePath(owner), state.DrainedPath)
 	first.Keys = appcontext.Keys(state.GroupOwner(owner))
 	first.Prefixes = append(first.Prefixes, ledger.AbandonedPrefix, ahead.Collection(s.Store, "projects"))
@@ -79,7 +79,7 @@ func readGroupAtOnce(ctx context.Context, s *Planner, owner intent.Path) (_ cont
 	if err != nil {
 		return ctx, end, nil //nolint:nilerr // the plan reads it again if it needs it
 	}
-	then := inputs.Ahead(s.Store, release.Inputs)
+	then := inputs.NeededSince(s.Store, release.Inputs)
 	needed := render.Needed(l.Placed(release.Group))
 	then.Documents, then.Keys = append(then.Documents, needed.Documents...), needed.Keys
 	then.Prefixes = append(then.Prefixes, pointer.Resources()...)

@@ -70,13 +70,13 @@ func ReadAs(ctx context.Context, s *state.Store, kind string, owner intent.Path,
 	return store.ReadAheadAs(ctx, snapshot.Kind{Name: kind, Own: owner.Name(), Whole: appcontext.IsResources}, reads.in(s))
 }
 
-// Hinted are the keys that ReadAs adds for a kind.
+// Hinted are the keys and prefixes that ReadAs adds for a kind.
 func Hinted(s *state.Store, kind string) Reads {
 	store := storeOf(s)
 	if store == nil {
 		return Reads{}
 	}
-	hints := store.Hinted(kind, kv.Range{})
+	hints := store.Hinted(kind)
 	return Reads{Keys: hints.Keys, Prefixes: hints.Ahead}
 }
 
@@ -88,6 +88,14 @@ func Collection(s *state.Store, collection string) string {
 	return strings.TrimSuffix(s.DocumentKey(intent.Join(collection, "x")), "x")
 }
 
+// Below is the prefix of the keys of all documents below a path; empty if the store of keys does not have them.
+func Below(s *state.Store, path intent.Path) string {
+	if s.DocumentKey == nil {
+		return ""
+	}
+	return strings.TrimSuffix(s.DocumentKey(path.Child("a", "b")), "a//b")
+}
+
 // storeOf is the store that can be read at one time; nil if it has not all documents.
 func storeOf(s *state.Store) *snapshot.Store {
 	store, can := s.KV.(*snapshot.Store)
@@ -97,7 +105,7 @@ func storeOf(s *state.Store) *snapshot.Store {
 	return store
 }
 
-// in are the keys of a store.
+// in is what a store has to read for them.
 func (r *Reads) in(s *state.Store) kv.Range {
 	keys := kv.Range{Keys: slices.Clone(r.Keys), Ahead: slices.Clone(r.Prefixes)}
 	for _, path := range r.Documents {

@@ -79,11 +79,14 @@ func (c *Controller) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// wake puts owners into the queue that a request or a step has just changed. An owner
-// whose addresses may change later comes when its time comes.
+// wake puts owners into the queue that a request or a step asks for. The names of several read together. A single owner
+// comes at its time.
 func (c *Controller) wake(n state.Wakeup) {
 	if len(n.Owners) > 1 {
-		c.lookAt(n.Owners, turn{here: true})
+		for _, owner := range n.Owners {
+			c.again.anew(work{owner: owner})
+		}
+		c.lookAt(n.Owners, false)
 		return
 	}
 	todo := work{owner: n.Owners[0]}
@@ -156,12 +159,7 @@ func (c *Controller) do(ctx context.Context, todo work) (settled bool, err error
 	case state.IsRecord(todo.owner):
 		return true, c.service.Providers.StepRecord(ctx, todo.owner)
 	}
-	why, asked := c.resync.turnOf(todo.owner)
-	if asked && !why.here && !c.share.has(todo.owner) { // it had the owner when it was put into the queue
-		c.resync.had(todo.owner)
-		return true, nil
-	}
-	if asked && c.resync.starts() {
+	if _, asked := c.resync.turnOf(todo.owner); asked && c.resync.starts() {
 		c.order.awaitProviders(ctx, todo) // they wake all of their users, of which each would be stepped once more
 	}
 	ctx, end := c.resync.compare(ctx, c, todo.owner)

@@ -21,13 +21,12 @@ type resync struct {
 	looked bool                 // all owners of a look at all of them have had their turn
 	missed bool                 // that look failed
 	next   string               // where the next look begins
-	asked  map[intent.Path]turn // owners that are due, and of which nobody has told
+	asked  map[intent.Path]turn // owners that were put into the queue with others
 }
 
-// turn is why an owner is due that nobody has told of.
+// turn is how an owner is due that was put into the queue with others.
 type turn struct {
-	round    bool      // the round has come to it; otherwise owners were looked at for a reason
-	here     bool      // it is stepped also if another replica has the owner
+	round    bool      // the round alone has come to it: nobody has told of it
 	together *together // nil: its step reads for itself
 }
 
@@ -88,7 +87,7 @@ func (c *Controller) scan(ctx context.Context) {
 			then = append(then, owner)
 		}
 	}
-	c.lookAt(slices.Concat(first, then), turn{})
+	c.lookAt(slices.Concat(first, then), false)
 	c.resync.looking(len(page.Items), len(first)+len(then))
 	if c.order.idle() { // else the next work that is done sees it through
 		c.seeThrough()
@@ -96,8 +95,8 @@ func (c *Controller) scan(ctx context.Context) {
 }
 
 // lookAt puts owners into the queue, in about this order.
-func (c *Controller) lookAt(owners []intent.Path, why turn) {
-	c.resync.ask(owners, why)
+func (c *Controller) lookAt(owners []intent.Path, round bool) {
+	c.resync.ask(owners, round)
 	for _, owner := range striped(owners) {
 		c.queue.Add(work{owner: owner})
 	}
@@ -129,7 +128,7 @@ func (c *Controller) lookOn(ctx context.Context) {
 			owners = append(owners, owner)
 		}
 	}
-	c.lookAt(owners, turn{round: true})
+	c.lookAt(owners, true)
 	c.resync.went(page)
 }
 
@@ -199,9 +198,9 @@ func (r *resync) went(page intent.Page) {
 	r.owners, r.passed, r.next = r.passed, 0, ""
 }
 
-// ask notes that owners are due of which nobody has told. Names read together. For owners that wait for a reason, the
-// reason stays.
-func (r *resync) ask(owners []intent.Path, why turn) {
+// ask notes that owners come into the queue with each other, for the round or for another reason. Names read together. For
+// owners that wait for a reason, the reason stays.
+func (r *resync) ask(owners []intent.Path, round bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.asked == nil {
@@ -210,7 +209,7 @@ func (r *resync) ask(owners []intent.Path, why turn) {
 	var names []intent.Path
 	for _, owner := range owners {
 		if waits, asked := r.asked[owner]; !state.IsRecord(owner) {
-			r.asked[owner] = turn{round: why.round && (!asked || waits.round), here: why.here || waits.here}
+			r.asked[owner] = turn{round: round && (!asked || waits.round)}
 		}
 		if intent.IsName(owner) {
 			names = append(names, owner)
@@ -219,7 +218,7 @@ func (r *resync) ask(owners []intent.Path, why turn) {
 	for some := range slices.Chunk(names, readAtOnce) {
 		reads := newTogether(some)
 		for _, name := range some {
-			r.asked[name] = turn{round: r.asked[name].round, here: r.asked[name].here, together: reads}
+			r.asked[name] = turn{r.asked[name].round, reads}
 		}
 	}
 }
@@ -230,7 +229,7 @@ func (r *resync) told(owner intent.Path) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if why, asked := r.asked[owner]; asked && why.together != nil && !why.together.begun {
-		r.asked[owner] = turn{here: true, together: why.together}
+		r.asked[owner] = turn{together: why.together}
 		return
 	}
 	delete(r.asked, owner)
@@ -244,7 +243,7 @@ func (r *resync) begin(t *together) []intent.Path {
 	return slices.DeleteFunc(slices.Clone(t.names), func(name intent.Path) bool { return r.asked[name].together != t })
 }
 
-// turnOf is why an owner is due, if nobody has told of it.
+// turnOf is the turn of an owner that was put into the queue with others.
 func (r *resync) turnOf(owner intent.Path) (why turn, asked bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -103,7 +103,7 @@ func TestWhoIsToldOfAChangeReadsForItself(t *testing.T) {
 	t.Parallel()
 	const first, told, last = "projects/shop/names/a.lab.example", "projects/shop/names/b.lab.example", "projects/shop/names/c.lab.example"
 	var r resync
-	r.ask([]intent.Path{first, told, last, "projects/shop/logical-clouds/eu"}, turn{round: true})
+	r.ask([]intent.Path{first, told, last, "projects/shop/logical-clouds/eu"}, true)
 	r.told(first)
 	of, asked := r.turnOf(first)
 	require.True(t, asked, "nothing was read yet")
@@ -119,8 +119,8 @@ func TestWhoIsToldOfAChangeReadsForItself(t *testing.T) {
 	require.Equal(t, turn{round: true}, alone)
 	require.True(t, r.had(last))
 	require.False(t, r.had(first), "somebody has told of it")
-	r.ask([]intent.Path{first}, turn{})
-	r.ask([]intent.Path{first}, turn{round: true})
+	r.ask([]intent.Path{first}, false)
+	r.ask([]intent.Path{first}, true)
 	of, _ = r.turnOf(first)
 	require.False(t, of.round, "it waits for a reason")
 	r.forget()

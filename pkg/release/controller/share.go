@@ -10,11 +10,12 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/replicas"
 )
 
 const (
-	shareEvery = time.Second // a controller looks which replicas live
-	aloneFor   = 20          // looks in which it has all owners: for longer than the lease of a process that was killed before
+	shareEvery = time.Second                    // a controller looks so often which replicas live
+	wholeFor   = replicas.Lease + 5*time.Second // after its start, a replica has all owners: for longer than the lease of one that was killed before
 )
 
 // Replicas are the processes of an installation, as one of them knows them.
@@ -36,8 +37,8 @@ type share struct {
 	replicas Replicas // nil: there are no others
 
 	mu      sync.Mutex
-	looks   int      // who lives
-	members []string // in order; empty: not known yet, and all owners are stepped
+	looks   int      // how often it has looked who lives
+	members []string // in order; empty while the replica has all owners
 }
 
 // has tells whether an owner belongs to the share.
@@ -62,14 +63,14 @@ func weight(owner intent.Path, replica string) uint64 {
 	return hash.Sum64()
 }
 
-// renew looks who lives, and tells whether others do than before. A replica that is cut off
-// keeps what it knew.
+// renew looks who lives, and tells whether the owners are divided otherwise than before. At first they are not divided: the
+// replica has all of them. A replica that is cut off keeps what it knew.
 func (s *share) renew() (before []string, changed bool) {
 	members := slices.Sorted(slices.Values(s.replicas.Working()))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.looks++
-	if s.looks <= aloneFor || len(members) == 0 || slices.Equal(members, s.members) {
+	if s.looks <= int(wholeFor/shareEvery) || len(members) == 0 || slices.Equal(members, s.members) {
 		return nil, false
 	}
 	before, s.members = s.members, members
@@ -110,5 +111,5 @@ func (c *Controller) takeOver(ctx context.Context, before []string) {
 			gained = append(gained, owner)
 		}
 	}
-	c.lookAt(gained, turn{})
+	c.lookAt(gained, false)
 }

@@ -121,7 +121,7 @@ func (c *Controller) concern(all []work) {
 			whole = append(whole, todo.owner)
 		}
 	}
-	c.lookAt(whole, turn{})
+	c.lookAt(whole, false)
 }
 
 // follow takes up what matters to whom now, and what somebody has just done.

@@ -107,6 +107,6 @@ func (c *Controller) followSilent(ctx context.Context, owners *interest, before 
 			maps.Copy(concerned, owners.sources[cluster])
 		}
 	}
-	c.lookAt(slices.Sorted(maps.Keys(concerned)), turn{here: true})
+	c.lookAt(slices.Sorted(maps.Keys(concerned)), false)
 	return now
 }

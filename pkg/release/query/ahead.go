@@ -22,10 +22,8 @@ import (
 // atOnce has a snapshot of an owner read the store as it is at one time. It reads in one request
 // the first that each snapshot needs, and more.
 func (s *Reader) atOnce(ctx context.Context, owner intent.Path, more ahead.Reads, read func(context.Context) (Snapshot, error)) (Snapshot, error) {
-	first := ahead.Reads{
-		Documents: append(more.Documents, state.LifecyclePath(owner), state.DrainedPath),
-		Keys:      appcontext.Keys(state.GroupOwner(owner)), Prefixes: more.Prefixes,
-	}
+	first := ahead.Reads{Documents: []intent.Path{state.LifecyclePath(owner), state.DrainedPath}, Keys: appcontext.Keys(state.GroupOwner(owner))}
+	first.Add(more)
 	if !intent.IsName(owner) { // that of a name is in its lifecycle
 		first.Documents = append(first.Documents, owner)
 	}
@@ -129,8 +127,10 @@ func (s *Reader) documentsOf(owner intent.Path) ahead.Reads {
 	if intent.IsName(owner) {
 		return ahead.Reads{}
 	}
-	return inputs.AheadOf(s.Store, owner)
+	return inputs.NeededBy(s.Store, owner)
 }
 
 // inputsOf is what differences of documents follow from, as far as a release tells.
-func (s *Reader) inputsOf(snap *Snapshot) ahead.Reads { return inputs.Ahead(s.Store, snap.Inputs) }
+func (s *Reader) inputsOf(snap *Snapshot) ahead.Reads {
+	return inputs.NeededSince(s.Store, snap.Inputs)
+}

@@ -83,7 +83,7 @@ func (s *Store) AtHome(ctx context.Context, g plan.Group) (plan.Group, error) {
 	return g, nil
 }
 
-// WithFormer is a placed group whose public bindings are in former homes as well.
+// WithFormer is a group of Placed whose public bindings are in former homes as well.
 func WithFormer(g plan.Group, former []Use) plan.Group {
 	if len(former) == 0 {
 		return g

@@ -11,11 +11,11 @@ import (
 // LookAgain is when an owner is looked at again if nobody tells of what it waits for.
 const LookAgain = 10 * time.Second
 
-// Wakeup has the controller look at owners.
+// Wakeup has the controller look at an owner, or at several whose names read together.
 type Wakeup struct {
-	Owners []intent.Path // one, or several at once, which read together
-	At     time.Time     // of one; zero: at once, for something has changed
-	First  bool          // its first release was just accepted, and nothing of it is published
+	Owners []intent.Path // not empty
+	At     time.Time     // zero: now, for something has changed; of a single owner only
+	First  bool          // its first release was just accepted, and nothing of it is published; of a single owner only
 }
 
 // Wakeups passes wakeups to its listener, in the call that wakes. So owners that a step
@@ -63,7 +63,7 @@ func (w *Wakeups) Add(one Wakeup) {
 // another's. When it is behind, its scan finds the owner.
 func (s *Store) Wake(owner intent.Path) { s.WakeAt(owner, time.Time{}) }
 
-// WakeAll lets a controller look at owners at once.
+// WakeAll is Wake for owners that are woken for one reason. Their names read together.
 func (s *Store) WakeAll(owners []intent.Path) {
 	if len(owners) > 0 {
 		s.Wakeups.Add(Wakeup{Owners: owners})

@@ -6,7 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/storage/documents/etcd"
 	"github.com/signpost-dns/signpost/pkg/storage/documents/storetest"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // TestTheCostOfAnEventDoesNotGrow with the events of a project: those that stay are not
@@ -56,4 +60,23 @@ func TestReplicasBoundOneHistory(t *testing.T) {
 		require.GreaterOrEqual(t, len(w.all(shop, 100)), min(n, 25))
 	}
 	require.Equal(t, "299", w.all(shop, 100)[0].RequestID)
+}
+
+// TestAnEventCostsItsWrite if its request has read the project at one time with other things.
+func TestAnEventCostsItsWrite(t *testing.T) {
+	w := newWorld(t)
+	w.write(shop, `{}`)
+	store := &snapshot.Store{KV: w.fake}
+	w.Documents = etcd.New(store)
+	ctx, at, err := store.Begin(t.Context(), kv.Range{})
+	require.NoError(t, err)
+	_, err = w.Documents.Get(ctx, shop)
+	require.NoError(t, err)
+	at.End()
+	events, requests := len(w.all(shop, 10)), 0
+	w.fake.Before = func(string, string) error { requests++; return nil }
+	w.Told(ctx, prod, intent.Event{Time: w.now})
+	w.fake.Before = nil
+	require.Equal(t, 1, requests)
+	require.Len(t, w.all(shop, 10), events+1)
 }

@@ -105,7 +105,8 @@ func (h *History) Told(ctx context.Context, owner intent.Path, events ...intent.
 	const enough = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), enough)
 	defer cancel()
-	top, err := h.Documents.Get(snapshot.Earlier(ctx), topOf(owner)) // it was there when the owner was read, and is the same
+	// As the caller has read it. If it was replaced meanwhile, nobody asks for events of its predecessor.
+	top, err := h.Documents.Get(snapshot.Earlier(ctx), topOf(owner))
 	for _, e := range events {
 		e.Path = owner
 		if err != nil {

@@ -14,9 +14,11 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
+// Lease is how long a replica that dies counts as one that lives, at most.
+const Lease = 15 * time.Second
+
 // The registry's rhythm.
 const (
-	leaseSeconds  = 15
 	lookEvery     = 5 * time.Second
 	againAfter    = time.Second     // a lease was lost, or the store does not answer
 	releaseAtMost = 2 * time.Second // of the end
@@ -58,7 +60,7 @@ func (r *Registry) Run(ctx context.Context) error {
 
 // term is the life of one lease.
 func (r *Registry) term(ctx context.Context) error {
-	lease, err := r.store.Lease(ctx, leaseSeconds)
+	lease, err := r.store.Lease(ctx, int(Lease.Seconds()))
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 type earlierKey struct{}
 
 // Earlier returns a context for a caller who may see a key as the snapshots of ctx have seen it, also after their end. Get
-// answers it without a request then. Keys that were not there, or not read, are read now.
+// answers it without a request then. Keys that were not there, or not read, are read now, and so are those of Range.
 func Earlier(ctx context.Context) context.Context {
 	return context.WithValue(ctx, earlierKey{}, outerOf(ctx))
 }

@@ -37,10 +37,10 @@ func (s *Store) ReadAheadAs(ctx context.Context, kind Kind, ahead kv.Range) (lea
 	return func() { s.learn(ctx, kind, hints) }, s.ReadAhead(ctx, hinted(hints, ahead))
 }
 
-// Hinted is what ReadAheadAs reads for a kind.
-func (s *Store) Hinted(kind string, ahead kv.Range) kv.Range {
+// Hinted is what ReadAheadAs adds for a kind.
+func (s *Store) Hinted(kind string) kv.Range {
 	hints, _ := s.hints.Get(kind)
-	return hinted(hints, ahead)
+	return hinted(hints, kv.Range{})
 }
 
 func hinted(hints []hint, ahead kv.Range) kv.Range {

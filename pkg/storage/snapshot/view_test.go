@@ -77,7 +77,9 @@ func TestAHintIsPartOfAView(t *testing.T) {
 		learn()
 	}
 	learn(nil)
-	ctx, _, err := store.Begin(t.Context(), store.Hinted(kind.Name, kv.Range{Keys: []string{"c"}}))
+	ahead := store.Hinted(kind.Name)
+	ahead.Keys = append(ahead.Keys, "c")
+	ctx, _, err := store.Begin(t.Context(), ahead)
 	require.NoError(t, err)
 	*requests = 0
 	learn(snapshot.ViewOf(ctx))

@@ -35,7 +35,7 @@ func inReleases() []Bug {
 		{
 			Name: "lost nudge", File: "pkg/release/controller/resync.go",
 			Breaks:      "a request is found by its wake-up alone, and lost if the process dies",
-			Text:        "	c.lookAt(slices.Concat(first, then), turn{})\n",
+			Text:        "	c.lookAt(slices.Concat(first, then), false)\n",
 			Replacement: "	c.lookAt(first, false)\n",
 			Invariants:  []string{"I3", "I5", "I7", "I10"},
 		},
