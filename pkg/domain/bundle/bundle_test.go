@@ -79,9 +79,16 @@ func TestParseRefusesWhatIsNoObject(t *testing.T) {
 		_, err = bundle.Stored("edge+hub", "web", []byte(text))
 		require.Error(t, err, text)
 	}
-	_, err := bundle.Parse("edge+hub", "web", []byte(`{"apiVersion":"v1","kind":"A","metadata":{"name":1}}`))
-	require.EqualError(t, err, "metadata.name cannot be of type number")
-	_, err = bundle.New("edge+hub", "web", func() {})
+	for metadata, want := range map[string]string{
+		`{"name":1}`:                    "metadata.name: a string is expected in place of the number",
+		`{"name":"n","labels":{"a":1}}`: "metadata.labels: a string is expected in place of the number",
+		`{"name":"n","labels":["a"]}`:   "metadata.labels: a JSON object is expected in place of the array",
+		`[]`:                            "metadata: a JSON object is expected in place of the array",
+	} {
+		_, err := bundle.Parse("edge+hub", "web", []byte(`{"apiVersion":"v1","kind":"A","metadata":`+metadata+`}`))
+		require.EqualError(t, err, want)
+	}
+	_, err := bundle.New("edge+hub", "web", func() {})
 	require.Error(t, err, "what does not marshal")
 }
 

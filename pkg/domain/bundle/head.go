@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	kjson "sigs.k8s.io/json"
 )
@@ -44,10 +45,18 @@ func readHead(object []byte) (Head, error) {
 	err := kjson.UnmarshalCaseSensitivePreserveInts(object, &fields)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		err = fmt.Errorf("%s cannot be of type %s", wrong.Field, wrong.Value)
+		err = fmt.Errorf("%s: a %s is expected in place of the %s", wrong.Field, expected(wrong), wrong.Value)
 	}
 	m := fields.Metadata
 	return Head{fields.APIVersion, fields.Kind, m.Name, m.Namespace, m.Labels, m.Annotations}, err
+}
+
+// expected is what belongs where a value of another type is. Field does not tell the keys of labels and annotations.
+func expected(wrong *json.UnmarshalTypeError) string {
+	if wrong.Type.Kind() == reflect.String {
+		return "string"
+	}
+	return "JSON object"
 }
 
 // headText is a canonical object without all fields but those of its head.
