@@ -81,7 +81,7 @@ func readGroupAtOnce(ctx context.Context, s *Planner, owner intent.Path) (_ cont
 	}
 	then := inputs.NeededSince(s.Store, release.Inputs)
 	needed := render.Needed(l.Placed(release.Group))
-	then.Documents, then.Keys = append(then.Documents, needed.Documents...), needed.Keys
+	then.Documents, then.Keys = append(then.Documents, needed.Documents...), needed.Keys // a group may have many names: what is below them is not read ahead
 	then.Prefixes = append(then.Prefixes, pointer.Resources()...)
 	return ctx, end, ahead.Read(ctx, s.Store, then)
 }

@@ -61,7 +61,7 @@ func (s *Renderer) RenderInputs(ctx context.Context, l state.Lifecycle) (*Inputs
 }
 
 // ask notes the documents that a group's names follow from, and which of them exist. They
-// are the group's own, which a name has in its lifecycle, its lifecycle, those of its providers, and the drained clusters.
+// are the group's own, its lifecycle, those of its providers, and the drained clusters. The document of a name is in its lifecycle.
 // It notes none when they are no longer as the step has read them. It answers the documents.
 func (s *Renderer) ask(ctx context.Context, on *Inputs, l state.Lifecycle) ([]intent.Document, error) {
 	group := on.Group.Path

@@ -9,15 +9,14 @@ import (
 
 // Bounds of what is remembered.
 const (
-	recentDocuments = 1024    // more than the names that a controller steps at once have with those that they read together
+	recentDocuments = 1024    // more than a controller reads for the names that it steps at once
 	recentBytes     = 8 << 10 // larger documents are read again
 )
 
-// reading is a document as an item has it. It is remembered, so that readers of the same item need not decode it again, and
+// decoded is a document as an item has it. It is remembered, so that readers of the same item need not decode it again, and
 // a write which follows need not read it again. The write compares etcd's revision of it, and so an outdated memory costs a
-// request and nothing else. Of a store that was restored from a
-// backup, revisions may come twice: so values are compared, too.
-func (s *Store) reading(item kv.Item) (reading, error) {
+// request and nothing else. Values are compared, too: revisions come twice if etcd was restored from a backup.
+func (s *Store) decoded(item kv.Item) (reading, error) {
 	path := pathOf(item.Key)
 	if known, is := s.recent.Get(path); is && known.item.ModRevision == item.ModRevision && bytes.Equal(known.item.Value, item.Value) {
 		return known, nil

@@ -75,7 +75,7 @@ func (s *Store) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Docum
 	}
 	docs := make([]intent.Document, len(items))
 	for n, item := range items {
-		found, err := s.reading(item)
+		found, err := s.decoded(item)
 		if err != nil {
 			return nil, err
 		}
@@ -217,7 +217,7 @@ func (s *Store) read(ctx context.Context, path intent.Path) (reading, error) {
 	if err != nil || item == nil {
 		return reading{path: path}, err
 	}
-	return s.reading(*item)
+	return s.decoded(*item)
 }
 
 // current is the document, nil when there is none.
