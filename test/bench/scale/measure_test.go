@@ -63,7 +63,7 @@ type result struct {
 
 func (r *result) note(what string, value float64) { r.values[what] = value }
 
-// rest measures a server that has nothing to do, and then for half as long what it does: to profile it costs it something.
+// rest measures a server that has nothing to do. Then it profiles the server for half as long, because a profile costs it something.
 func (w *world) rest(r *result, lasts time.Duration) {
 	w.Helper()
 	before := w.metrics()

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 var (
@@ -66,26 +64,5 @@ func (r *result) report(b *testing.B, smallest result) {
 	b.ReportMetric(0, "ns/op")
 	for what, value := range r.values {
 		b.ReportMetric(value, strings.ReplaceAll(what, " ", "_"))
-	}
-}
-
-// TestAHundredNamesAreMeasured runs all of the benchmark at its smallest. Calls take no more requests to the store than they
-// do today and one, with the steps that follow.
-func TestAHundredNamesAreMeasured(t *testing.T) {
-	most := map[string]map[string]float64{
-		"groups": {"accept": 60, "plan": 11, "status": 7},
-		"names":  {"accept": 21, "plan": 7, "status": 7},
-	}
-	for _, s := range []shape{groups(), single()} {
-		t.Run(s.name, func(t *testing.T) {
-			w := newWorld(t, s)
-			w.fill(100)
-			r := w.measure(2 * time.Second)
-			require.Zero(t, r.values["restart: redundant writes-files"])
-			for call, requests := range most[s.name] {
-				require.LessOrEqual(t, r.values[call+" of the last-requests"], requests, call)
-			}
-			t.Log(r.values)
-		})
 	}
 }
