@@ -119,6 +119,7 @@ func TestTheCostOfAGroupDoesNotGrowWithTheGroupsOfItsProvider(t *testing.T) {
 		measure("change of an address", func() error { _, err := w.service.ReconcileService(t.Context(), prod, "shop/web"); return err })
 		measure("status of the provider", func() error { _, err := w.service.RecordSnapshot(t.Context(), lab); return err })
 		measure("users of the provider", func() error { _, err := w.service.Users(t.Context(), lab, 10, ""); return err })
+		require.LessOrEqual(t, costs[others]["users of the provider"].Reads, 3, "the provider, a page of its referrers, and their lifecycles")
 		measure("terminate", func() error { _, err := w.try(intent.Terminate, prod, ""); return err })
 		measure("last step", step)
 	}

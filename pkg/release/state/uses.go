@@ -34,7 +34,8 @@ func (s *Store) Users(ctx context.Context, record intent.Path, limit int, after 
 		behind = LifecyclePath(intent.Path(last))
 	}
 	more := false
-	err = eachAfter(ctx, s, record, behind, limit+1, func(owner intent.Path, l Lifecycle) bool {
+	const beside = 2 // one that is not on the page, and the lifecycle of the provider
+	err = eachAfter(ctx, s, record, behind, limit+beside, func(owner intent.Path, l Lifecycle) bool {
 		use := intent.Use{DeploymentIntentGroup: string(owner), Clusters: homesOf(l, record)}
 		if len(use.Clusters) == 0 {
 			return true

@@ -39,7 +39,7 @@ const (
 type KV struct {
 	client *clientv3.Client
 	tls    *tls.Config                 // of endpoints of https://; nil: the system's roots
-	pages  recent.Memory[string, page] // that were read lately, by the prefix of the range
+	pages  recent.Memory[string, seen] // that were read lately, by the prefix of the range
 }
 
 var _ kv.KV = (*KV)(nil)

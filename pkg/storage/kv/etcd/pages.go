@@ -12,14 +12,16 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// page is where keys were found: so many from the first to the last. It tells how far away the end of the next page is likely to be.
-// For each request etcd counts all keys of its range, also those behind the limit. So pages of a whole range would cost the
-// square of what is read (ADR 0091).
-type page struct {
-	first, last string
-	keys        int64
+// seen is what is remembered of a prefix: the page that began in front of all others, and the latest one. For each request
+// etcd counts all keys of its range, also those behind the limit. So pages of a whole range would cost the square of what is
+// read (ADR 0091).
+type seen struct{ head, latest page }
 
-	earliest, begin string // of all pages, the earliest began to look at one key, and found another one first
+// page is where keys were found. It tells how far away the end of the next page is likely to be.
+type page struct {
+	asked, end  string // where it began to look, and its last key
+	first, last string // of the half whose keys are more alike: others may lie far in front
+	keys        int64  // of this half; 0: nothing was read
 }
 
 // Bounds of what is remembered, and of the windows of one page.
@@ -36,15 +38,13 @@ const (
 func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (found []*mvccpb.KeyValue, revision int64, err error) {
 	from = cmp.Or(from, "\x00")
 	end := clientv3.GetPrefixRangeEnd(r.Prefix)
-	was, known := s.pages.Get(r.Prefix)
-	if known = known && from >= was.earliest; !known {
-		was = page{earliest: from}
-	}
+	before, _ := s.pages.Get(r.Prefix)
+	was := before.near(from)
 	asked, wide, empty := from, uint64(roomy), false
 	for try := 0; ; try++ {
 		to, left := end, limit-int64(len(found))
 		switch {
-		case !known || try == mostTries || r.MinModRevision > 0:
+		case was.keys == 0 || try == mostTries || r.MinModRevision > 0:
 		case empty:
 			to = was.beyond(from, end)
 		default:
@@ -58,7 +58,7 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (fo
 		found = append(found, answer.Kvs...)
 		switch {
 		case int64(len(found)) >= limit && (to != end || answer.Count > many):
-			s.pages.Keep(r.Prefix, was.then(asked, found), mostPages)
+			s.pages.Keep(r.Prefix, before.then(asked, found), mostPages)
 			return found, r.Revision, nil
 		case to == end:
 			return found, r.Revision, nil
@@ -67,13 +67,38 @@ func (s *KV) page(ctx context.Context, r kv.Range, from string, limit int64) (fo
 	}
 }
 
-// then is the page that was read after this one.
-func (p page) then(from string, found []*mvccpb.KeyValue) page {
-	next := page{first: string(found[0].Key), last: string(found[len(found)-1].Key), keys: int64(len(found)), earliest: p.earliest, begin: p.begin}
-	if from == p.earliest {
-		next.begin = next.first
+// near is the page that tells most about one that begins to look at from.
+func (s seen) near(from string) page {
+	switch {
+	case from < s.head.asked:
+		return page{}
+	case from < s.head.end:
+		return s.head
 	}
-	return next
+	return s.latest
+}
+
+// then is what is remembered after a page was read.
+func (s seen) then(from string, found []*mvccpb.KeyValue) seen {
+	s.latest = pageOf(from, found)
+	if s.head.keys == 0 || from <= s.head.asked {
+		s.head = s.latest
+	}
+	return s
+}
+
+func pageOf(from string, found []*mvccpb.KeyValue) page {
+	p := page{asked: from, end: string(found[len(found)-1].Key)}
+	for _, half := range [][]*mvccpb.KeyValue{found[len(found)/2:], found[:len(found)/2]} {
+		if len(half) == 0 {
+			continue
+		}
+		first, last := string(half[0].Key), string(half[len(half)-1].Key)
+		if p.keys == 0 || common(first, last) > common(p.first, p.last) {
+			p.first, p.last, p.keys = first, last, int64(len(half))
+		}
+	}
+	return p
 }
 
 // window is the end of a range that begins at from, and is likely to have so many keys, or wide times as many. It is the end
@@ -83,7 +108,7 @@ func (p page) then(from string, found []*mvccpb.KeyValue) page {
 func (p page) window(from, end string, keys int64, wide uint64) string {
 	from, same := p.same(from)
 	apart := max(1, number(p.last[same:])-number(p.first[same:]))
-	over, step := bits.Mul64(apart/uint64(max(1, p.keys))+1, uint64(keys))
+	over, step := bits.Mul64(apart/uint64(p.keys)+1, uint64(keys))
 	more, step := bits.Mul64(step, wide)
 	next, carry := bits.Add64(number(from[same:]), step, 0)
 	if over != 0 || more != 0 || carry != 0 {
@@ -103,10 +128,13 @@ func (p page) beyond(from, end string) string {
 	return earlier(clientv3.GetPrefixRangeEnd(next), end)
 }
 
-// same answers where the keys of a range begin, and how many bytes of that the keys of the page begin with, too.
+// same answers where a range begins, or the page ends if it was asked for before. It answers, too, how many bytes of that the
+// keys of the page begin with.
 func (p page) same(from string) (begin string, same int) {
-	begin = max(from, p.begin)
-	return begin, min(common(p.first, p.last), common(begin, p.last))
+	if p.asked <= from && from < p.end {
+		from = p.end
+	}
+	return from, min(common(p.first, p.last), common(from, p.last))
 }
 
 // noEnd ends a range behind all keys.
