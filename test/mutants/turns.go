@@ -55,3 +55,27 @@ func inTurns() []bugs.Bug {
 		},
 	}
 }
+
+// inLooks are mutants of what goes through everything beside other work.
+func inLooks() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "changes behind a look", File: "pkg/release/controller/resync.go",
+			Breaks:      "a changed owner waits for all that are looked at",
+			Text:        "		c.order.place(todo, goesLast)\n",
+			Replacement: "		c.order.place(todo, inTurn)\n",
+		},
+		{
+			Name: "scan that lets nothing in", File: "pkg/worker/cluster/directory/directory_scan.go",
+			Breaks:      "a file is written once a scan has looked at all others",
+			Text:        "	w.directory.mu.Unlock()\n	w.directory.mu.Lock()\n",
+			Replacement: "",
+		},
+		{
+			Name: "pace of all keys", File: "pkg/storage/kv/etcd/pages.go",
+			Breaks:      "etcd counts all keys of a prefix for a page whose first key lies far in front",
+			Text:        "	if p.asked <= from && from < p.end {\n",
+			Replacement: "	if false {\n",
+		},
+	}
+}

@@ -95,7 +95,7 @@ func (c *Controller) wake(n state.Wakeup) {
 		c.again.anew(todo)
 	}
 	if n.First {
-		c.order.hurry(todo)
+		c.order.place(todo, goesFirst)
 	}
 	c.queue.AddAfter(todo, max(0, n.At.Sub(c.service.Now())))
 }

@@ -7,55 +7,88 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// queue is the order in which work is done: as it came, but for the work of owners of which
-// nothing is published yet. That goes before the other work, which keeps every fourth turn.
-// The methods of workqueue.Queue are called one at a time. A worker that takes work calls done with it.
+// queue is the order in which work is done. Owners of which nothing is published yet go first, and those that are looked at
+// together with many others go last. Each line keeps every fourth turn of those that the lines before it leave. Within a line,
+// work is done as it came. The methods of workqueue.Queue are called one at a time. A worker that takes work calls done with it.
 type queue struct {
-	first, others []work
-	turns         int // in a row that went to the first, while others waited
+	lines [lines][]work
+	last  map[work]bool  // work of the last line, but for what has left it for another one; nil: there is none
+	turns [lines - 1]int // in a row that a line had, while a later one waited
 
 	mu        sync.Mutex
-	urgent    map[work]bool            // goes to the first when it comes
+	places    map[work]place           // of work that is about to come; without one, it comes in turn
 	taken     map[work]<-chan struct{} // work that is not done; over, as it was when the work was taken
 	providers int                      // those of taken
 	over      chan struct{}            // closes once there are no such providers any more; nil: there are none
 }
 
-// firstInARow is how many turns in a row the first have while others wait.
-const firstInARow = 3
+// place is the line that work waits in.
+type place int
 
-func newQueue() *queue { return &queue{urgent: map[work]bool{}, taken: map[work]<-chan struct{}{}} }
+const (
+	goesFirst place = iota
+	inTurn
+	goesLast
+	lines = 3
+)
 
-// hurry has work go first that is about to come.
-func (q *queue) hurry(todo work) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.urgent[todo] = true
+// mostInARow is how many turns in a row a line has while a later one waits.
+const mostInARow = 3
+
+func newQueue() *queue {
+	return &queue{places: map[work]place{}, taken: map[work]<-chan struct{}{}}
 }
 
-// hurried tells whether work goes first, once.
-func (q *queue) hurried(todo work) bool {
+// place has work that is about to come wait in another line than those that come in turn.
+func (q *queue) place(todo work, at place) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	urgent := q.urgent[todo]
-	delete(q.urgent, todo)
-	return urgent
+	q.places[todo] = at
 }
 
-// Touch implements workqueue.Queue: work that waits stays where it is.
-func (q *queue) Touch(todo work) { q.hurried(todo) }
+// placed is where work waits that has come.
+func (q *queue) placed(todo work) place {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at, known := q.places[todo]
+	if !known {
+		return inTurn
+	}
+	delete(q.places, todo)
+	return at
+}
+
+// Touch implements workqueue.Queue: work that waits stays where it is, unless it would go last and something else has come of it.
+func (q *queue) Touch(todo work) {
+	if at := q.placed(todo); at != goesLast && q.last[todo] {
+		q.leaveLast(todo)
+		q.lines[at] = append(q.lines[at], todo)
+	}
+}
 
 // Push implements workqueue.Queue.
 func (q *queue) Push(todo work) {
-	if q.hurried(todo) {
-		q.first = append(q.first, todo)
-	} else {
-		q.others = append(q.others, todo)
+	at := q.placed(todo)
+	q.lines[at] = append(q.lines[at], todo)
+	if at != goesLast {
+		return
+	}
+	if q.last == nil {
+		q.last = map[work]bool{}
+	}
+	q.last[todo] = true
+}
+
+// leaveLast notes that work does not wait in the last line any more.
+func (q *queue) leaveLast(todo work) {
+	delete(q.last, todo)
+	if len(q.last) == 0 {
+		q.last, q.lines[goesLast] = nil, nil // a map stays as large as it was with all owners
 	}
 }
 
 // Len implements workqueue.Queue.
-func (q *queue) Len() int { return len(q.first) + len(q.others) }
+func (q *queue) Len() int { return len(q.lines[goesFirst]) + len(q.lines[inTurn]) + len(q.last) }
 
 // Pop implements workqueue.Queue.
 func (q *queue) Pop() work {
@@ -109,12 +142,25 @@ func (q *queue) idle() bool {
 }
 
 func (q *queue) next() work {
-	if len(q.first) == 0 || len(q.others) > 0 && q.turns >= firstInARow {
-		q.turns = 0
-		return pop(&q.others)
+	left := q.Len()
+	for at := range q.lines[:goesLast] {
+		waits := len(q.lines[at])
+		left -= waits
+		switch {
+		case waits == 0:
+		case left > 0 && q.turns[at] >= mostInARow:
+			q.turns[at] = 0
+		default:
+			q.turns[at]++
+			return pop(&q.lines[at])
+		}
 	}
-	q.turns++
-	return pop(&q.first)
+	for {
+		if todo := pop(&q.lines[goesLast]); q.last[todo] {
+			q.leaveLast(todo)
+			return todo
+		}
+	}
 }
 
 func pop(from *[]work) work {

@@ -51,6 +51,39 @@ func TestNewNamesGoFirst(t *testing.T) {
 	}
 }
 
+// TestALookAtManyGoesLast: what comes for one owner does not wait for thousands that are looked at, also if it is looked at, too.
+// Of four turns, these have one.
+func TestALookAtManyGoesLast(t *testing.T) {
+	t.Parallel()
+	c := NewController(&Worker{Store: &state.Store{Now: time.Now}})
+	var all []intent.Path
+	for n := range 1000 {
+		all = append(all, intent.Path(fmt.Sprintf("projects/shop/composite-apps/store/v1/deployment-intent-groups/g%d", n)))
+	}
+	c.lookAt(all, true)
+	for n := range 6 {
+		c.due(named("changed", n))
+	}
+	c.due(work{owner: all[900]})
+	c.lookAt(all[901:], false)
+	c.wake(state.Wakeup{Owners: all[950:951], First: true})
+	require.Equal(t, 1006, c.queue.Len())
+	var order []work
+	for c.queue.Len() > 0 {
+		todo, _ := c.queue.Get()
+		order = append(order, todo)
+		c.queue.Done(todo)
+	}
+	look := func(n int) work { return work{owner: all[n]} }
+	require.Equal(t, []work{
+		look(950), named("changed", 0), named("changed", 1), named("changed", 2), look(0), named("changed", 3), named("changed", 4), named("changed", 5), look(1), look(900), look(2),
+	}, order[:11])
+	require.Len(t, order, 1006)
+	c.lookAt(all[:1], true)
+	todo, _ := c.queue.Get()
+	require.Equal(t, look(0), todo)
+}
+
 // TestAnOwnerWaitsForProvidersThatWereTakenBeforeIt, and for none that is taken later: which of two workers begins first
 // does not matter.
 func TestAnOwnerWaitsForProvidersThatWereTakenBeforeIt(t *testing.T) {

@@ -94,11 +94,13 @@ func (c *Controller) scan(ctx context.Context) {
 	}
 }
 
-// lookAt puts owners into the queue, in about this order.
+// lookAt puts owners into the queue, in about this order. Work that comes for one owner alone goes before it.
 func (c *Controller) lookAt(owners []intent.Path, round bool) {
 	c.resync.ask(owners, round)
 	for _, owner := range striped(owners) {
-		c.queue.Add(work{owner: owner})
+		todo := work{owner: owner}
+		c.order.place(todo, goesLast)
+		c.queue.Add(todo)
 	}
 }
 

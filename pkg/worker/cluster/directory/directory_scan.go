@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -26,6 +27,8 @@ type round struct {
 	folders map[string]folder // as they were looked through as a whole
 	paths   []string          // of all files, in order; nil: they are to be collected
 	after   string            // the file that was looked at last
+	written map[string]bool   // files that we have written since the scan began; nil: there is no scan
+	missed  error             // why one of these could not be taken up
 }
 
 // folder is a folder as it was when all of its files were looked at.
@@ -39,11 +42,15 @@ func (f folder) still(is fs.FileInfo) bool {
 	return f.is != nil && os.SameFile(f.is, is) && f.is.ModTime().Equal(is.ModTime()) && f.looked.Sub(is.ModTime()) > coarse
 }
 
-// scan brings the picture up to date and tells whether it changed.
+// scan brings the picture up to date and tells whether it changed. Writes of our own come in between if there are very many files:
+// they are taken up at once.
 func (w *directoryWatches) scan() bool {
-	w.directory.mu.Lock() // no write of ours in between
+	w.directory.mu.Lock()
 	defer w.directory.mu.Unlock()
+	w.round.written, w.round.missed = map[string]bool{}, nil
 	changed, err := w.walk()
+	err = cmp.Or(err, w.round.missed)
+	w.round.written = nil
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err != nil {
@@ -95,7 +102,9 @@ func (w *directoryWatches) walk() (changed bool, err error) {
 			continue
 		}
 		for _, at := range here {
-			changed = w.gone(at) || changed
+			if !w.round.written[at] { // since the folders were listed
+				changed = w.gone(at) || changed
+			}
 		}
 	}
 	w.round.folders = looked
@@ -115,7 +124,7 @@ func (w *directoryWatches) through(name string, before []string) (changed bool, 
 	defer func() { _ = root.Close() }()
 	here := within(before, name)
 	seen := make([]bool, len(here))
-	err = eachName(root, func(file string) error {
+	err = eachName(root, w.letWrite, func(file string) error {
 		at := path.Join(name, file)
 		if path.Ext(at) != ".yaml" {
 			return nil
@@ -145,8 +154,14 @@ func (w *directoryWatches) through(name string, before []string) (changed bool, 
 	return changed, nil
 }
 
+// letWrite has writes of our own happen that wait. The directory is locked.
+func (w *directoryWatches) letWrite() {
+	w.directory.mu.Unlock()
+	w.directory.mu.Lock()
+}
+
 // eachName calls do with the names of all files of a folder. It reads some of them at a time: there may be very many.
-func eachName(folder *os.Root, do func(name string) error) error {
+func eachName(folder *os.Root, between func(), do func(name string) error) error {
 	const some = 256
 	list, err := folder.Open(".")
 	if err != nil {
@@ -166,6 +181,7 @@ func eachName(folder *os.Root, do func(name string) error) error {
 		if err != nil {
 			return err
 		}
+		between()
 	}
 }
 

@@ -66,6 +66,51 @@ func TestAScanAtRestCostsTheSameBesideManyFiles(t *testing.T) {
 	require.InEpsilon(t, costs[1500], costs[4500], 0.05)
 }
 
+// TestAScanOfManyFilesLetsWritesIn: what is to be written does not wait until all of them were looked at, and is in the picture.
+func TestAScanOfManyFilesLetsWritesIn(t *testing.T) {
+	t.Parallel()
+	const files = 5000
+	w, _ := scanning(t, files)
+	written, between := 0, false
+	for end := time.Now().Add(10 * time.Second); !between && time.Now().Before(end); {
+		scanned := make(chan struct{})
+		go func() { defer close(scanned); w.scan() }()
+		for going := true; going; written++ {
+			o, err := bundle.Parse("hub", "", fmt.Appendf(nil, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c%05d","namespace":"shop","labels":{"label":"new"}}}`, files+written))
+			require.NoError(t, err)
+			_, err = w.directory.Create(t.Context(), o)
+			require.NoError(t, err)
+			w.directory.mu.Lock()
+			between = between || w.round.written != nil
+			w.directory.mu.Unlock()
+			select {
+			case <-scanned:
+				going = false
+			default:
+			}
+		}
+	}
+	require.True(t, between)
+	for n := range written {
+		require.Equal(t, "new", w.label(files+n))
+	}
+	require.Equal(t, "old", w.label(0))
+	w.scan()
+	require.Len(t, w.files, files+written)
+}
+
+// TestAFolderThatComesBackDuringAScanIsInThePicture: it was gone when the folders were listed.
+func TestAFolderThatComesBackDuringAScanIsInThePicture(t *testing.T) {
+	t.Parallel()
+	w, folder := scanning(t, 2)
+	require.NoError(t, os.RemoveAll(folder))
+	w.round.written = map[string]bool{"shop/" + fileName(1): true}
+	_, err := w.walk()
+	require.NoError(t, err)
+	require.Equal(t, "none", w.label(0))
+	require.Equal(t, "old", w.label(1))
+}
+
 // TestAFileThatIsChangedInItsPlaceIsFoundInItsTurn, though its folder is as it was.
 func TestAFileThatIsChangedInItsPlaceIsFoundInItsTurn(t *testing.T) {
 	t.Parallel()

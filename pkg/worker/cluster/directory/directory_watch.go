@@ -136,11 +136,14 @@ func (w *directoryWatches) run(ctx context.Context) {
 
 // refresh takes up one write of our own. The directory is locked.
 func (w *directoryWatches) refresh(at string) {
+	if w.round.written != nil {
+		w.round.written[at] = true
+	}
 	info, err := w.directory.dir().Lstat(at)
 	if _, err := w.look(at, info, err); err != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.synced, w.round.folders = false, nil
+		w.synced, w.round.folders, w.round.missed = false, nil, err
 	}
 }
 
