@@ -39,11 +39,13 @@ func newQueue() *queue {
 	return &queue{places: map[work]place{}, taken: map[work]<-chan struct{}{}}
 }
 
-// place has work that is about to come wait in another line than those that come in turn.
+// place has work that is about to come wait in another line than those that come in turn. Work that is to go first does so.
 func (q *queue) place(todo work, at place) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.places[todo] = at
+	if before, known := q.places[todo]; !known || at < before {
+		q.places[todo] = at
+	}
 }
 
 // placed is where work waits that has come.
@@ -110,6 +112,9 @@ func (q *queue) done(todo work) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.taken, todo)
+	if q.places[todo] == goesLast {
+		delete(q.places, todo) // while it was under way, it may have been asked for alone, too
+	}
 	if state.IsRecord(todo.owner) {
 		q.providers--
 		if q.providers == 0 {

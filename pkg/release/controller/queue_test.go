@@ -82,6 +82,12 @@ func TestALookAtManyGoesLast(t *testing.T) {
 	c.lookAt(all[:1], true)
 	todo, _ := c.queue.Get()
 	require.Equal(t, look(0), todo)
+	c.lookAt(all[:9], true)
+	c.due(todo) // it is under way
+	c.order.done(todo)
+	c.queue.Done(todo)
+	todo, _ = c.queue.Get()
+	require.Equal(t, look(0), todo)
 }
 
 // TestAnOwnerWaitsForProvidersThatWereTakenBeforeIt, and for none that is taken later: which of two workers begins first

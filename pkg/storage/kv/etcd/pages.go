@@ -81,8 +81,13 @@ func (s seen) near(from string) page {
 // then is what is remembered after a page was read.
 func (s seen) then(from string, found []*mvccpb.KeyValue) seen {
 	s.latest = pageOf(from, found)
-	if s.head.keys == 0 || from <= s.head.asked {
+	switch {
+	case s.head.keys == 0 || from <= s.head.asked:
 		s.head = s.latest
+	case s.latest.end < s.head.end: // more keys have come there since
+		asked := s.head.asked
+		s.head = s.latest
+		s.head.asked = asked
 	}
 	return s
 }

@@ -126,7 +126,7 @@ func (w *directoryWatches) through(name string, before []string) (changed bool, 
 	seen := make([]bool, len(here))
 	err = eachName(root, w.letWrite, func(file string) error {
 		at := path.Join(name, file)
-		if path.Ext(at) != ".yaml" {
+		if path.Ext(at) != ".yaml" || w.round.written[at] { // it may be in another folder of this name by now
 			return nil
 		}
 		info, err := root.Lstat(file)
@@ -141,7 +141,7 @@ func (w *directoryWatches) through(name string, before []string) (changed bool, 
 		return false, err
 	}
 	for n, at := range here {
-		if seen[n] {
+		if seen[n] || w.round.written[at] {
 			continue
 		}
 		info, err := root.Lstat(path.Base(at)) // one that is written anew meanwhile may be in no list
@@ -160,7 +160,8 @@ func (w *directoryWatches) letWrite() {
 	w.directory.mu.Lock()
 }
 
-// eachName calls do with the names of all files of a folder. It reads some of them at a time: there may be very many.
+// eachName calls do with the names of all files of a folder. It reads some of them at a time, because there may be very many, and
+// calls between before it reads more.
 func eachName(folder *os.Root, between func(), do func(name string) error) error {
 	const some = 256
 	list, err := folder.Open(".")
@@ -175,13 +176,14 @@ func eachName(folder *os.Root, between func(), do func(name string) error) error
 				return err
 			}
 		}
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, fs.ErrNotExist): // what was written last has emptied the folder, and it is gone
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
+		case len(names) == some:
+			between()
 		}
-		between()
 	}
 }
 

@@ -102,13 +102,31 @@ func TestAScanOfManyFilesLetsWritesIn(t *testing.T) {
 // TestAFolderThatComesBackDuringAScanIsInThePicture: it was gone when the folders were listed.
 func TestAFolderThatComesBackDuringAScanIsInThePicture(t *testing.T) {
 	t.Parallel()
-	w, folder := scanning(t, 2)
-	require.NoError(t, os.RemoveAll(folder))
-	w.round.written = map[string]bool{"shop/" + fileName(1): true}
-	_, err := w.walk()
+	for _, listed := range []bool{false, true} {
+		w, folder := scanning(t, 2)
+		require.NoError(t, os.RemoveAll(folder))
+		if listed {
+			require.NoError(t, os.Mkdir(folder, 0o755))
+		}
+		w.round.written = map[string]bool{"shop/" + fileName(1): true}
+		_, err := w.walk()
+		require.NoError(t, err)
+		require.Equal(t, "none", w.label(0))
+		require.Equal(t, "old", w.label(1))
+	}
+}
+
+// TestAFolderMayGoWhileItIsRead: a write of our own was let in, and has removed its last file.
+func TestAFolderMayGoWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	_, folder := scanning(t, 300)
+	root, err := os.OpenRoot(folder)
 	require.NoError(t, err)
-	require.Equal(t, "none", w.label(0))
-	require.Equal(t, "old", w.label(1))
+	defer func() { _ = root.Close() }()
+	seen := 0
+	err = eachName(root, func() { require.NoError(t, os.RemoveAll(folder)) }, func(string) error { seen++; return nil })
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, seen, 256)
 }
 
 // TestAFileThatIsChangedInItsPlaceIsFoundInItsTurn, though its folder is as it was.
