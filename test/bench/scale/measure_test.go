@@ -223,6 +223,8 @@ func (w *world) calls(r *result) {
 	}
 	p50, requests := w.median(turns, nothing, get("/v2/projects/shop/dns-update-records/lab/users"))
 	note("users", p50, requests)
+	p50, requests = w.median(turns, nothing, get("/v2/projects/shop/dns-update-records/lab/users?limit=10")) // all that there are beside 1,000 names in groups
+	note("ten users", p50, requests)
 	p50, requests = w.median(turns, nothing, get("/v2/names?name=*"+strings.TrimSuffix(w.shape.host(w.names/w.shape.each-1), ".lab.example")+"*"))
 	note("search", p50, requests)
 }
