@@ -242,7 +242,7 @@ CHANGES ?= 200
 bench-answer: ## Print how long CHANGES changed addresses take until they are answered, beside external-dns
 	cd test && $(GO) test -run '^$$' -bench 'TimeToAnswer$$' -benchtime 1x -timeout 45m $(TEST_FLAGS) ./bench -changes=$(CHANGES) | tee /dev/stderr | $(GO) run -buildvcs=false ./bench/report/cmd/report print
 
-# The largest number of names that "make bench-scale" measures. 100000 takes about 20 minutes.
+# The largest number of names that "make bench-scale" measures. 100000 takes about 40 minutes.
 SIZE ?= 10000
 
 .PHONY: bench-scale

@@ -11,7 +11,7 @@ import (
 const (
 	restEvery  = 20 * time.Second
 	leastSpare = 16 << 20 // bytes that nobody uses; fewer are not worth a collection of garbage
-	restShare  = 2        // and at least this part of what lives
+	restShare  = 4        // and at least this part of what lives
 	leastWork  = 32 << 20 // bytes that are allocated between two looks; a process that allocates more, and more than what lives, is at work
 )
 
