@@ -69,7 +69,7 @@ func TestAScanAtRestCostsTheSameBesideManyFiles(t *testing.T) {
 // TestAScanOfManyFilesLetsWritesIn: what is to be written does not wait until all of them were looked at, and is in the picture.
 func TestAScanOfManyFilesLetsWritesIn(t *testing.T) {
 	t.Parallel()
-	const files = 5000
+	const files = 1500
 	w, _ := scanning(t, files)
 	written, between := 0, false
 	for end := time.Now().Add(10 * time.Second); !between && time.Now().Before(end); {
