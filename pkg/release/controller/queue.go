@@ -11,9 +11,9 @@ import (
 // together with many others go last. Each line keeps every fourth turn of those that the lines before it leave. Within a line,
 // work is done as it came. The methods of workqueue.Queue are called one at a time. A worker that takes work calls done with it.
 type queue struct {
-	lines [lines][]work
-	last  map[work]bool  // work of the last line, but for what has left it for another one; nil: there is none
-	turns [lines - 1]int // in a row that a line had, while a later one waited
+	lines [goesLast + 1][]work // by place
+	last  map[work]bool        // work of the last line, but for what has left it for another one; nil: there is none
+	turns [goesLast]int        // in a row that a line had, while a later one waited
 
 	mu        sync.Mutex
 	places    map[work]place           // of work that is about to come; without one, it comes in turn
@@ -29,7 +29,6 @@ const (
 	goesFirst place = iota
 	inTurn
 	goesLast
-	lines = 3
 )
 
 // mostInARow is how many turns in a row a line has while a later one waits.

@@ -92,6 +92,7 @@ func (s seen) then(from string, found []*mvccpb.KeyValue) seen {
 	return s
 }
 
+// pageOf is a page that began to look at from, and found some keys.
 func pageOf(from string, found []*mvccpb.KeyValue) page {
 	p := page{asked: from, end: string(found[len(found)-1].Key)}
 	for _, half := range [][]*mvccpb.KeyValue{found[len(found)/2:], found[:len(found)/2]} {
