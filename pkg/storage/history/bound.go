@@ -157,7 +157,7 @@ func (h *History) cutFrom(ctx context.Context, stream, newest string, but int) e
 // from visits the names of a stream's events behind one of them, the newest first, and
 // reads so many at once.
 func (h *History) from(ctx context.Context, stream, after string, limit int, visit func(name string) error) error {
-	options := intent.ListOptions{Collection: intent.HistoryCollection, NamePrefix: stream, Limit: limit, Bytes: intent.PageBytes}
+	options := intent.ListOptions{Collection: intent.HistoryCollection, NamePrefix: stream, Limit: limit, PathsOnly: true}
 	if after != "" {
 		options.After = stream + after
 	}

@@ -44,12 +44,12 @@ type Entry struct {
 	Shared          bool      `json:"shared,omitempty"` // somebody else's, in which keys are ours
 	Going           bool      `json:"going,omitempty"`  // no current context holds it any more: it is to go
 	Kept            bool      `json:"kept,omitempty"`   // it is to go but others still use it (a namespace)
-	Status          Status    `json:"status"`
+	Status          Status    `json:"-"`
 	Message         string    `json:"message,omitempty"`
 	Drift           string    `json:"drift,omitempty"` // what others have added to it, where that stays
 	Since           time.Time `json:"since,omitzero"`  // UTC, of the last change of Status or Digest
 
-	Stages *Stages `json:"stages,omitempty"` // of a DNSEndpoint, of its last change, up to Written, which is stored if it is not Since; not changed any more
+	Stages *Stages `json:"-"` // of a DNSEndpoint, of its last change, up to Written; not changed any more
 }
 
 // Progress is the entry's state as an owner sees it who wants the content of
@@ -144,23 +144,31 @@ func decode(item kv.Item) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{}
+	e := storedEntry{}
 	if err := json.Unmarshal(item.Value, &e); err != nil {
 		return Entry{}, fmt.Errorf("%s: %w", item.Key, err)
 	}
-	e.ID = id
-	if e.Stages != nil && e.Stages.written == 0 {
-		e.Stages.written = nanoseconds(e.Since)
+	e.Entry.ID, e.Entry.Status = id, cmp.Or(e.Status, Applied)
+	if e.Stages != nil {
+		e.Entry.Stages = e.Stages.stages(e.Since)
 	}
-	return e, nil
+	return e.Entry, nil
 }
 
-// short is the entry as it is stored: without a time of writing that is Since.
-func (e Entry) short() Entry {
-	if e.Stages != nil && e.Stages.written == nanoseconds(e.Since) {
-		stages := *e.Stages
-		stages.written = 0
-		e.Stages = &stages
+// storedEntry is an entry as its key holds it: without what is usual (ADR 0087).
+type storedEntry struct {
+	Entry
+	Status Status        `json:"status,omitempty"` // none: Applied
+	Stages *storedStages `json:"stages,omitempty"`
+}
+
+func (e Entry) stored() storedEntry {
+	out := storedEntry{Entry: e}
+	if e.Status != Applied {
+		out.Status = e.Status
 	}
-	return e
+	if e.Stages != nil {
+		out.Stages = e.Stages.stored(e.Since)
+	}
+	return out
 }

@@ -154,7 +154,7 @@ func (l *Ledger) Own(ctx context.Context, fence kv.Compare) error { return l.com
 func (l *Ledger) Write(ctx context.Context, fence kv.Compare, put []Entry, remove []bundle.ID) error {
 	ops := make([]kv.Op, 0, len(put)+len(remove))
 	for _, e := range put {
-		raw, err := json.Marshal(e.short())
+		raw, err := json.Marshal(e.stored())
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -79,7 +78,7 @@ func TestATimeOfWritingIsStoredUnlessItIsThatOfTheStatus(t *testing.T) {
 	since := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	for _, written := range []time.Time{since, since.Add(-time.Second)} {
 		e := entry(id)
-		stages := ledger.StagesOf(intent.Stages{Decided: since.Add(-time.Minute), Written: written})
+		stages := ledger.StagesOf(intent.Stages{Seen: written, Decided: since.Add(-time.Minute), Written: written})
 		e.Since, e.Stages = since, &stages
 		require.NoError(t, l.Write(t.Context(), fence, []ledger.Entry{e}, nil))
 		got, _, err := l.Get(t.Context(), id)
@@ -95,18 +94,6 @@ func TestATimeOfWritingIsStoredUnlessItIsThatOfTheStatus(t *testing.T) {
 func TestStagesTakeLittle(t *testing.T) {
 	const most = 32 // bytes
 	require.LessOrEqual(t, reflect.TypeFor[ledger.Stages]().Size(), uintptr(most))
-	at := time.Date(2026, 11, 1, 12, 0, 0, 123456789, time.UTC)
-	for _, times := range []intent.Stages{{}, {Decided: at}, {Observed: at, Seen: at.Add(1), Decided: at.Add(2), Written: at.Add(3)}} {
-		raw, err := json.Marshal(ledger.StagesOf(times))
-		require.NoError(t, err)
-		asTimes, err := json.Marshal(times)
-		require.NoError(t, err)
-		require.JSONEq(t, string(asTimes), string(raw), "they are stored as earlier versions did")
-		var read ledger.Stages
-		require.NoError(t, json.Unmarshal(raw, &read))
-		require.Equal(t, times, read.Times())
-	}
-	require.Error(t, new(ledger.Stages).UnmarshalJSON([]byte("1")))
 }
 
 func TestKeysAreAsDocumented(t *testing.T) {

@@ -1,7 +1,7 @@
 package ledger
 
 import (
-	"encoding/json"
+	"cmp"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -21,7 +21,7 @@ func (d Decision) Times() intent.Stages {
 	return intent.Stages{Observed: instant(d.observed), Seen: instant(d.seen), Decided: instant(d.decided)}
 }
 
-// Stages are those of a change up to when it was written. They are stored as intent.Stages.
+// Stages are those of a change up to when it was written.
 type Stages struct {
 	Decision
 
@@ -38,15 +38,45 @@ func (s Stages) Times() intent.Stages {
 	return times
 }
 
-// MarshalJSON implements json.Marshaler.
-func (s Stages) MarshalJSON() ([]byte, error) { return json.Marshal(s.Times()) }
+// storedStages are the stages as an entry holds them (ADR 0087).
+type storedStages struct {
+	Observed *int64     `json:"observed,omitempty"` // nanoseconds before it was written, as those that follow; nil: it is not known
+	Seen     *int64     `json:"seen,omitempty"`
+	Decided  *int64     `json:"decided,omitempty"`
+	Written  *time.Time `json:"written,omitempty"` // nil: Since of the entry
+}
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (s *Stages) UnmarshalJSON(raw []byte) error {
-	var times intent.Stages
-	err := json.Unmarshal(raw, &times)
-	*s = StagesOf(times)
-	return err
+// stored are the stages as an entry holds them that is so since then.
+func (s Stages) stored(since time.Time) *storedStages {
+	written := cmp.Or(s.written, nanoseconds(since))
+	before := func(at int64) *int64 {
+		if at == 0 {
+			return nil
+		}
+		took := written - at
+		return &took
+	}
+	out := &storedStages{Observed: before(s.observed), Seen: before(s.seen), Decided: before(s.decided)}
+	if written != nanoseconds(since) {
+		at := instant(written)
+		out.Written = &at
+	}
+	return out
+}
+
+// stages are those of stored.
+func (s storedStages) stages(since time.Time) *Stages {
+	if s.Written != nil {
+		since = *s.Written
+	}
+	written := nanoseconds(since)
+	at := func(took *int64) int64 {
+		if took == nil {
+			return 0
+		}
+		return written - *took
+	}
+	return &Stages{Decision{observed: at(s.Observed), seen: at(s.Seen), decided: at(s.Decided)}, written}
 }
 
 func nanoseconds(at time.Time) int64 {

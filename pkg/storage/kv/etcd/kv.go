@@ -175,7 +175,7 @@ func (s *KV) named(ctx context.Context, r kv.Range) ([]kv.Item, int64, error) {
 	for _, prefix := range r.Ahead {
 		below(prefix, kv.AheadLimit)
 	}
-	items, answered := []kv.Item{}, 0
+	items, answered := make([]kv.Item, 0, len(gets)), 0
 	for chunk := range slices.Chunk(gets, kv.MaxOps) {
 		if r.Revision != 0 { // all of them are asked at that of the first
 			for n := range chunk {

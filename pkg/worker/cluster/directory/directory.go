@@ -222,11 +222,20 @@ func (d *Directory) slurp(at string) ([]byte, error) {
 // contentOf is what a file has: its version, the marks of its object, and which object that is. Of a text that is no
 // object, only the version and the error are of use.
 func contentOf(at string, raw []byte) (cluster.Live, bundle.ID, error) {
-	live := cluster.Live{Version: cluster.Version{UID: hash([]byte(at)), ResourceVersion: hash(raw)}}
 	var asJSON json.RawMessage
 	if err := safeyaml.Unmarshal(raw, &asJSON); err != nil {
-		return live, bundle.ID{}, err
+		return cluster.Live{Version: versionOf(at, raw)}, bundle.ID{}, err
 	}
+	return contentAs(at, raw, asJSON)
+}
+
+func versionOf(at string, raw []byte) cluster.Version {
+	return cluster.Version{UID: hash([]byte(at)), ResourceVersion: hash(raw)}
+}
+
+// contentAs is contentOf a file that says the same as some JSON.
+func contentAs(at string, raw, asJSON []byte) (cluster.Live, bundle.ID, error) {
+	live := cluster.Live{Version: versionOf(at, raw)}
 	var head struct {
 		Metadata struct {
 			Labels      map[string]string `json:"labels"`
@@ -245,37 +254,35 @@ func hash(raw []byte) string {
 	return hex.EncodeToString(of[:])
 }
 
-// hashed is how many bytes a hash has.
-const hashed = 16
+// hashed is how many bytes a hash has: enough to tell a file from what it was before.
+const hashed = 8
 
 func sum(raw []byte) [hashed]byte {
 	of := sha256.Sum256(raw)
 	return [hashed]byte(of[:hashed])
 }
 
-// render writes the object as a file has it. A Secret whose value only
+// render writes the object as a file has it, and as JSON. A Secret whose value only
 // Signpost knows is refused: it would be plain in Git.
-func (d *Directory) render(o bundle.Object) ([]byte, error) {
+func (d *Directory) render(o bundle.Object) (raw, asJSON []byte, err error) {
 	c, err := cluster.Parse(o, d.options.Installation)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	references, err := c.References()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(references) > 0 {
-		return nil, cluster.Refuse("a directory takes credentials with secretRef only: an inline value would be plain in its files")
+		return nil, nil, cluster.Refuse("a directory takes credentials with secretRef only: an inline value would be plain in its files")
 	}
-	raw, err := json.Marshal(c.Fields)
-	if err != nil {
-		return nil, cluster.Refuse(o.ID.String() + " cannot be written as JSON")
+	if asJSON, err = json.Marshal(c.Fields); err != nil {
+		return nil, nil, cluster.Refuse(o.ID.String() + " cannot be written as JSON")
 	}
-	asYAML, err := safeyaml.FromJSON(raw)
-	if err != nil {
-		return nil, cluster.Refuse(o.ID.String() + " cannot be written as YAML")
+	if raw, err = safeyaml.FromJSON(asJSON); err != nil {
+		return nil, nil, cluster.Refuse(o.ID.String() + " cannot be written as YAML")
 	}
-	return asYAML, nil
+	return raw, asJSON, nil
 }
 
 // Create implements Target.
@@ -306,7 +313,11 @@ func (d *Directory) write(ctx context.Context, o bundle.Object, allow func(*clus
 	if err != nil {
 		return cluster.Live{}, err
 	}
-	raw, err := d.render(o)
+	raw, asJSON, err := d.render(o)
+	if err != nil {
+		return cluster.Live{}, err
+	}
+	wrote, _, err := contentAs(at, raw, asJSON)
 	if err != nil {
 		return cluster.Live{}, err
 	}
@@ -317,10 +328,6 @@ func (d *Directory) write(ctx context.Context, o bundle.Object, allow func(*clus
 		return cluster.Live{}, err
 	}
 	if err := allow(live); err != nil {
-		return cluster.Live{}, err
-	}
-	wrote, _, err := contentOf(at, raw)
-	if err != nil {
 		return cluster.Live{}, err
 	}
 	if live != nil && live.Version == wrote.Version {
