@@ -41,6 +41,7 @@ type Snapshot struct {
 	Idle       bool                     // no worker is running: all is as it was last seen, and nothing goes on; set by who knows
 	Suspended  bool                     // the group's document says that the clusters are to be left as they are
 	Objects    bundle.Bundle            // of the current context
+	Due        bundle.Bundle            // that it would have by what is observed now
 	Going      bundle.Bundle            // of the context that was withdrawn
 	DNS        []render.DNSReport       // of a logical cloud, by cluster
 	Choices    [][]address.Choice       // of the group's bindings, from what is observed now; if Suspended with the targets that are kept
@@ -213,7 +214,7 @@ func (s *Reader) snapRelease(ctx context.Context, snap *Snapshot, more func(*Sna
 	if err != nil {
 		return err
 	}
-	snap.Choices, snap.DNS = contents.Choices, contents.DNS
+	snap.Choices, snap.Due, snap.DNS = contents.Choices, contents.Objects, contents.DNS
 	if snap.AppContext != nil && snap.AppContext.Why == "" && len(contents.Unread) > 0 {
 		snap.AppContext.Why = strings.Join(contents.Unread, "; ") + ": published addresses stay"
 	}

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"net/netip"
@@ -8,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
-	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
@@ -22,14 +22,14 @@ func names(snap query.Snapshot) []intent.NameStatus {
 		return out
 	}
 	for n, b := range snap.Group.Bindings {
-		synced, of := synced(snap, b, snap.Choices[n]), publicationOf(snap, b)
+		synced, of := synced(snap, b), publicationOf(snap, b)
 		for h, host := range b.Hosts {
 			choice := snap.Choices[n][h]
 			out = append(out, of.hostNames(b, host, choice, of.conditions(b, host, choice, synced))...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b intent.NameStatus) int {
-		return strings.Compare(a.Name+" "+a.Type+" "+a.Record, b.Name+" "+b.Type+" "+b.Record)
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Type, b.Type), strings.Compare(a.Record, b.Record))
 	})
 	answerTogether(out)
 	return out
@@ -158,7 +158,7 @@ func committed(snap query.Snapshot) intent.StatusCondition {
 	return c
 }
 
-func synced(snap query.Snapshot, b plan.Binding, choices []address.Choice) intent.StatusCondition {
+func synced(snap query.Snapshot, b plan.Binding) intent.StatusCondition {
 	if snap.Suspended {
 		return suspended(snap)
 	}
@@ -172,34 +172,23 @@ func synced(snap query.Snapshot, b plan.Binding, choices []address.Choice) inten
 			return says("False", "ProviderNotApplied", publisherOf(p)+" is not applied: "+strings.Join(lacking, "; "))
 		}
 	}
-	if !publishes(b, choices) {
+	due, some := snap.Due.Find(endpointOf(snap, b))
+	if !some {
 		return says("True", "NothingToApply", "there is no address to publish")
 	}
 	what := "the DNSEndpoint"
 	if intent.IsPublisher(b.Cluster) {
 		what = "the name"
 	}
-	want, _, err := endpoints.Render(snap.Group, b, choices)
-	at := slices.IndexFunc(snap.Objects, func(o bundle.Object) bool { return o.ID == want.ID && o.Digest() == want.Digest() })
-	if err != nil || at < 0 {
+	is, _ := snap.Objects.Find(due.ID)
+	if !bytes.Equal(is.JSON, due.JSON) {
 		return says("False", "Committing", what+" is not committed yet with these targets")
 	}
-	turns.add(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster])
-	if r := object(snap.Owner, snap.Objects[at], snap.Clusters[b.Cluster]); r.Status != applied {
+	turns.add(snap.Owner, is, snap.Clusters[b.Cluster])
+	if r := object(snap.Owner, is, snap.Clusters[b.Cluster]); r.Status != applied {
 		return says("False", "DNSEndpoint"+r.Status, cmp.Or(r.Message, what+" is "+r.Status))
 	}
 	return says("True", "Applied", what+" is applied")
-}
-
-// publishes tells whether a name of the binding has a target of a type that it
-// allows.
-func publishes(b plan.Binding, choices []address.Choice) bool {
-	for n, host := range b.Hosts {
-		if len(endpoints.Sets(host, choices[n])) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // providerOf is the external-dns that publishes a binding's names.

@@ -87,11 +87,25 @@ func choose(t testing.TB, snap *query.Snapshot, targets ...string) {
 	}}})
 	snap.Choices = [][]address.Choice{slices.Repeat([]address.Choice{choice}, len(snap.Group.Bindings[0].Hosts))}
 	drop(snap, bundle.EndpointKind)
-	endpoint, some, err := endpoints.Render(snap.Group, snap.Group.Bindings[0], snap.Choices[0])
-	require.NoError(t, err)
-	if some {
+	due(t, snap)
+	for _, endpoint := range snap.Due {
 		add(t, snap, endpoint)
 	}
+}
+
+// due renders what follows from the choices.
+func due(t testing.TB, snap *query.Snapshot) {
+	snap.Due = nil
+	for n, choices := range snap.Choices {
+		endpoint, some, err := endpoints.Render(snap.Group, snap.Group.Bindings[n], choices)
+		require.NoError(t, err)
+		if some {
+			snap.Due = append(snap.Due, endpoint)
+		}
+	}
+	var err error
+	snap.Due, err = bundle.Collect(snap.Due)
+	require.NoError(t, err)
 }
 
 // add puts an object into the current context and has it applied.
