@@ -27,13 +27,16 @@ const longestSlug = 40
 // Name is the name of the binding's DNSEndpoint: {slug of app-service}-{hash}, or of a
 // name {slug of the host name}-{hash}.
 func Name(g plan.Group, b plan.Binding) string {
-	about := b.App + "-" + b.Service
+	begins := plan.Slug(b.App+"-"+b.Service, longestSlug) + "-"
 	if intent.IsName(g.Path) {
-		about = g.Name
+		begins = Beginning(g)
 	}
-	return plan.Slug(about, longestSlug) + "-" +
-		plan.Hash(string(g.Path), b.App, b.Service, b.Record, string(b.Scope), b.Cluster)
+	return begins + plan.Hash(string(g.Path), b.App, b.Service, b.Record, string(b.Scope), b.Cluster)
 }
+
+// Beginning is how the names of all DNSEndpoints of a name begin, in every home and of every release. Those of other names may
+// begin so, too.
+func Beginning(name plan.Group) string { return plan.Slug(name.Name, longestSlug) + "-" }
 
 // ID identifies the binding's DNSEndpoint.
 func ID(g plan.Group, b plan.Binding) bundle.ID {

@@ -7,10 +7,13 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
+// mostPolls is in how many turns a second work comes again that has come often without being settled.
+const mostPolls = 100
+
 // again has work done again that is not settled: after a time that doubles, unless it comes earlier for another reason. Work that has
-// settled meanwhile does not come again.
+// settled meanwhile does not come again. Very much work that does not settle, as while a home is away, comes the more rarely.
 type again struct {
-	add     func(work)
+	add     func(todo work, often bool) // often: it has come often
 	limiter workqueue.TypedRateLimiter[work]
 
 	mu    sync.Mutex
@@ -24,7 +27,7 @@ type waits struct {
 	turn  int
 }
 
-func newAgain(add func(work)) *again {
+func newAgain(add func(todo work, often bool)) *again {
 	return &again{add: add, limiter: workqueue.NewTypedItemExponentialFailureRateLimiter[work](waitFirst, waitMost), waits: map[work]waits{}}
 }
 
@@ -36,10 +39,14 @@ func (a *again) unsettled(todo work) {
 		earlier.timer.Stop()
 	}
 	a.turn++
-	turn := a.turn
-	a.waits[todo] = waits{turn: turn, timer: time.AfterFunc(a.limiter.When(todo), func() {
+	turn, wait := a.turn, a.limiter.When(todo)
+	often := wait >= waitMost
+	if often {
+		wait = max(wait, time.Duration(len(a.waits))*time.Second/mostPolls)
+	}
+	a.waits[todo] = waits{turn: turn, timer: time.AfterFunc(wait, func() {
 		if a.due(todo, turn) {
-			a.add(todo)
+			a.add(todo, often)
 		}
 	})}
 }
@@ -54,6 +61,9 @@ func (a *again) due(todo work, turn int) bool {
 	delete(a.waits, todo)
 	return true
 }
+
+// forget forgets how often work was not settled.
+func (a *again) forget(todo work) { a.limiter.Forget(todo) }
 
 // anew forgets how often work was not settled. It does not come again for that.
 func (a *again) anew(todo work) {

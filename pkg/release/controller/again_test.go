@@ -16,7 +16,7 @@ func TestUnsettledWorkComesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		todo := work{owner: "projects/shop/names/www.shop.example"}
 		var came atomic.Int32
-		a := newAgain(func(work) { came.Add(1) })
+		a := newAgain(func(work, bool) { came.Add(1) })
 		within := func(wait time.Duration) int32 {
 			came.Store(0)
 			time.Sleep(wait)
@@ -38,5 +38,35 @@ func TestUnsettledWorkComesAgain(t *testing.T) {
 		a.unsettled(todo)
 		require.EqualValues(t, 1, within(waitFirst), "it begins anew")
 		require.Empty(t, a.waits)
+	})
+}
+
+// TestVeryMuchUnsettledWorkComesRarely: while a home is away, each of thousands of names does not cost a step every two seconds, and
+// none comes before a change.
+func TestVeryMuchUnsettledWorkComesRarely(t *testing.T) {
+	t.Parallel()
+	const names, minute = 6000, time.Minute
+	synctest.Test(t, func(t *testing.T) {
+		var came, first atomic.Int32
+		var a *again
+		a = newAgain(func(todo work, often bool) {
+			came.Add(1)
+			if !often {
+				first.Add(1)
+			}
+			a.unsettled(todo)
+		})
+		for n := range names {
+			a.unsettled(named("stuck", n))
+		}
+		time.Sleep(2 * minute)
+		came.Store(0)
+		first.Store(0)
+		time.Sleep(minute)
+		require.InDelta(t, mostPolls*minute.Seconds(), came.Load(), names/10)
+		require.Zero(t, first.Load())
+		for n := range names {
+			a.anew(named("stuck", n))
+		}
 	})
 }

@@ -19,7 +19,7 @@ const (
 	resyncMost  = 100                    // owners that are looked at so in scanEvery: at rest, a server works no more for very many
 	followEvery = 2 * time.Second        // failovers that have not ended are looked at
 	waitFirst   = 50 * time.Millisecond  // before an unsettled owner is looked at again, doubling
-	waitMost    = 2 * time.Second        // at most so long
+	waitMost    = 2 * time.Second        // at most so long, unless very many are unsettled
 	stepLimit   = 30 * time.Second       // a step that takes longer is given up and repeated
 	workers     = 8                      // owners that are stepped at once: enough to keep up with as many clients that publish names
 	sweepAfter  = 10 * time.Minute       // contexts that crashed writers left are removed then
@@ -59,7 +59,13 @@ func NewController(service *Worker) *Controller {
 		Name: "controller", MetricsProvider: metrics,
 		Queue: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[work]{Name: "controller", MetricsProvider: metrics, Queue: order}),
 	})
-	return &Controller{service: service, queue: queue, order: order, again: newAgain(queue.Add), pace: newPace(), share: share{replicas: service.Replicas}, metrics: metrics, failovers: make(chan struct{}, 1)}
+	again := newAgain(func(todo work, often bool) {
+		if often {
+			order.place(todo, goesLast)
+		}
+		queue.Add(todo)
+	})
+	return &Controller{service: service, queue: queue, order: order, again: again, pace: newPace(), share: share{replicas: service.Replicas}, metrics: metrics, failovers: make(chan struct{}, 1)}
 }
 
 // Run works until ctx ends.
@@ -84,7 +90,7 @@ func (c *Controller) Run(ctx context.Context) error {
 func (c *Controller) wake(n state.Wakeup) {
 	if len(n.Owners) > 1 {
 		for _, owner := range n.Owners {
-			c.again.anew(work{owner: owner})
+			c.again.forget(work{owner: owner}) // work that is not settled comes when it would, and before those that are looked at
 		}
 		c.lookAt(n.Owners, false)
 		return

@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -143,8 +144,8 @@ func (s *Updater) move(ctx context.Context, on *providerStep) (state.Outcome, er
 	if !l.MovingIn(on.use.Scope) {
 		return state.Onward, nil
 	}
-	for _, ready := range []func(context.Context, state.Use) (bool, error){s.aloneAt, s.followedTo} {
-		yes, err := ready(ctx, on.use)
+	for _, ready := range []func(context.Context, *providerStep) (bool, error){s.aloneAt, s.followedTo} {
+		yes, err := ready(ctx, on)
 		switch {
 		case err != nil:
 			return state.AtRest, err
@@ -168,14 +169,14 @@ func (s *Updater) move(ctx context.Context, on *providerStep) (state.Outcome, er
 }
 
 // aloneAt says whether no other home holds anything of the record's external-dns.
-func (s *Updater) aloneAt(ctx context.Context, use state.Use) (bool, error) {
-	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(use.Record)))
+func (s *Updater) aloneAt(ctx context.Context, on *providerStep) (bool, error) {
+	pointers, err := s.Contexts.Below(ctx, appcontext.ProviderOwners(string(on.use.Record)))
 	if err != nil {
 		return false, err
 	}
 	for _, p := range pointers {
 		_, scope, cluster, _ := p.Owner.Provider()
-		if intent.Scope(scope) != intent.Public || cluster == use.Cluster {
+		if intent.Scope(scope) != intent.Public || cluster == on.use.Cluster {
 			continue
 		}
 		if left, err := s.Left(ctx, p); err != nil || left || p.ContextID != "" {
@@ -185,38 +186,62 @@ func (s *Updater) aloneAt(ctx context.Context, use state.Use) (bool, error) {
 	return true, nil
 }
 
-// followedTo says whether every group that uses the record has its DNSEndpoints
-// applied in the new home.
-func (s *Updater) followedTo(ctx context.Context, use state.Use) (bool, error) {
-	groups, err := s.GroupsOf(ctx, use.Record)
+// usersMoved is how far the users of a record have been seen to follow it. Those up to last have. Nobody begins to use a record
+// that moves, so none comes among them.
+type usersMoved struct {
+	use  state.Use
+	seq  int64 // the release of the record that moves it
+	last intent.Path
+}
+
+// followedAtOnce is how many users of a record that moves are looked at in one step, which may take several seconds.
+const followedAtOnce = 2000
+
+// followedTo says whether every group and name that uses the record has its DNSEndpoints
+// applied in the new home. It goes on behind the last user that was seen to.
+func (s *Updater) followedTo(ctx context.Context, on *providerStep) (all bool, err error) {
+	is := usersMoved{use: on.use, seq: on.lifecycle.Seq}
+	if before, known := s.usersMoved.Load(on.use.Record); known {
+		if was, _ := before.(usersMoved); was.use == is.use && was.seq == is.seq {
+			is = was
+		}
+	}
+	all, looked := true, 0
+	failed := state.EachUserBehind(ctx, s.Store, on.use.Record, is.last, func(owner intent.Path, l state.Lifecycle) bool {
+		if all, err = s.hasFollowed(ctx, owner, l, on.use); err != nil || !all {
+			return false
+		}
+		looked, is.last = looked+1, owner
+		all = looked < followedAtOnce
+		return all
+	})
+	s.usersMoved.Store(on.use.Record, is)
+	return all && err == nil && failed == nil, cmp.Or(err, failed)
+}
+
+// hasFollowed says whether the DNSEndpoints of a user are applied in the new home of its record.
+func (s *Updater) hasFollowed(ctx context.Context, owner intent.Path, l state.Lifecycle, use state.Use) (bool, error) {
+	published, err := s.CurrentEndpoints(ctx, owner) // some of it may stay for that reason alone
 	if err != nil {
 		return false, err
 	}
-	entries, err := s.Ledger.Cluster(ctx, use.Cluster)
-	if err != nil {
+	next, err := s.Renderer.Wanted(ctx, l, published)
+	if err != nil || !slices.Contains(l.Uses, use) {
 		return false, err
 	}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		l := groups[group]
-		published, err := s.CurrentEndpoints(ctx, group) // some of it may stay for that reason alone
-		if err != nil {
-			return false, err
+	var wanted bundle.Bundle
+	for _, o := range next.Objects {
+		if o.Published != nil && state.UseOf(owner, o.Cluster, o.Published) == use {
+			wanted = append(wanted, o)
 		}
-		next, err := s.Renderer.Wanted(ctx, l, published)
-		if err != nil || !slices.Contains(l.Uses, use) {
-			return false, err
-		}
-		for _, o := range next.Objects {
-			if o.Published == nil || state.UseOf(group, o.Cluster, o.Published) != use {
-				continue
-			}
-			applied := slices.ContainsFunc(entries, func(e ledger.Entry) bool {
-				progress, _ := e.Progress(string(state.GroupOwner(group)), o.Digest())
-				return e.ID == o.ID && progress == ledger.Applied
-			})
-			if !applied {
-				return false, nil
-			}
+	}
+	entries, err := s.Ledger.Entries(ctx, use.Cluster, wanted.IDs())
+	if err != nil || len(entries) < len(wanted) {
+		return false, err
+	}
+	for n, e := range entries {
+		if progress, _ := e.Progress(string(state.GroupOwner(owner)), wanted[n].Digest()); progress != ledger.Applied {
+			return false, nil
 		}
 	}
 	return true, nil

@@ -37,6 +37,7 @@ type Updater struct {
 	Renderer  *render.Renderer
 
 	lastFollowed sync.Map // of records, by path: the state that their users have last been woken for
+	usersMoved   sync.Map // of records that move, by path
 }
 
 // PlanRecord tells what an update of a record would do to what is deployed of

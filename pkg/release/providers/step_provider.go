@@ -62,10 +62,13 @@ func (s *Updater) StepProvider(ctx context.Context, use state.Use) error {
 
 // look reads the pointer first: what is read after it is at least as new. The
 // lifecycle is read last: a group that is no user and no leaver any more has noted its
-// drains before that.
+// drains before that. Nobody is looked for who uses a home that the record has left.
 func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err error) {
 	on.use = use
 	if on.was, err = s.Contexts.Current(ctx, use.Owner()); err != nil {
+		return on, err
+	}
+	if on.lifecycle, err = s.RecordLifecycle(ctx, use.Record); err != nil || on.lifecycle.MovedFrom(use) {
 		return on, err
 	}
 	if on.users, on.leaving, err = s.FirstUsers(ctx, use); err != nil {

@@ -49,11 +49,11 @@ func needed(l state.Lifecycle, is appcontext.Pointer, release state.Release) (ki
 }
 
 // providersThere tells whether the external-dns that a name relies on are in their homes,
-// and nothing about them is under way. A name that comes or goes changes no external-dns, and
+// and nothing about them is under way but a move. A name that comes or goes changes no external-dns, and
 // all else about a provider wakes the provider. A step that takes an external-dns away looks
 // for users after that, and finds this name (see providers).
 func (s *Reconciler) providersThere(ctx context.Context, on *step) (bool, error) {
-	if !intent.IsName(on.group) || len(on.lifecycle.Former) > 0 {
+	if !intent.IsName(on.group) {
 		return false, nil
 	}
 	for _, use := range on.lifecycle.Uses {
@@ -62,7 +62,7 @@ func (s *Reconciler) providersThere(ctx context.Context, on *step) (bool, error)
 			return false, err
 		}
 		record, err := s.RecordLifecycle(ctx, use.Record)
-		if err != nil || !record.AtRest(use) {
+		if err != nil || !record.AtRest(use) && !record.MovingIn(use.Scope) {
 			return false, err
 		}
 	}

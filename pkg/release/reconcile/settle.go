@@ -7,6 +7,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
@@ -60,7 +61,7 @@ func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use sta
 func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outcome, error) {
 	var held []string
 	for _, cluster := range on.lifecycle.RemovedClusters {
-		entries, err := s.Ledger.Cluster(ctx, cluster)
+		entries, err := heldIn(ctx, s.Store, on, cluster)
 		if err != nil {
 			return state.Onward, err
 		}
@@ -70,6 +71,19 @@ func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outco
 	}
 	on.lifecycle.KeepRemovedClusters(held)
 	return state.Onward, nil
+}
+
+// heldIn are entries of a cluster with all that an owner has there. Those of a name are found by their names: there may be very
+// many others.
+func heldIn(ctx context.Context, s *state.Store, on *step, cluster string) ([]ledger.Entry, error) {
+	if !intent.IsName(on.group) {
+		return s.Ledger.Cluster(ctx, cluster)
+	}
+	release, err := s.LoadRelease(ctx, on.lifecycle.ContextID)
+	if err != nil {
+		return nil, err
+	}
+	return s.Ledger.Beginning(ctx, bundle.EndpointID(cluster, release.Group.Project.Namespace, endpoints.Beginning(release.Group)))
 }
 
 // completion notes, once for each accepted action, that all of it has happened:

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -164,10 +165,20 @@ func (s *Reconciler) suspension(ctx context.Context, on *step) (state.Outcome, e
 	return state.Onward, err
 }
 
-// formerHomes ends the external-dns of homes that records have left.
+// formerHomes ends the external-dns of homes that records have left. There may be very many names: the step of the record does
+// it for all of them.
 func (s *Reconciler) formerHomes(ctx context.Context, on *step) (state.Outcome, error) {
-	return state.Onward, s.stepProviders(ctx, on.lifecycle.Former)
+	if !intent.IsName(on.group) {
+		return state.Onward, s.stepProviders(ctx, on.lifecycle.Former)
+	}
+	for _, use := range on.lifecycle.Former {
+		s.WakeAt(use.Record, s.Now().Add(lookAtMove))
+	}
+	return state.Onward, nil
 }
+
+// lookAtMove is when a record that moves is looked at because one of its names has followed, or others.
+const lookAtMove = time.Second
 
 // moves follows records to their new homes, to which the lifecycle refers before
 // anything is there.

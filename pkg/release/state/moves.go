@@ -3,7 +3,6 @@ package state
 import (
 	"context"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -56,7 +55,7 @@ func (l *RecordLifecycle) StartMove(to intent.ClusterRef) {
 func (s *Store) GroupsOf(ctx context.Context, record intent.Path) (map[intent.Path]Lifecycle, error) {
 	groups := map[intent.Path]Lifecycle{}
 	err := s.EachGroup(ctx, record, func(group intent.Path, l Lifecycle) {
-		if slices.ContainsFunc(l.Uses, func(u Use) bool { return u.Record == record && u.Scope == intent.Public }) {
+		if usesPublic(l, record) {
 			groups[group] = l
 		}
 	})

@@ -182,6 +182,22 @@ func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owne
 	})
 }
 
+// EachUserBehind visits the groups and names that use a record's public scope, in order, behind one of them, until visit wants
+// no more. An empty path is before all of them.
+func EachUserBehind(ctx context.Context, s *Store, record, last intent.Path, visit func(owner intent.Path, l Lifecycle) (more bool)) error {
+	behind := beforeLifecycles
+	if last != "" {
+		behind = LifecyclePath(last)
+	}
+	return eachAfter(ctx, s, record, behind, pageOfUses, func(owner intent.Path, l Lifecycle) bool {
+		return !usesPublic(l, record) || visit(owner, l)
+	})
+}
+
+func usesPublic(l Lifecycle, record intent.Path) bool {
+	return slices.ContainsFunc(l.Uses, func(u Use) bool { return u.Record == record && u.Scope == intent.Public })
+}
+
 // each visits the lifecycles of the groups and names that refer to a document, in order,
 // until visit wants no more. It reads them in pages.
 func each(ctx context.Context, s *Store, to intent.Path, page int, visit func(owner intent.Path, l Lifecycle) (more bool)) error {

@@ -69,12 +69,25 @@ func (l *Ledger) share(e Entry) Entry {
 // Entries answers those of the entries of a cluster's objects that there are, in the order
 // of the objects. An abandoned cluster has none.
 func (l *Ledger) Entries(ctx context.Context, cluster string, ids []bundle.ID) ([]Entry, error) {
-	keys := []string{AbandonedPrefix + cluster}
+	var keys []string
 	for _, id := range ids {
 		keys = append(keys, Key(id))
 	}
-	items, _, err := l.kv.Range(ctx, kv.Range{Keys: keys})
-	if err != nil || len(items) > 0 && items[0].Key == keys[0] {
+	return l.served(ctx, cluster, kv.Range{Keys: keys})
+}
+
+// Beginning answers the entries of the objects that are as one is, but for the end of the name, ordered. An abandoned
+// cluster has none.
+func (l *Ledger) Beginning(ctx context.Context, id bundle.ID) ([]Entry, error) {
+	return l.served(ctx, id.Cluster, kv.Range{Prefix: Key(id)})
+}
+
+// served are the entries of a range, none of an abandoned cluster.
+func (l *Ledger) served(ctx context.Context, cluster string, r kv.Range) ([]Entry, error) {
+	abandoned := AbandonedPrefix + cluster
+	r.Keys = append([]string{abandoned}, r.Keys...)
+	items, _, err := l.kv.Range(ctx, r)
+	if err != nil || len(items) > 0 && items[0].Key == abandoned {
 		return nil, err
 	}
 	entries := make([]Entry, len(items))
