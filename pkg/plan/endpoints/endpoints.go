@@ -34,8 +34,8 @@ func Name(g plan.Group, b plan.Binding) string {
 	return begins + plan.Hash(string(g.Path), b.App, b.Service, b.Record, string(b.Scope), b.Cluster)
 }
 
-// Beginning is how the names of all DNSEndpoints of a name begin, in every home and of every release. Those of other names may
-// begin so, too.
+// Beginning is how the names of all DNSEndpoints of a name begin, in every home and of every release. DNSEndpoints of
+// other names may begin so, too.
 func Beginning(name plan.Group) string { return plan.Slug(name.Name, longestSlug) + "-" }
 
 // ID identifies the binding's DNSEndpoint.

@@ -186,8 +186,8 @@ func (s *Updater) aloneAt(ctx context.Context, on *providerStep) (bool, error) {
 	return true, nil
 }
 
-// usersMoved is how far the users of a record have been seen to follow it. Those up to last have. Nobody begins to use a record
-// that moves, so none comes among them.
+// usersMoved is up to which of its users, in order, a record that moves has been seen to be followed. Nobody begins to use such a
+// record, so none comes among them.
 type usersMoved struct {
 	use  state.Use
 	seq  int64 // the release of the record that moves it

@@ -17,6 +17,9 @@ func (s *Reconciler) forgetName(ctx context.Context, name intent.Path, is state.
 	if err != nil || !forgettable(l) {
 		return err
 	}
+	if err := s.Contexts.Retire(ctx, state.GroupOwner(name)); err != nil { // first: nobody looks for a name without a lifecycle
+		return err
+	}
 	err = s.Documents.Delete(ctx, state.LifecyclePath(name), intent.IfRevision(l.Revision))
 	switch intent.CodeOf(err) {
 	case intent.NotFound, intent.PreconditionFailed: // somebody else did it, or publishes the name again

@@ -73,8 +73,8 @@ func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outco
 	return state.Onward, nil
 }
 
-// heldIn are entries of a cluster with all that an owner has there. Those of a name are found by their names: there may be very
-// many others.
+// heldIn are entries of a cluster, among them all that an owner has there. Objects of a name are found by their own names: there may
+// be very many others.
 func heldIn(ctx context.Context, s *state.Store, on *step, cluster string) ([]ledger.Entry, error) {
 	if !intent.IsName(on.group) {
 		return s.Ledger.Cluster(ctx, cluster)

@@ -89,6 +89,7 @@ type Pointer struct {
 	Trace      string                           `json:"trace,omitempty"`      // in which the context was made current, as traceparent; empty: in none
 
 	revision int64          // that wrote it, 0 for none
+	absent   int64          // the revision at which there was none; 0: there was one
 	touched  int64          // that wrote the touch beside it, 0 for none or not known
 	stages   *intent.Stages // of the touch; nil: not known; not changed any more
 	trail    string         // the touch's Trace
@@ -119,9 +120,13 @@ func (p Pointer) Trail() string {
 }
 
 // unchanged compares that the pointer is as it was read. Single objects of its
-// context may have changed.
-func (p Pointer) unchanged() kv.Compare {
-	return kv.Compare{Key: pointerKey(p.Owner), ModRevision: p.revision}
+// context may have changed. A pointer that was not there has not come and gone since.
+func (p Pointer) unchanged() []kv.Compare {
+	is := []kv.Compare{{Key: pointerKey(p.Owner), ModRevision: p.revision}}
+	if p.revision == 0 {
+		is = append(is, noneRetiredSince(p.absent))
+	}
+	return is
 }
 
 // changeable is the error of a pointer that needs a newer schema version than
@@ -194,13 +199,13 @@ func pointerKey(owner Owner) string { return pointerPrefix + string(owner) }
 // Current answers the owner's pointer. An owner that never had one gets a
 // pointer of Seq 0.
 func (s *Store) Current(ctx context.Context, owner Owner) (Pointer, error) {
-	items, _, err := s.kv.Range(ctx, kv.Range{Keys: []string{pointerKey(owner), touchKey(owner)}})
+	items, revision, err := s.kv.Range(ctx, kv.Range{Keys: []string{pointerKey(owner), touchKey(owner)}})
 	if err != nil {
 		return Pointer{Owner: owner}, err
 	}
 	pointers, err := s.decode(items)
 	if err != nil || len(pointers) == 0 {
-		return Pointer{Owner: owner}, err
+		return Pointer{Owner: owner, absent: revision}, err
 	}
 	return pointers[0], nil
 }
@@ -248,15 +253,20 @@ func (s *Store) Watch(ctx context.Context, from int64) <-chan Change {
 func (s *Store) changeOf(batch kv.Batch) Change {
 	change := Change{Revision: batch.Revision, Lost: batch.Compacted}
 	for _, event := range batch.Events {
-		if event.Deleted {
-			continue
-		}
-		if owner, is := touchedOwner(event.Key); is {
+		owner, touched := touchedOwner(event.Key)
+		switch {
+		case touched && !event.Deleted:
 			change.Touches = append(change.Touches, decodeTouch(owner, event.Item))
-		} else if p, err := s.alike.pointer(event.Item); err == nil {
+		case touched:
+		case event.Deleted: // the owner has retired
+			change.Pointers = append(change.Pointers, Pointer{Owner: Owner(strings.TrimPrefix(event.Key, pointerPrefix)), revision: event.ModRevision})
+		default:
+			p, err := s.alike.pointer(event.Item)
+			if err != nil {
+				change.Unreadable = true
+				continue
+			}
 			change.Pointers = append(change.Pointers, p)
-		} else {
-			change.Unreadable = true
 		}
 	}
 	return change

@@ -28,6 +28,7 @@ func stale(what string) error { return &intent.Error{Code: ErrStale, Detail: wha
 // context is being written, or, if it is empty, waits for its removal.
 type claim struct {
 	Attempt string    `json:"attempt,omitempty"`
+	Retires Owner     `json:"retires,omitempty"` // whose last context it was, or would have been (Retire); none: nobody's
 	Since   time.Time `json:"since,omitzero"`
 }
 
@@ -98,7 +99,7 @@ func (s *Store) commitPlain(ctx context.Context, was, next Pointer, c Context, w
 	}
 	all = slices.AppendSeq(all, layOut(c))
 	batches := slices.Collect(kv.Batches(slices.Values(all)))
-	when = append(slices.Clone(when), was.unchanged(), kv.Compare{Key: claimKey(c.ID)})
+	when = slices.Concat(when, was.unchanged(), []kv.Compare{{Key: claimKey(c.ID)}})
 	if len(batches) > 1 || len(when) > kv.MaxOps {
 		return 0, false, nil
 	}
@@ -108,7 +109,7 @@ func (s *Store) commitPlain(ctx context.Context, was, next Pointer, c Context, w
 
 // swap executes operations while the comparisons hold, the pointer's among them.
 func (s *Store) swap(ctx context.Context, was Pointer, when []kv.Compare, then ...kv.Op) (revision int64, err error) {
-	done, revision, err := s.kv.Txn(ctx, append(when, was.unchanged()), then...)
+	done, revision, err := s.kv.Txn(ctx, slices.Concat(when, was.unchanged()), then...)
 	if err == nil && !done {
 		err = stale("the current context of " + string(was.Owner) + " has changed")
 	}
@@ -171,7 +172,7 @@ func (s *Store) claim(ctx context.Context, was Pointer, id string) (kv.Compare, 
 func (s *Store) replaceClaim(ctx context.Context, was Pointer, id string, before *kv.Item) (mine kv.Compare, done bool, err error) {
 	key := claimKey(id)
 	mark := putJSON(key, claim{Attempt: NewID(), Since: s.now()})
-	done, revision, err := s.kv.Txn(ctx, []kv.Compare{was.unchanged(), kv.Unchanged(key, before)}, mark)
+	done, revision, err := s.kv.Txn(ctx, append(was.unchanged(), kv.Unchanged(key, before)), mark)
 	return kv.Compare{Key: key, ModRevision: revision}, done, err
 }
 
@@ -203,34 +204,4 @@ func Named(item kv.Item) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", item.Key, err)
 	}
 	return slices.DeleteFunc([]string{p.ContextID, p.Previous}, func(id string) bool { return id == "" }), nil
-}
-
-// Sweep removes contexts that nobody points to: those that are no longer kept,
-// and those that crashed writers left, once they are older than age.
-func (s *Store) Sweep(ctx context.Context, age time.Duration) error {
-	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: claimPrefix})
-	if err != nil {
-		return err
-	}
-	for _, item := range items {
-		var c claim
-		if err := json.Unmarshal(item.Value, &c); err != nil || s.now().Sub(c.Since) < age {
-			continue
-		}
-		if err := s.remove(ctx, item.Key[len(claimPrefix):]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// remove deletes a claimed context and its claim, unless the claim changes.
-func (s *Store) remove(ctx context.Context, id string) error {
-	item, _, err := s.kv.Get(ctx, claimKey(id))
-	if err != nil || item == nil {
-		return err
-	}
-	_, _, err = s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(claimKey(id), item)},
-		kv.DeletePrefix(contextKey(id)), kv.Delete(claimKey(id)))
-	return err
 }

@@ -132,7 +132,7 @@ func (s *Store) Replace(ctx context.Context, p Pointer, was Held, when []kv.Comp
 		ops = append(ops, putJSON(key, text(o.JSON)))
 	}
 	ops = append(ops, s.touch(ctx, p, keys, about)...)
-	when = slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)
+	when = slices.Concat(p.unchanged(), was.places, when)
 	done, _, err := s.kv.Txn(ctx, when, ops...)
 	if err == nil && !done {
 		return stale("what " + string(p.Owner) + " has, or what it follows from, has changed")

@@ -162,7 +162,6 @@ func (x *Index) replace(pointers []appcontext.Pointer, revision int64) []string 
 	for owner, known := range x.owners {
 		if !listed[owner] && known.Revision() <= revision {
 			x.put(appcontext.Pointer{Owner: owner}, concerned)
-			delete(x.owners, owner)
 		}
 	}
 	return slices.Sorted(maps.Keys(concerned))
@@ -226,6 +225,10 @@ func (x *Index) put(p appcontext.Pointer, concerned map[string]bool) {
 			x.clusters[cluster] = newConcern()
 		}
 		x.clusters[cluster].add(p, cluster)
+	}
+	if p.ContextID == "" && p.Seq == 0 { // it has never had a context, or has retired
+		delete(x.owners, p.Owner)
+		return
 	}
 	x.owners[p.Owner] = p
 }

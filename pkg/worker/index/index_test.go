@@ -220,6 +220,20 @@ func TestATouchIsToldBesideALaterPointer(t *testing.T) {
 	require.Equal(t, []string{berlin, hub}, told)
 }
 
+// TestAnOwnerThatRetiresIsForgotten: names come and go, and nothing of them stays in memory.
+func TestAnOwnerThatRetiresIsForgotten(t *testing.T) {
+	t.Parallel()
+	x := New(nil, func([]string) {})
+	p := appcontext.Pointer{Owner: "name", ContextID: "1", Seq: 1, Clusters: map[string][]string{hub: {"name"}}}
+	x.Update(appcontext.Change{Pointers: []appcontext.Pointer{p}, Revision: 1})
+	require.True(t, x.Serves(hub))
+	x.Update(appcontext.Change{Pointers: []appcontext.Pointer{{Owner: "name", Seq: 2}}, Revision: 2})
+	require.NotEmpty(t, x.owners, "it may come back")
+	x.Update(appcontext.Change{Pointers: []appcontext.Pointer{{Owner: "name"}}, Revision: 3})
+	require.Empty(t, x.owners)
+	require.False(t, x.Serves(hub))
+}
+
 func TestAnObjectIsSuspendedWithAllOfItsOwners(t *testing.T) {
 	t.Parallel()
 	x := New(nil, func([]string) {})
