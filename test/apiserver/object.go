@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"net/http"
+	"path"
 	"strings"
 )
 
@@ -35,20 +36,27 @@ func (o Object) selected(selector string) bool {
 	return true
 }
 
-// failure is an answer that refuses.
+// failure is an answer that refuses. That of an absent object says its path.
 func failure(code int, message string) (int, Object) {
 	reasons := map[int]string{http.StatusNotFound: "NotFound", http.StatusConflict: "Conflict"}
-	return code, Object{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reasons[code], "message": message}
+	return code, Object{
+		"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reasons[code], "message": message,
+		"details": map[string]any{"name": path.Base(message)},
+	}
 }
 
 // discovered is what clients ask for before they use a kind that they have no
 // path for; nil for any other path.
-func discovered(path string) Object {
+func discovered(at string) Object {
 	const group, version = "externaldns.k8s.io", "externaldns.k8s.io/v1alpha1"
 	versions := map[string]any{"groupVersion": version, "version": "v1alpha1"}
-	switch path {
+	switch at {
 	case "/api":
 		return Object{"kind": "APIVersions", "versions": []any{"v1"}}
+	case "/api/v1":
+		return Object{"kind": "APIResourceList", "groupVersion": "v1", "resources": []any{
+			map[string]any{"name": "namespaces", "singularName": "namespace", "namespaced": false, "kind": "Namespace", "verbs": []any{"get", "list", "watch"}},
+		}}
 	case "/apis":
 		return Object{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{
 			map[string]any{"name": group, "versions": []any{versions}, "preferredVersion": versions},

@@ -27,7 +27,7 @@ func TestStrangersAreThoseOfNoOrAnotherInstallation(t *testing.T) {
 		labels, there := live[name]
 		if !there {
 			w.WriteHeader(http.StatusNotFound)
-			_ = json.NewEncoder(w).Encode(failure(404, metav1.StatusReasonNotFound, "not found", "services"))
+			_ = json.NewEncoder(w).Encode(absent(name))
 			return
 		}
 		_ = json.NewEncoder(w).Encode(metav1.PartialObjectMetadata{

@@ -57,6 +57,13 @@ func failure(code int32, reason metav1.StatusReason, message string, kind string
 		Code: code, Reason: reason, Message: message, Details: &metav1.StatusDetails{Kind: kind, Causes: causes}}
 }
 
+// absent is what an API server says of an object that is not there.
+func absent(name string) metav1.Status {
+	status := failure(404, metav1.StatusReasonNotFound, "not found", "configmaps")
+	status.Details.Name = name
+	return status
+}
+
 func TestAnswersTellWhatToDoNext(t *testing.T) {
 	t.Parallel()
 	terminating := metav1.StatusCause{Type: corev1.NamespaceTerminatingCause}
@@ -69,8 +76,9 @@ func TestAnswersTellWhatToDoNext(t *testing.T) {
 		delete fault.Kind
 	}{
 		{"a conflict", failure(409, metav1.StatusReasonConflict, "conflict", "configmaps"), cluster.Exists, fault.Stale, fault.Stale},
-		{"no such kind, or no such object", failure(404, metav1.StatusReasonNotFound, "not found", ""), cluster.NotServed, cluster.NotServed, ""},
-		{"no such namespace", failure(404, metav1.StatusReasonNotFound, "not found", "namespaces"), cluster.NoNamespace, cluster.NoNamespace, ""},
+		{"no such object", absent("a"), cluster.NotServed, cluster.NotServed, ""},
+		{"no such kind", failure(404, metav1.StatusReasonNotFound, "not found", ""), cluster.NotServed, cluster.NotServed, fault.Stale},
+		{"no such namespace", failure(404, metav1.StatusReasonNotFound, "not found", "namespaces"), cluster.NoNamespace, cluster.NoNamespace, fault.Stale},
 		{"a namespace that is going", failure(403, metav1.StatusReasonForbidden, "going", "configmaps", terminating), cluster.NoNamespace, cluster.NoNamespace, cluster.NoNamespace},
 		{"forbidden", failure(403, metav1.StatusReasonForbidden, "no", "configmaps"), fault.Refused, fault.Refused, fault.Refused},
 		{"invalid", failure(422, metav1.StatusReasonInvalid, "bad", "configmaps"), fault.Refused, fault.Refused, fault.Refused},

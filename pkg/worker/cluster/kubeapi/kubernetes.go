@@ -95,7 +95,7 @@ func NewKubernetes(config *rest.Config, options cluster.Options) (*Kubernetes, e
 	if err := cmp.Or(wrong[:]...); err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", Source(config), err)
 	}
-	k.kinds = &catalogue{client: known}
+	k.kinds = newCatalogue(known)
 	return k, nil
 }
 
@@ -114,23 +114,23 @@ func (k *Kubernetes) Identity(ctx context.Context) (string, error) {
 	return string(namespace.UID), nil
 }
 
-// Get implements Target.
+// Get implements Target. An object of a kind that is not served is absent.
 func (k *Kubernetes) Get(ctx context.Context, id bundle.ID) (*cluster.Live, error) {
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
-	at, err := k.resource(ctx, id, "")
-	if err != nil {
-		if fault.Of(err) == cluster.NotServed {
-			return nil, nil // no kind, no object
+	var object *metav1.PartialObjectMetadata
+	err := k.served(ctx, cluster.KindOf(id), time.Now(), func(r cluster.Resource) error {
+		at, err := k.at(id, r)
+		if err == nil {
+			object, err = at.Get(ctx, id.Name, metav1.GetOptions{})
 		}
-		return nil, err
-	}
-	object, err := at.Get(ctx, id.Name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
+		return err
+	})
+	if err = cluster.Classify(err, cluster.Reading); fault.Of(err) == cluster.NotServed {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, cluster.Classify(err, cluster.Reading)
+		return nil, err
 	}
 	live := liveOf(object)
 	return &live, nil
@@ -198,7 +198,7 @@ func (k *Kubernetes) Delete(ctx context.Context, id bundle.ID, version cluster.V
 		Preconditions:     &metav1.Preconditions{UID: &uid, ResourceVersion: &version.ResourceVersion},
 		PropagationPolicy: &background,
 	})
-	if apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) && !pathless(err) {
 		return nil
 	}
 	return cluster.Classify(err, cluster.Deleting)
@@ -265,21 +265,26 @@ func (k *Kubernetes) resource(ctx context.Context, id bundle.ID, apiVersion stri
 	if err != nil {
 		return nil, err
 	}
-	at := schema.GroupVersionResource{Group: id.Group, Version: r.Version, Resource: r.Plural}
 	if apiVersion != "" {
 		gv, err := schema.ParseGroupVersion(apiVersion)
 		if err != nil || gv.Group != id.Group {
 			return nil, cluster.Refuse(id.String() + " has an apiVersion that does not parse")
 		}
-		at.Version = gv.Version
+		r.Version = gv.Version
 	}
+	return k.at(id, r)
+}
+
+// at is the client for the object, of a kind that the cluster calls so.
+func (k *Kubernetes) at(id bundle.ID, r cluster.Resource) (metadata.ResourceInterface, error) {
 	if r.ClusterScoped != (id.Namespace == "") {
 		return nil, cluster.Refuse(id.String() + ": objects of this kind " + scopeWords(r.ClusterScoped))
 	}
+	all := k.metadata.Resource(schema.GroupVersionResource{Group: id.Group, Version: r.Version, Resource: r.Plural})
 	if r.ClusterScoped {
-		return k.metadata.Resource(at), nil
+		return all, nil
 	}
-	return k.metadata.Resource(at).Namespace(id.Namespace), nil
+	return all.Namespace(id.Namespace), nil
 }
 
 func scopeWords(clusterScoped bool) string {

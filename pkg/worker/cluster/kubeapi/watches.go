@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/metadata"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
@@ -198,27 +200,26 @@ func (k *Kubernetes) kindFeed(kind cluster.Kind, notify cluster.Notify) *feed {
 	case endpointKind():
 		return k.endpointFeed(notify)
 	}
-	at := func(ctx context.Context) (schema.GroupVersionResource, error) {
-		r, err := k.kinds.find(ctx, kind)
-		return schema.GroupVersionResource{Group: kind.Group, Version: r.Version, Resource: r.Plural}, err
+	at := func(r cluster.Resource) metadata.ResourceInterface {
+		return k.metadata.Resource(schema.GroupVersionResource{Group: kind.Group, Version: r.Version, Resource: r.Plural})
 	}
 	return &feed{
 		notify: ofObjects(kind, notify.Objects),
-		list: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		list: func(ctx context.Context, options metav1.ListOptions) (list runtime.Object, err error) {
 			options.LabelSelector = k.selector()
-			gvr, err := at(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return k.metadata.Resource(gvr).List(ctx, options)
+			err = k.served(ctx, kind, time.Now().Add(-catalogueAge), func(r cluster.Resource) error {
+				list, err = at(r).List(ctx, options)
+				return err
+			})
+			return list, err
 		},
 		watch: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			options.LabelSelector = k.selector()
-			gvr, err := at(ctx)
+			r, err := k.kinds.find(ctx, kind)
 			if err != nil {
 				return nil, err
 			}
-			return k.metadata.Resource(gvr).Watch(ctx, options)
+			return at(r).Watch(ctx, options)
 		},
 		keep: keepLive,
 	}
