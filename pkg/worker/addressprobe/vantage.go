@@ -14,7 +14,8 @@ import (
 // Limits of what one process probes.
 const (
 	mostOfProject = 500 // addresses that are probed for a project
-	atOnce        = 64  // probes under way
+	atOnce        = 256 // probes under way
+	atOnceOfOne   = 64  // of them, for one project
 	atOnceOfHost  = 2   // of them, to one address
 	gapOfHost     = 100 * time.Millisecond
 )
@@ -32,12 +33,19 @@ type Vantage struct {
 
 	mu       sync.Mutex
 	hosts    map[string]*host // by address
-	projects map[string]int   // how many addresses are probed for each
+	projects map[string]*project
+}
+
+// project is a project whose addresses are probed.
+type project struct {
+	slots   chan struct{}
+	targets int
 }
 
 // host is an address, with all checks of it.
 type host struct {
 	slots  chan struct{}
+	own    map[string]chan struct{} // by project, as many: those who may wait for a slot of the project
 	checks map[*target]bool
 	next   time.Time // when the next probe may begin
 }
@@ -46,7 +54,7 @@ type host struct {
 // dial. Metrics are registered unless registerer is nil.
 func NewVantage(name string, dial Dial, registerer prometheus.Registerer) *Vantage {
 	v := &Vantage{
-		name: name, dial: dial, slots: make(chan struct{}, atOnce), hosts: map[string]*host{}, projects: map[string]int{},
+		name: name, dial: dial, slots: make(chan struct{}, atOnce), hosts: map[string]*host{}, projects: map[string]*project{},
 		probes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "signpost_address_probes_total", Help: "Probes of published addresses, by result: ok, failed, or unjudged (the address may not be probed, or this machine cannot try)."}, []string{"result"}),
 		blind:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "signpost_address_probes_blind", Help: "Whether most probed addresses failed at once when one was last judged, so that this worker assumes a fault of its own network."}),
 	}
@@ -63,14 +71,22 @@ func NewVantage(name string, dial Dial, registerer prometheus.Registerer) *Vanta
 func (v *Vantage) enter(t *target) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.projects[t.project] >= mostOfProject {
+	p := v.projects[t.project]
+	if p == nil {
+		p = &project{slots: make(chan struct{}, atOnceOfOne)}
+		v.projects[t.project] = p
+	}
+	if p.targets >= mostOfProject {
 		return false
 	}
-	v.projects[t.project]++
+	p.targets++
 	h := v.hosts[t.address]
 	if h == nil {
-		h = &host{slots: make(chan struct{}, atOnceOfHost), checks: map[*target]bool{}}
+		h = &host{slots: make(chan struct{}, atOnceOfHost), own: map[string]chan struct{}{}, checks: map[*target]bool{}}
 		v.hosts[t.address] = h
+	}
+	if h.own[t.project] == nil {
+		h.own[t.project] = make(chan struct{}, atOnceOfHost)
 	}
 	h.checks[t] = true
 	return true
@@ -79,45 +95,62 @@ func (v *Vantage) enter(t *target) bool {
 func (v *Vantage) leave(t *target) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.projects[t.project]--
-	if v.projects[t.project] == 0 {
+	p := v.projects[t.project]
+	p.targets--
+	if p.targets == 0 {
 		delete(v.projects, t.project)
 	}
 	h := v.hosts[t.address]
 	delete(h.checks, t)
+	if !h.checked(t.project) {
+		delete(h.own, t.project)
+	}
 	if len(h.checks) == 0 {
 		delete(v.hosts, t.address)
 	}
 }
 
+// checked tells whether a project has the address checked.
+func (h *host) checked(project string) bool {
+	for t := range h.checks {
+		if t.project == project {
+			return true
+		}
+	}
+	return false
+}
+
 // within runs a probe of a target as soon as the limits allow it. It answers false if ctx
-// ends before.
+// ends before. Slots that projects share are taken last: a project waits for its own with
+// none of them.
 func (v *Vantage) within(ctx context.Context, t *target, probe func()) bool {
 	v.mu.Lock()
 	of := v.hosts[t.address]
+	slots := []chan struct{}{of.own[t.project], v.projects[t.project].slots, of.slots}
 	v.mu.Unlock()
-	if !take(ctx, of.slots) {
-		return false
-	}
-	defer func() { <-of.slots }()
-	select {
-	case <-time.After(v.turn(of)):
-	case <-ctx.Done():
-		return false
-	}
-	if !take(ctx, v.slots) {
-		return false
-	}
-	defer func() { <-v.slots }()
-	probe()
-	return ctx.Err() == nil
+	return inside(ctx, slots, func() bool {
+		select {
+		case <-time.After(v.turn(of)):
+		case <-ctx.Done():
+			return false
+		}
+		return inside(ctx, []chan struct{}{v.slots}, func() bool {
+			probe()
+			return ctx.Err() == nil
+		})
+	})
 }
 
-// take waits for a free slot. It answers false if ctx ends before.
-func take(ctx context.Context, slots chan struct{}) bool {
+// inside does what needs a slot of each, one taken after the other. It answers false if ctx
+// ends before.
+func inside(ctx context.Context, slots []chan struct{}, do func() bool) bool {
+	if len(slots) == 0 {
+		return do()
+	}
 	select {
-	case slots <- struct{}{}:
-		return true
+	case slots[0] <- struct{}{}:
+		defer func() { <-slots[0] }()
+		return inside(ctx, slots[1:], do)
 	case <-ctx.Done():
 		return false
 	}

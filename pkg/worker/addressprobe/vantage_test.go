@@ -1,12 +1,14 @@
 package addressprobe
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -145,4 +147,48 @@ func TestAProjectHasSoManyProbesAndNoMore(t *testing.T) {
 	assert.True(t, v.enter(newTarget(key{"bank/web", "p", "203.0.113.1"}, "bank", spec, v, func() {})), "another project has its own")
 	v.leave(all[0])
 	assert.True(t, v.enter(newTarget(key{"shop/web", "p", "203.0.113.1"}, "shop", spec, v, func() {})))
+}
+
+// TestAProjectWhoseAddressesDoNotAnswerDelaysNoOther: neither at other addresses, nor at
+// one that both have.
+func TestAProjectWhoseAddressesDoNotAnswerDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := NewVantage("replica-1", nil, nil)
+		spec := json.RawMessage(`{"type":"TCP","port":443}`)
+		var all []*target
+		enter := func(project, address, probe string) *target {
+			one := newTarget(key{project + "/web", probe, address}, project, spec, v, func() {})
+			require.True(t, v.enter(one))
+			all = append(all, one)
+			return one
+		}
+		hung, cancel := context.WithCancel(t.Context())
+		probing := func(one *target) {
+			go v.within(hung, one, func() { <-hung.Done() })
+			synctest.Wait()
+		}
+		for n := range atOnceOfOne {
+			probing(enter("shop", fmt.Sprintf("10.0.0.%d", n), "p"))
+		}
+		for n := range 3 * atOnceOfHost {
+			probing(enter("shop", "203.0.113.1", strconv.Itoa(n)))
+		}
+		began := time.Now()
+		for _, address := range []string{"203.0.113.1", "203.0.113.2"} {
+			asked := false
+			ctx, end := context.WithTimeout(t.Context(), time.Minute)
+			assert.True(t, v.within(ctx, enter("bank", address, "p"), func() { asked = true }))
+			end()
+			assert.True(t, asked, address)
+		}
+		assert.Less(t, time.Since(began), time.Second)
+		cancel()
+		synctest.Wait()
+		for n, one := range all {
+			v.leave(one)
+			last := n == len(all)-1
+			assert.Equal(t, last, len(v.hosts) == 0)
+			assert.Equal(t, last, len(v.projects) == 0)
+		}
+	})
 }
