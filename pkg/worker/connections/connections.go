@@ -194,15 +194,16 @@ func (c *Pool) Run(ctx context.Context) error {
 				return nil
 			}
 		}
+		c.dropBudgets()
 	}
 }
 
 // stale lists the clusters whose documents are not what they were. They count
-// as seen from then on.
+// as seen from then on. A cluster without a document is forgotten, until it is connected to
+// again.
 func (c *Pool) stale(ctx context.Context) []string {
 	c.mu.Lock()
-	before := make(map[string]state, len(c.seen))
-	maps.Copy(before, c.seen)
+	before := maps.Clone(c.seen)
 	c.mu.Unlock()
 	var names []string
 	for name, was := range before {
@@ -212,10 +213,28 @@ func (c *Pool) stale(ctx context.Context) []string {
 		}
 		names = append(names, name)
 		c.mu.Lock()
-		c.seen[name] = now
+		switch {
+		case c.seen[name] != was: // connected to meanwhile
+		case intent.CodeOf(err) == intent.NotFound:
+			delete(c.seen, name)
+		default:
+			c.seen[name] = now
+		}
 		c.mu.Unlock()
 	}
 	return names
+}
+
+// dropBudgets forgets the budgets of clusters that nobody is connected to.
+func (c *Pool) dropBudgets() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropUnused()
+	maps.DeleteFunc(c.budgets, func(name string, budget *bounded.Budget) bool {
+		_, seen := c.seen[name]
+		_, live := c.live[name]
+		return !seen && !live && budget.Kept() == 0
+	})
 }
 
 // Claim has a cluster's name stand for what its new kubeconfig leads to. A cluster that

@@ -74,6 +74,38 @@ func TestEachClusterHasABudgetOfItsOwn(t *testing.T) {
 	require.Equal(t, map[string]float64{"edge+berlin": 1, "edge+hub": 16 << 20}, told)
 }
 
+// TestAClusterWithoutADocumentIsForgotten, which is told once. If the cluster comes back, it
+// is followed from when it is connected to.
+func TestAClusterWithoutADocumentIsForgotten(t *testing.T) {
+	t.Parallel()
+	c, documents := registered(t, intent.Cluster{KubeconfigRef: "v1"})
+	c.values = opened(newHall(t).kubeconfig)
+	connect := func() {
+		target, err := c.Connect(t.Context(), "edge+hub")
+		require.NoError(t, err)
+		t.Cleanup(target.Close)
+	}
+	connect()
+	require.NoError(t, c.budget("edge+hub").Keep(1))
+	require.NoError(t, documents.Delete(t.Context(), hub, intent.Always()))
+	require.Equal(t, []string{"edge+hub"}, c.stale(t.Context()))
+	require.Empty(t, c.seen, "its document is not read again")
+	c.dropBudgets()
+	require.Len(t, c.budgets, 1, "what is kept still counts")
+	require.NoError(t, c.budget("edge+hub").Keep(-1))
+	c.dropBudgets()
+	require.Empty(t, c.budgets)
+
+	put(t, documents, hub, intent.Cluster{KubeconfigRef: "v1"})
+	require.Empty(t, c.stale(t.Context()))
+	connect()
+	c.dropBudgets()
+	require.Len(t, c.budgets, 1)
+	put(t, documents, hub, intent.Cluster{KubeconfigRef: "v2"})
+	require.Equal(t, []string{"edge+hub"}, c.stale(t.Context()))
+	require.Empty(t, c.stale(t.Context()))
+}
+
 func TestNodesOfAClusterWithNoneAreKnown(t *testing.T) {
 	t.Parallel()
 	nodes, err := behind(t, func(w http.ResponseWriter, _ *http.Request) {
