@@ -96,7 +96,8 @@ func question(name, kind string) *dns.Msg {
 }
 
 // exchange asks when it is the server's turn, and answers when that was. A server
-// that has left several questions without an answer is not asked for a while.
+// that has left several questions without an answer is not asked for a while. A question
+// that is given up says nothing of the server.
 func (c *client) exchange(ctx context.Context, dialer *net.Dialer, to netip.AddrPort, m *dns.Msg) (*dns.Msg, time.Time, error) {
 	s := c.server(to)
 	c.mu.Lock()
@@ -112,6 +113,9 @@ func (c *client) exchange(ctx context.Context, dialer *net.Dialer, to netip.Addr
 	}
 	at := time.Now().UTC()
 	answer, err := c.send(ctx, dialer, to, m)
+	if err != nil && ctx.Err() != nil {
+		return nil, at, err
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.failures++

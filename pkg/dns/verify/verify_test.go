@@ -217,6 +217,21 @@ func TestAServerThatAnswersNothing(t *testing.T) {
 	assert.Len(t, right.questions(), 2*silentAtMost)
 }
 
+// TestAQuestionThatIsGivenUpSaysNothingOfTheServer, which had no time to answer.
+func TestAQuestionThatIsGivenUpSaysNothingOfTheServer(t *testing.T) {
+	t.Parallel()
+	s := serve(t, "www.lab.example. 30 IN A 203.0.113.10")
+	s.set(func() { s.mute = true })
+	v := New(Options{AllowLocal: true, Timeout: impatient})
+	for range silentAtMost {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		require.Error(t, v.client.ask(ctx, s.address, "www.lab.example", "A").Err)
+		cancel()
+	}
+	s.set(func() { s.mute = false })
+	require.NoError(t, v.client.ask(t.Context(), s.address, "www.lab.example", "A").Err)
+}
+
 func TestServersThatDoNotSpeakForTheZone(t *testing.T) {
 	t.Parallel()
 	s := serve(t, "www.lab.example. 30 IN A 203.0.113.10")
