@@ -152,6 +152,50 @@ func TestEndpointsAreServedOnceTheirDefinitionIsEstablished(t *testing.T) {
 	require.Nil(t, live)
 }
 
+// onlyV1 serves TLSRoutes as Gateway API 1.5 does, in the version that it has made stable.
+const onlyV1 = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: tlsroutes.gateway.networking.k8s.io
+  annotations: {api-approved.kubernetes.io: "unapproved, for a test"}
+spec:
+  group: gateway.networking.k8s.io
+  names: {kind: TLSRoute, listKind: TLSRouteList, plural: tlsroutes, singular: tlsroute}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+`
+
+func TestObjectsOfAnotherVersionAreSeenAndDeleted(t *testing.T) {
+	server := start(t)
+	target, err := kubeapi.NewKubernetes(server.Config(), cluster.Options{Installation: installation, Version: "test"})
+	require.NoError(t, err)
+	require.NoError(t, server.Namespace(t.Context(), "suite"))
+	require.NoError(t, server.Apply(t.Context(), onlyV1))
+	o := clustertest.Object(t, map[string]any{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "TLSRoute",
+		"metadata": map[string]any{"name": "a", "namespace": "suite"}})
+	require.Eventually(t, func() bool {
+		served, err := target.Established(t.Context(), cluster.KindOf(o.ID))
+		return served && err == nil
+	}, time.Minute, 50*time.Millisecond)
+	var made cluster.Live
+	require.Eventually(t, func() bool { // the path comes a moment later
+		made, err = target.Create(t.Context(), o)
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
+	live, err := target.Get(t.Context(), o.ID)
+	require.NoError(t, err)
+	require.NotNil(t, live)
+	require.Equal(t, made.UID, live.UID)
+	require.NoError(t, target.Delete(t.Context(), o.ID, live.Version))
+	left, err := server.List(t.Context(), schema.GroupVersionKind{Group: o.Group, Version: "v1", Kind: o.Kind}, "suite", "")
+	require.NoError(t, err)
+	require.Empty(t, left)
+	live, err = target.Get(t.Context(), o.ID)
+	require.NoError(t, err)
+	require.Nil(t, live)
+}
+
 func start(t *testing.T) *kube.Server {
 	t.Helper()
 	ports, dir := &process.Ports{}, t.TempDir()
