@@ -90,6 +90,7 @@ type Writer interface {
 	// Read answers the state of each of the names, at most Most. It never reads
 	// names that are not asked for, unless the protocol cannot ask for one. Sets of types
 	// other than those of Managed are read if types has them, and the Writer can write them.
+	// If only some names cannot be read, the error is an Unread, and the states of the others are answered, too.
 	Read(ctx context.Context, names []string, types ...string) (map[string]State, error)
 
 	// Write changes one name by one message to the server, whole or not at all.

@@ -45,21 +45,33 @@ func (w *Writer) Read(ctx context.Context, names []string, _ ...string) (map[str
 	}
 	var directories []string
 	for _, name := range names {
-		directories = append(directories, path(w.prefix, name))
-		for _, kind := range publisher.Managed() {
-			directories = append(directories, path(w.prefix, w.marks.Name(name, kind)))
-		}
+		directories = append(directories, w.directories(name)...)
 	}
 	slices.Sort(directories) // a name may be that of another name's mark
-	found, err := w.list(ctx, slices.Compact(directories))
+	found, crowded, err := w.list(ctx, slices.Compact(directories))
 	if err != nil {
 		return nil, err
 	}
-	states := make(map[string]publisher.State, len(names))
+	states, unread := make(map[string]publisher.State, len(names)), publisher.Unread{}
 	for _, name := range names {
 		states[name] = w.state(name, found)
+		for _, directory := range w.directories(name) {
+			if err := crowded[directory]; err != nil {
+				delete(states, name)
+				unread[name] = err
+			}
+		}
 	}
-	return states, nil
+	return states, unread.Err()
+}
+
+// directories are those of a name and of its marks.
+func (w *Writer) directories(name string) []string {
+	all := []string{path(w.prefix, name)}
+	for _, kind := range publisher.Managed() {
+		all = append(all, path(w.prefix, w.marks.Name(name, kind)))
+	}
+	return all
 }
 
 // state puts a name's records and marks together.
@@ -88,9 +100,10 @@ func (w *Writer) state(name string, found map[string][]entry) publisher.State {
 	return state
 }
 
-// list reads the entries of directories, the first page of all at one revision.
-func (w *Writer) list(ctx context.Context, directories []string) (map[string][]entry, error) {
-	found := map[string][]entry{}
+// list reads the entries of directories, the first page of all at one revision. A directory with too much below it is
+// crowded, with the reason.
+func (w *Writer) list(ctx context.Context, directories []string) (found map[string][]entry, crowded map[string]error, err error) {
+	found, crowded = map[string][]entry{}, map[string]error{}
 	var ops []clientv3.Op
 	for _, directory := range directories {
 		ops = append(ops, clientv3.OpGet(directory), clientv3.OpGet(directory+"/", clientv3.WithPrefix(), clientv3.WithLimit(page)))
@@ -99,17 +112,21 @@ func (w *Writer) list(ctx context.Context, directories []string) (map[string][]e
 		part := ops[start:min(start+mostKeys, len(ops))]
 		answer, err := w.client.Txn(ctx).Then(part...).Commit()
 		if err != nil {
-			return nil, w.failed("read", err)
+			return nil, nil, w.failed("read", err)
 		}
 		revision := answer.Header.Revision
 		for n, response := range answer.Responses {
 			directory, got := directories[(start+n)/2], (*clientv3.GetResponse)(response.GetResponseRange())
-			if err := w.more(ctx, directory, revision, got, found); err != nil {
-				return nil, err
+			switch err := w.more(ctx, directory, revision, got, found); fault.Of(err) {
+			case "":
+			case publisher.Invalid:
+				crowded[directory] = err
+			default:
+				return nil, nil, err
 			}
 		}
 	}
-	return found, nil
+	return found, crowded, nil
 }
 
 // more keeps the entries of a page, and reads on where keys are left. Further keys of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -275,6 +276,28 @@ func TestANameWithManyBelowItIsReadInPages(t *testing.T) {
 	s.put("/skydns/example/lab/zzzzzzzz", `{"host":"192.0.2.1","targetstrip":1}`)
 	require.Equal(t, []string{"192.0.2.1"}, s.read(name).Sets[0].Targets)
 	assert.Positive(t, s.count.gets.Load())
+}
+
+// TestANameWithTooManyBelowItIsTold, and the others of the read are read.
+func TestANameWithTooManyBelowItIsTold(t *testing.T) {
+	s := begin(t, nil)
+	require.NoError(t, s.write("www.lab.example", set("www.lab.example", "A", 60, "192.0.2.1")))
+	var ops []clientv3.Op
+	for n := range page*pages + 1 {
+		ops = append(ops, clientv3.OpPut(fmt.Sprintf("/skydns/example/crowd/n%04d", n), `{"host":"192.0.2.9","targetstrip":1}`))
+	}
+	for part := range slices.Chunk(ops, mostKeys) {
+		_, err := s.etcd.Client.Txn(t.Context()).Then(part...).Commit()
+		require.NoError(t, err)
+	}
+	states, err := s.w.Read(t.Context(), []string{"crowd.example", "www.lab.example"})
+	require.Len(t, states, 1)
+	require.Len(t, states["www.lab.example"].Sets, 1)
+	var unread publisher.Unread
+	require.ErrorAs(t, err, &unread)
+	require.Len(t, unread, 1)
+	require.ErrorContains(t, unread["crowd.example"], "more than 2048 keys stand below /skydns/example/crowd")
+	require.Equal(t, publisher.Invalid, fault.Of(err))
 }
 
 // TestACrashAtTheWriteLeavesTheNameWholeAndOwn crashes before and after the write of each kind of change. The

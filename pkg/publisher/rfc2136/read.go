@@ -2,8 +2,10 @@ package rfc2136
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/miekg/dns"
 	"golang.org/x/sync/errgroup"
@@ -31,41 +33,69 @@ type lookup struct {
 	name    string
 	qtype   uint16
 	records []dns.RR
+	err     error // why there is no answer
 }
 
 // Read answers the state of each of the names, by questions for its addresses and for its marks to
-// the authoritative server. No zone is transferred.
+// the authoritative server. No zone is transferred. A zone that is not answered holds up no other.
 func (w *Writer) Read(ctx context.Context, names []string, types ...string) (map[string]publisher.State, error) {
 	if len(names) > publisher.Most {
 		return nil, fault.Errorf(publisher.Invalid, "a read of %d names; the most are %d", len(names), publisher.Most)
 	}
 	kinds := slices.Concat(publisher.Managed(), slices.DeleteFunc(slices.Clone(types), func(kind string) bool { return !externaldns.Writes("rfc2136", kind) }))
+	states, unread, inZone := make(map[string]publisher.State, len(names)), publisher.Unread{}, map[string][]string{}
+	for _, name := range names {
+		zone, err := w.zoneOf(name)
+		if err != nil {
+			unread[name] = err
+			continue
+		}
+		inZone[zone] = append(inZone[zone], name)
+	}
+	var mu sync.Mutex
+	var zones sync.WaitGroup
+	for zone, of := range inZone {
+		zones.Go(func() {
+			lookups := w.lookUp(ctx, zone, of, kinds, max(1, atOnce/len(inZone)))
+			for _, name := range of {
+				state, err := w.state(ctx, name, zone, kinds, lookups[name])
+				mu.Lock()
+				if states[name] = state; err != nil {
+					delete(states, name)
+					unread[name] = err
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	zones.Wait()
+	return states, unread.Err()
+}
+
+// lookUp asks all questions about names of one zone, some at once. It asks no more of a server that does not answer: each
+// question would wait as long.
+func (w *Writer) lookUp(ctx context.Context, zone string, names, kinds []string, atOnce int) map[string][]*lookup {
 	group, asking := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	lookups := make(map[string][]*lookup, len(names))
 	for _, name := range names {
-		zone, err := w.zoneOf(name)
-		if err != nil {
-			return nil, err
-		}
 		lookups[name] = w.questions(name, kinds)
 		for _, l := range lookups[name] {
-			group.Go(func() error { return w.look(asking, zone, l) })
+			group.Go(func() error {
+				if l.err = w.look(asking, zone, l); fault.Of(l.err) == fault.Unreachable {
+					return l.err
+				}
+				return nil
+			})
 		}
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	states := make(map[string]publisher.State, len(names))
-	for _, name := range names {
-		zone, _ := w.zoneOf(name)
-		state, err := w.state(ctx, name, zone, kinds, lookups[name])
-		if err != nil {
-			return nil, err
+	unanswered := group.Wait()
+	for _, l := range slices.Concat(slices.Collect(maps.Values(lookups))...) {
+		if fault.Of(l.err) == fault.Unreachable {
+			l.err = unanswered // the others were given up
 		}
-		states[name] = state
 	}
-	return states, nil
+	return lookups
 }
 
 // questions are those about one name: for its records, and as many as types for its marks.
@@ -100,6 +130,9 @@ func (w *Writer) look(ctx context.Context, zone string, l *lookup) error {
 func (w *Writer) state(ctx context.Context, name, zone string, kinds []string, lookups []*lookup) (publisher.State, error) {
 	v := version{zone: zone, records: map[string]dns.RR{}, marks: map[string][]string{}, alias: map[string]string{}}
 	state := publisher.State{Name: name, Orphans: map[string]publisher.Mark{}}
+	if at := slices.IndexFunc(lookups, func(l *lookup) bool { return l.err != nil }); at >= 0 {
+		return state, lookups[at].err
+	}
 	records, marked := lookups[:len(lookups)-len(kinds)], lookups[len(lookups)-len(kinds):]
 	for _, l := range records { // the name of a mark may have a CNAME of its own
 		for _, record := range l.records {

@@ -3,7 +3,9 @@ package rfc2136
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -251,6 +253,43 @@ func TestASlowServerIsGivenUpInTime(t *testing.T) {
 	_, err := s.writer(t, nil).Read(ctx, []string{name})
 	require.Equal(t, fault.Unreachable, fault.Of(err), "%v", err)
 	assert.ErrorContains(t, err, "does not answer in time")
+}
+
+// TestNamesThatCannotBeReadAreTold, each with its reason, and the others are read: also beside a zone that the server is
+// silent about.
+func TestNamesThatCannotBeReadAreTold(t *testing.T) {
+	s := begin(t, func(w dns.ResponseWriter, asked, reply *dns.Msg) {
+		switch asked := asked.Question[0].Name; {
+		case dns.IsSubDomain("silent.example.", asked):
+			return
+		case dns.IsSubDomain("new.example.", asked):
+			reply.Rcode = dns.RcodeNotAuth
+		case dns.IsSubDomain("away.corp.example.", asked):
+			reply.Authoritative = false
+		}
+		signed(w, reply)
+	})
+	w := s.writer(t, externaldns.Parameters{"rfc2136-zone": []any{"corp.example", "new.example", "silent.example"}})
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	reasons := map[string]string{
+		"www.new.example": "not the primary of zone new.example", "db.away.corp.example": "not authoritative", "www.lost.example": "in none of the zones",
+	}
+	for n := range 2 * atOnce {
+		reasons[fmt.Sprintf("n%d.silent.example", n)] = "does not answer in time"
+	}
+	states, err := w.Read(ctx, slices.Insert(slices.Sorted(maps.Keys(reasons)), 0, name))
+	require.Len(t, states, 1)
+	require.Equal(t, name, states[name].Name)
+	var unread publisher.Unread
+	require.ErrorAs(t, err, &unread)
+	require.Len(t, unread, len(reasons))
+	for of, says := range reasons {
+		require.ErrorContains(t, unread[of], says, of)
+	}
+	_, err = w.Read(t.Context(), []string{"www.lost.example"})
+	require.EqualError(t, err, unread["www.lost.example"].Error())
+	require.Equal(t, publisher.Invalid, fault.Of(err))
 }
 
 func TestASecondaryIsNotRead(t *testing.T) {

@@ -38,6 +38,8 @@ type zone struct {
 	reads   int
 	fails   error                    // of each call
 	refuses error                    // of each write
+	unread  func(name string) error  // why a name cannot be read; nil: all can
+	partly  bool                     // the names that can be read are answered without the others
 	takes   time.Duration            // a read
 	opens   time.Duration            // a writer
 	others  map[string]bool          // names of another owner
@@ -58,8 +60,16 @@ func (z *zone) Read(_ context.Context, names []string, types ...string) (map[str
 	if z.fails != nil {
 		return nil, z.fails
 	}
-	states := map[string]publisher.State{}
+	states, unread := map[string]publisher.State{}, publisher.Unread{}
 	for _, name := range names {
+		if z.unread != nil {
+			if err := z.unread(name); err != nil && !z.partly {
+				return nil, err
+			} else if err != nil {
+				unread[name] = err
+				continue
+			}
+		}
 		state := publisher.State{Name: name}
 		for _, set := range z.names[name] {
 			if slices.Contains(slices.Concat(publisher.Managed(), types), set.Type) {
@@ -68,7 +78,7 @@ func (z *zone) Read(_ context.Context, names []string, types ...string) (map[str
 		}
 		states[name] = state
 	}
-	return states, nil
+	return states, unread.Err()
 }
 
 func (z *zone) Write(_ context.Context, c publisher.Change) error {

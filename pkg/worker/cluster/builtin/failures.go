@@ -37,6 +37,18 @@ func (l *loop) fail(name string, err error) {
 	}
 }
 
+// failTogether notes that nothing works, which some names have shown. They are due again when all is, behind others.
+func (l *loop) failTogether(names []string, err error) {
+	l.fail("", err)
+	for _, name := range names {
+		l.urgent[name] = true
+		if l.failures[name] == nil {
+			l.failures[name] = &failure{}
+		}
+		l.failures[name].message, l.failures[name].next = l.failures[""].message, l.failures[""].next
+	}
+}
+
 // down is since when the publisher does not work; zero: it does, or its servers may only be starting again.
 func (l *loop) down() time.Time {
 	if l.failures[""] == nil || l.worked && l.target.Now().Sub(l.failed) < failingLong {
@@ -45,14 +57,13 @@ func (l *loop) down() time.Time {
 	return l.failed
 }
 
-// failing says what is wrong, in words that do not change from one attempt to the next.
+// failing says what is wrong, in words that do not change from one attempt to the next. While nothing works, names fail one
+// after the other, which says no more.
 func (l *loop) failing() string {
 	var texts []string
 	if f := l.failures[""]; f != nil {
 		texts = append(texts, f.message)
-	}
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(l.failures)), func(name string) bool { return name == "" })
-	if len(names) > 0 {
+	} else if names := slices.Sorted(maps.Keys(l.failures)); len(names) > 0 {
 		texts = append(texts, more(names[0]+": "+l.failures[names[0]].message, len(names)-1, "fail"))
 	}
 	if left := slices.Sorted(maps.Keys(l.skipped)); len(left) > 0 {

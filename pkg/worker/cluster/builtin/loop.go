@@ -41,7 +41,7 @@ type loop struct {
 	recorded map[string][]publisher.Set // names that were written or are about to be, with their first sets; nil: not known
 	wishes   wishes                     // what the names are to have
 	done     map[string][]publisher.Set // what the names were last seen to have
-	urgent   map[string]bool            // names that have changed or failed: they go before unread
+	urgent   map[string]bool            // names that have changed or failed: they do not wait for all of unread
 	unread   []string                   // names that the present look at all names has not come to
 	failures map[string]*failure        // by name; "" is all of it
 	skipped  map[string]string          // names that are left alone, with the reasons
@@ -220,17 +220,14 @@ func (l *loop) publish(ctx context.Context) {
 		}
 	}
 	l.begin()
-	first := slices.Sorted(maps.Keys(l.urgent))
+	fresh, failed := l.hurried()
 	for ctx.Err() == nil {
-		names, changed := l.next(&first)
+		names, changed := l.next(&fresh, &failed)
 		if len(names) == 0 {
 			break
 		}
 		if err := l.write(ctx, names, l.wishes.sets); err != nil {
-			for _, name := range names {
-				l.urgent[name] = true
-			}
-			l.fail("", err)
+			l.failTogether(names, err)
 			return
 		}
 		if !changed && len(l.woken) > 0 {
@@ -306,41 +303,10 @@ func (l *loop) begin() {
 	}
 }
 
-// next takes out the names to write next, at most as many as one read may have. First come names that have
-// changed or failed, then unread ones.
-func (l *loop) next(first *[]string) (names []string, changed bool) {
-	if names = l.some(first); len(names) > 0 {
-		return names, true
-	}
-	return l.some(&l.unread), false
-}
-
-// some takes names out of a list until there are as many as one read may have. It leaves out those that concern nobody
-// any more, and those that wait.
-func (l *loop) some(of *[]string) (names []string) {
-	for len(names) < publisher.Most && len(*of) > 0 {
-		name := (*of)[0]
-		*of = (*of)[1:]
-		switch {
-		case !l.concerns(name):
-			delete(l.urgent, name)
-		case !l.waits(name):
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
 // concerns tells whether a name is wanted, or is left from when it was.
 func (l *loop) concerns(name string) bool {
 	_, recorded := l.recorded[name]
 	return recorded || l.wishes.sets[name] != nil
-}
-
-// waits tells whether a name has failed, and it is too early to try again.
-func (l *loop) waits(name string) bool {
-	f := l.failures[name]
-	return f != nil && l.target.Now().Before(f.next)
 }
 
 // write brings some names to what is wanted. A name is recorded with its sets before its
@@ -350,10 +316,10 @@ func (l *loop) write(ctx context.Context, names []string, want map[string][]publ
 	ctx, cancel := context.WithTimeout(ctx, cluster.RequestDeadline)
 	defer cancel()
 	states, err := l.read(ctx, names, want)
-	if err != nil {
+	if err != nil || len(states) == 0 {
 		return err
 	}
-	l.worked = true
+	l.worked, names = true, slices.Sorted(maps.Keys(states))
 	if err := l.hold(ctx, names, want, states); err != nil {
 		return err
 	}

@@ -8,37 +8,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/publisher"
 )
 
-// read reads names. Types other than those of addresses are asked for the names alone that
-// have records of other types.
-func (l *loop) read(ctx context.Context, names []string, want map[string][]publisher.Set) (map[string]publisher.State, error) {
-	var plain, rich []string
-	var types []string
-	for _, name := range names {
-		if others := otherTypes(want[name], l.recorded[name]); len(others) > 0 {
-			rich, types = append(rich, name), append(types, others...)
-		} else {
-			plain = append(plain, name)
-		}
-	}
-	states := map[string]publisher.State{}
-	if len(plain) > 0 {
-		read, err := l.writer.Read(ctx, plain)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(states, read)
-	}
-	if len(rich) > 0 {
-		slices.Sort(types)
-		read, err := l.writer.Read(ctx, rich, slices.Compact(types)...)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(states, read)
-	}
-	return states, nil
-}
-
 // otherTypes are the types beside those of addresses that a name is to have, or was to have.
 func otherTypes(want, recorded []publisher.Set) []string {
 	var types []string
