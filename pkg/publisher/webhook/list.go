@@ -18,21 +18,21 @@ var _ publisher.Lister = (*Writer)(nil)
 
 // List implements [publisher.Lister] by the records that the program says it manages.
 func (w *Writer) List(ctx context.Context, most int) ([]publisher.Set, error) {
-	var all []*endpoint.Endpoint
-	if err := w.request(ctx, http.MethodGet, "records", nil, http.StatusOK, &all); err != nil {
-		return nil, err
-	}
 	read := listing{at: map[[2]string]int{}, marks: map[string]publisher.Mark{}}
-	for _, e := range all {
-		if e == nil || slices.Contains([]string{"SOA", "NS", "DS"}, e.RecordType) {
-			continue // the zone's own
+	err := w.request(ctx, http.MethodGet, "records", nil, http.StatusOK, func(e *endpoint.Endpoint) error {
+		if slices.Contains([]string{"SOA", "NS", "DS"}, e.RecordType) {
+			return nil // the zone's own
 		}
 		for _, target := range e.Targets {
 			read.add(e, target)
 		}
 		if read.records > most || read.bytes > publisher.MostListedBytes {
-			return nil, fault.Errorf(publisher.Invalid, "the webhook has more than %d records, or more than %d MiB, which is the most that is read; have it manage fewer zones", most, publisher.MostListedMiB)
+			return fault.Errorf(publisher.Invalid, "the webhook has more than %d records, or more than %d MiB, which is the most that is read; have it manage fewer zones", most, publisher.MostListedMiB)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	w.marks.Assign(read.sets, read.marks)
 	return read.sets, nil
@@ -48,7 +48,7 @@ type listing struct {
 
 // add takes up one record: a mark, or a target of a set.
 func (l *listing) add(e *endpoint.Endpoint, target string) {
-	name := strings.TrimSuffix(strings.ToLower(e.DNSName), ".")
+	name := nameOf(e)
 	l.records, l.bytes = l.records+1, l.bytes+len(name)+len(target)
 	if e.RecordType == "TXT" {
 		if mark, is := marks.Parse(target); is {

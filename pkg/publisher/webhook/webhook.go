@@ -19,6 +19,7 @@ import (
 
 	"sigs.k8s.io/external-dns/endpoint"
 
+	"github.com/signpost-dns/signpost/pkg/access/bounded"
 	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/publisher"
@@ -27,8 +28,7 @@ import (
 
 const (
 	mediaType = "application/external.dns.webhook+json;version=1"
-	largest   = 64 << 20 // bytes of an answer
-	told      = 300      // bytes of an error's body that are repeated
+	told      = 300 // bytes of an error's body that are repeated
 )
 
 // Writer writes names through one program.
@@ -67,7 +67,7 @@ func Open(s publisher.Settings) (*Writer, error) {
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return s.Dial(ctx, network, address, "")
 		},
-		IdleConnTimeout: time.Minute, ResponseHeaderTimeout: publisher.WriteDeadline,
+		IdleConnTimeout: time.Minute, ResponseHeaderTimeout: publisher.WriteDeadline, MaxResponseHeaderBytes: bounded.HeaderBytes,
 	}
 	client := &http.Client{Transport: transport, CheckRedirect: func(to *http.Request, _ []*http.Request) error {
 		return fault.Errorf(fault.Refused, "the webhook redirects to %s, which is not followed; give that address", to.URL.Host)
@@ -99,16 +99,16 @@ func (w *Writer) Close() { w.client.CloseIdleConnections() }
 // Read answers the state of each of the names. The protocol knows no request for one name, so the program sends all
 // records that it manages.
 func (w *Writer) Read(ctx context.Context, names []string, _ ...string) (map[string]publisher.State, error) {
-	var all []*endpoint.Endpoint
-	if err := w.request(ctx, http.MethodGet, "records", nil, http.StatusOK, &all); err != nil {
-		return nil, err
-	}
-	byName := map[string][]*endpoint.Endpoint{}
-	for _, e := range all {
-		if e != nil {
-			name := strings.TrimSuffix(strings.ToLower(e.DNSName), ".")
-			byName[name] = append(byName[name], e)
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = true
+		for _, kind := range publisher.Managed() {
+			wanted[w.marks.Name(name, kind)] = true
 		}
+	}
+	byName, err := w.endpoints(ctx, http.MethodGet, "records", nil, wanted)
+	if err != nil {
+		return nil, err
 	}
 	states := make(map[string]publisher.State, len(names))
 	for _, name := range names {
@@ -230,18 +230,19 @@ func (w *Writer) adjusted(ctx context.Context, sets []publisher.Set) ([]publishe
 	if len(sets) == 0 {
 		return nil, nil
 	}
-	var asked, answered []*endpoint.Endpoint
+	var asked []*endpoint.Endpoint
+	wanted := map[string]bool{}
 	for _, set := range sets {
-		asked = append(asked, entry(set))
+		asked, wanted[set.Name] = append(asked, entry(set)), true
 	}
-	if err := w.request(ctx, http.MethodPost, "adjustendpoints", asked, http.StatusOK, &answered); err != nil {
+	byName, err := w.endpoints(ctx, http.MethodPost, "adjustendpoints", asked, wanted)
+	if err != nil {
 		return nil, err
 	}
 	out := slices.Clone(sets)
 	for n, set := range out {
-		at := slices.IndexFunc(answered, func(e *endpoint.Endpoint) bool {
-			return e != nil && strings.EqualFold(strings.TrimSuffix(e.DNSName, "."), set.Name) && e.RecordType == set.Type && len(e.Targets) > 0
-		})
+		answered := byName[set.Name]
+		at := slices.IndexFunc(answered, func(e *endpoint.Endpoint) bool { return e.RecordType == set.Type && len(e.Targets) > 0 })
 		if at < 0 {
 			return nil, fault.Errorf(fault.Refused, "the webhook does not take %s %s; it leaves the set out of its answer to adjustendpoints", set.Name, set.Type)
 		}
@@ -276,7 +277,8 @@ func same(a, b publisher.State) bool {
 	return slices.EqualFunc(a.Sets, b.Sets, func(a, b publisher.Set) bool { return publisher.SameRecords(a, b) && a.Mark == b.Mark })
 }
 
-func (w *Writer) request(ctx context.Context, method, path string, body any, want int, into any) error {
+// request makes a request, and takes the endpoints of its answer; nil: none are read.
+func (w *Writer) request(ctx context.Context, method, path string, body any, want int, take func(*endpoint.Endpoint) error) error {
 	var content io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -298,20 +300,16 @@ func (w *Writer) request(ctx context.Context, method, path string, body any, wan
 		return unanswered(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	limited := io.LimitReader(answer.Body, largest)
 	if answer.StatusCode != want {
-		return refusal(answer, limited)
+		return refusal(answer)
 	}
-	if into == nil {
+	if take == nil {
 		return nil
 	}
 	if got := strings.ReplaceAll(answer.Header.Get("Content-Type"), " ", ""); got != mediaType {
 		return fault.Errorf(fault.Refused, "the webhook answers %s as %q, and not as %s; give the URL of a program that speaks external-dns' webhook protocol", path, got, mediaType)
 	}
-	if err := json.NewDecoder(limited).Decode(into); err != nil {
-		return fault.Errorf(fault.Refused, "the webhook's answer to %s cannot be read: %v", path, err)
-	}
-	return nil
+	return each(answer.Body, path, take)
 }
 
 // unanswered is the error of a request without an answer.
@@ -326,12 +324,12 @@ func unanswered(err error) error {
 }
 
 // refusal is the error of an answer with another status.
-func refusal(answer *http.Response, body io.Reader) error {
+func refusal(answer *http.Response) error {
 	kind := fault.Refused
 	if answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusTooManyRequests {
 		kind = fault.Unreachable
 	}
-	text, _ := io.ReadAll(io.LimitReader(body, told))
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, told))
 	return &fault.Error{
 		Fault: kind, Message: strings.TrimSpace(fmt.Sprintf("the webhook answers %s: %s", answer.Status, strings.ToValidUTF8(string(text), ""))),
 	}
