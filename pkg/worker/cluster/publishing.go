@@ -13,9 +13,13 @@ type BuiltIn interface {
 	// Published answers the state of a DNSEndpoint whose names are all written; false: they are not, or nobody knows.
 	Published(endpoint bundle.ID) (Published, bool)
 	// Removed tells whether a DNSEndpoint was deleted, and the publisher, which knows it, has nothing of these
-	// names any more but what other DNSEndpoints give. False also means that this is not known.
+	// names any more but what other DNSEndpoints give. False also means that this is not known. It is
+	// no longer known some time after it was told, and RemovedFor after the deletion.
 	Removed(endpoint bundle.ID, names []string) bool
 }
+
+// RemovedFor is how long somebody waits to hear that the names of a deleted DNSEndpoint are removed.
+const RemovedFor = 24 * time.Hour
 
 // Publishing is what a built-in publisher has done.
 type Publishing struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
+	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/pace"
 	"github.com/signpost-dns/signpost/pkg/worker/state"
 )
@@ -62,7 +63,7 @@ type presence struct {
 // have gone themselves, and at most.
 const (
 	goneFor    = 10 * time.Minute
-	leavingFor = 24 * time.Hour
+	leavingFor = cluster.RemovedFor
 )
 
 // over tells whether nobody waits any more to hear of names that leave.

@@ -331,6 +331,36 @@ func TestNamesOfADeletedDNSEndpointAreToldToBeRemovedWhenTheyAre(t *testing.T) {
 	})
 }
 
+// TestRemovalsAreForgotten once they were told some time ago, and after a day.
+func TestRemovalsAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := begin(t, kvtest.NewFake(), newZone())
+		p.apply(t, settings(t, false))
+		vanish := func(name string) bundle.Object {
+			object := endpoint(t, name, map[string][]string{name + ".lab.example": {"203.0.113.1"}})
+			p.apply(t, object)
+			p.remove(t, object.ID)
+			return object
+		}
+		told, untold := vanish("told"), vanish("untold")
+		require.True(t, p.removed(told, "told.lab.example"))
+		time.Sleep(toldFor)
+		require.True(t, p.removed(told, "told.lab.example"), "who was told may ask again")
+		time.Sleep(time.Minute)
+		vanish("next")
+		require.False(t, p.removed(told, "told.lab.example"))
+		require.Len(t, p.view.removed.at, 2)
+		time.Sleep(cluster.RemovedFor - time.Hour)
+		vanish("later")
+		require.True(t, p.removed(untold, "untold.lab.example"))
+		time.Sleep(time.Hour + time.Minute)
+		last := vanish("last")
+		require.True(t, p.removed(last, "last.lab.example"))
+		require.Len(t, p.view.removed.at, 2, "later and last")
+		p.end()
+	})
+}
+
 func TestADNSEndpointIsPublishedAtOnceByOneWriteForEachName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		z := newZone()

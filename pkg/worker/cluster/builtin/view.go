@@ -28,24 +28,23 @@ type view struct {
 
 	mu      sync.Mutex
 	objects map[bundle.ID]held
-	few     map[bundle.ID]bool  // those of objects that have settings
-	gone    map[bundle.ID]int64 // the revisions that removed objects
-	turn    int64               // counts the removals of objects
-	dropped map[bundle.ID]int64 // the turns at which objects went
+	few     map[bundle.ID]bool // those of objects that have settings
+	turn    int64              // counts the removals of objects
+	removed removals
 	synced  bool
 	trouble error
 	loop    *loop // nil: no goroutine publishes
 }
 
 func newView(t *Target) *view {
-	return &view{target: t, objects: map[bundle.ID]held{}, few: map[bundle.ID]bool{}, gone: map[bundle.ID]int64{}, dropped: map[bundle.ID]int64{}}
+	return &view{target: t, objects: map[bundle.ID]held{}, few: map[bundle.ID]bool{}, removed: newRemovals()}
 }
 
 // set takes up an object, unless a newer state of it is known.
 func (v *view) set(now held) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if before, known := v.objects[now.object.ID]; known && before.revision >= now.revision || v.gone[now.object.ID] >= now.revision {
+	if before, known := v.objects[now.object.ID]; known && before.revision >= now.revision || v.removed.at[now.object.ID].revision >= now.revision {
 		return
 	}
 	v.put(now)
@@ -77,7 +76,7 @@ func (v *view) drop(id bundle.ID, revision int64) {
 		delete(v.few, id)
 	}
 	v.turn++
-	v.gone[id], v.dropped[id] = max(v.gone[id], revision), v.turn
+	v.removed.add(id, revision, v.turn, v.target.Now())
 	v.note(id)
 }
 
@@ -139,8 +138,15 @@ func (v *view) droppedBy(id bundle.ID, turn int64) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	_, there := v.objects[id]
-	at, dropped := v.dropped[id]
-	return v.synced && !there && dropped && at <= turn
+	at, removed := v.removed.at[id]
+	return v.synced && !there && removed && at.turn <= turn
+}
+
+// told notes that an object is said to have gone with its names.
+func (v *view) told(id bundle.ID) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.removed.told(id, v.target.Now())
 }
 
 // load reads all objects, and answers the revision that they were read at.
@@ -166,8 +172,8 @@ func (v *view) load(ctx context.Context) (int64, error) {
 	if v.loop != nil {
 		v.loop.changed = nil
 	}
-	v.gone, v.synced, v.trouble = map[bundle.ID]int64{}, true, nil
-	clear(v.dropped) // what has come and gone meanwhile was not seen
+	v.synced, v.trouble = true, nil
+	v.removed = newRemovals() // what has come and gone meanwhile was not seen
 	v.wake()
 	return revision, nil
 }
@@ -333,7 +339,11 @@ func (w *watches) Published(endpoint bundle.ID) (cluster.Published, bool) {
 // Removed implements cluster.BuiltIn.
 func (w *watches) Removed(endpoint bundle.ID, names []string) bool {
 	done := w.loop.said.progress()
-	return done.known && w.droppedBy(endpoint, done.turn) && !slices.ContainsFunc(names, func(name string) bool { return done.left[name] })
+	if !done.known || !w.droppedBy(endpoint, done.turn) || slices.ContainsFunc(names, func(name string) bool { return done.left[name] }) {
+		return false
+	}
+	w.told(endpoint)
+	return true
 }
 
 // Metrics implements cluster.Target: a publisher has no pods to ask.
