@@ -147,7 +147,7 @@ func TestOctoDNSIsReadAsAZone(t *testing.T) {
       - {preference: 10, exchange: mx.shop.example.}
       - priority: 20
         value: mx2.shop.example.
-  - {type: CAA, value: {flags: 0, tag: issue, value: ca.example}}
+  - {type: CAA, values: [{flags: 128, tag: issue, value: ca.example}, {tag: iodef, value: 'mailto:ca@shop.example'}]}
 www: {type: CNAME, value: shop.example.}
 txt: {type: TXT, values: ['v=1\; a "b"']}
 _sip._tcp: {type: SRV, value: {priority: 1, weight: 2, port: 5060, target: sip.shop.example.}}
@@ -156,17 +156,21 @@ geo:
   value: 192.0.2.7
   geo: {NA-US: [192.0.2.8]}
 other: {type: URLFWD, value: {path: /}}
+sub: {type: DS, values: [{key_tag: 1, algorithm: 8, digest_type: 2, digest: aa}, {flags: 1, protocol: 8, algorithm: 2, public_key: aa}]}
 `), "shop.yaml", "shop.example.")
 	require.NoError(t, err)
 	require.Equal(t, []zone.Record{
 		{Name: "shop.example", Type: "A", TTL: 3600, Value: "192.0.2.1"},
 		{Name: "shop.example", Type: "MX", TTL: 60, Value: "10 mx.shop.example."},
 		{Name: "shop.example", Type: "MX", TTL: 60, Value: "20 mx2.shop.example."},
-		{Name: "shop.example", Type: "CAA", TTL: 3600, Value: `0 issue "ca.example"`},
+		{Name: "shop.example", Type: "CAA", TTL: 3600, Value: `128 issue "ca.example"`},
+		{Name: "shop.example", Type: "CAA", TTL: 3600, Value: `0 iodef "mailto:ca@shop.example"`},
 		{Name: "www.shop.example", Type: "CNAME", TTL: 3600, Value: "shop.example."},
 		{Name: "txt.shop.example", Type: "TXT", TTL: 3600, Value: `"v=1; a \"b\""`},
 		{Name: "_sip._tcp.shop.example", Type: "SRV", TTL: 3600, Value: "1 2 5060 sip.shop.example."},
 		{Name: "other.shop.example", Type: "URLFWD", TTL: 3600},
+		{Name: "sub.shop.example", Type: "DS", TTL: 3600},
+		{Name: "sub.shop.example", Type: "DS", TTL: 3600},
 	}, z.Records)
 	require.Len(t, findings, 1)
 	require.Equal(t, "shop.yaml:18:8", findings[0].Where)
@@ -182,6 +186,7 @@ func TestBadOctoDNSSaysWhere(t *testing.T) {
 		"www: 7":                                 "f:1:6: the record of www.a.example is no object",
 		"www: {type: A, ttl: x, value: 1.1.1.1}": "f:1:21: the ttl of",
 		"www: {type: MX, value: {exchange: a.}}": "f:1:24: a value of type MX has no preference",
+		"a: {type: CAA, value: {value: ca.b}}":   "f:1:23: a value of type CAA has no tag",
 		"www: {type: A, values: [[1]]}":          "f:1:25: a value of type A is a text or an object",
 		"- a":                                    "f:1:1: is not a zone of OctoDNS",
 		"a: [\n":                                 "f: yaml: line",

@@ -130,8 +130,6 @@ func octoFields(kind string) [][]string {
 		return [][]string{{"priority"}, {"weight"}, {"port"}, {"target"}}
 	case "CAA":
 		return [][]string{{"flags"}, {"tag"}, {"value"}}
-	case "DS":
-		return [][]string{{"key_tag"}, {"algorithm"}, {"digest_type"}, {"digest"}}
 	}
 	return nil
 }
@@ -155,6 +153,10 @@ func (r *octoReader) presented(kind string, n *safeyaml.Node) (string, error) {
 	var parts []string
 	for _, names := range fields {
 		at := slices.IndexFunc(names, func(name string) bool { return field(n, name) != nil })
+		if at < 0 && names[0] == "flags" {
+			parts = append(parts, "0") // as OctoDNS has it
+			continue
+		}
 		if at < 0 {
 			return "", r.at(n, "a value of type %s has no %s", kind, names[0])
 		}
