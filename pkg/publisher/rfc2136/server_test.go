@@ -270,7 +270,7 @@ func TestNamesThatCannotBeReadAreTold(t *testing.T) {
 		signed(w, reply)
 	})
 	w := s.writer(t, externaldns.Parameters{"rfc2136-zone": []any{"corp.example", "new.example", "silent.example"}})
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	reasons := map[string]string{
 		"www.new.example": "not the primary of zone new.example", "db.away.corp.example": "not authoritative", "www.lost.example": "in none of the zones",
