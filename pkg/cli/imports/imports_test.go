@@ -149,7 +149,7 @@ func TestOctoDNSIsReadAsAZone(t *testing.T) {
         value: mx2.shop.example.
   - {type: CAA, values: [{flags: 128, tag: issue, value: ca.example}, {tag: iodef, value: 'mailto:ca@shop.example'}]}
 www: {type: CNAME, value: shop.example.}
-txt: {type: TXT, values: ['v=1\; a "b"']}
+txt: {type: TXT, values: ['v=1\; a "b"', '"v=DKIM1\; p=one" "two"']}
 _sip._tcp: {type: SRV, value: {priority: 1, weight: 2, port: 5060, target: sip.shop.example.}}
 geo:
   type: A
@@ -167,6 +167,7 @@ sub: {type: DS, values: [{key_tag: 1, algorithm: 8, digest_type: 2, digest: aa},
 		{Name: "shop.example", Type: "CAA", TTL: 3600, Value: `0 iodef "mailto:ca@shop.example"`},
 		{Name: "www.shop.example", Type: "CNAME", TTL: 3600, Value: "shop.example."},
 		{Name: "txt.shop.example", Type: "TXT", TTL: 3600, Value: `"v=1; a \"b\""`},
+		{Name: "txt.shop.example", Type: "TXT", TTL: 3600, Value: `"v=DKIM1; p=onetwo"`},
 		{Name: "_sip._tcp.shop.example", Type: "SRV", TTL: 3600, Value: "1 2 5060 sip.shop.example."},
 		{Name: "other.shop.example", Type: "URLFWD", TTL: 3600},
 		{Name: "sub.shop.example", Type: "DS", TTL: 3600},

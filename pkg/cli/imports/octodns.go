@@ -139,7 +139,7 @@ func (r *octoReader) presented(kind string, n *safeyaml.Node) (string, error) {
 	n = followed(n)
 	if n.Kind == safeyaml.ScalarNode {
 		if kind == "TXT" || kind == "SPF" {
-			return zone.Quote(strings.ReplaceAll(n.Value, `\;`, ";")), nil
+			return zone.Quote(octoText(n.Value)), nil
 		}
 		return n.Value, nil
 	}
@@ -167,6 +167,14 @@ func (r *octoReader) presented(kind string, n *safeyaml.Node) (string, error) {
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, " "), nil
+}
+
+// octoText is a text as OctoDNS has it: its chunks may be in quotes, and its semicolons behind backslashes.
+func octoText(value string) string {
+	if inner, quoted := strings.CutPrefix(value, `"`); quoted {
+		value = strings.TrimSuffix(inner, `"`)
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(value, `" "`, ""), `\;`, ";")
 }
 
 func (r *octoReader) place(n *safeyaml.Node) string {
