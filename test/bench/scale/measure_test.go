@@ -63,9 +63,11 @@ type result struct {
 
 func (r *result) note(what string, value float64) { r.values[what] = value }
 
-// rest measures a server that has nothing to do. Then it profiles the server for half as long, because a profile costs it something.
+// rest measures a server that has nothing to do. Before, it profiles the server for half as long, because a profile costs it
+// something. Meanwhile the server gives back the memory that the last changes took.
 func (w *world) rest(r *result, lasts time.Duration) {
 	w.Helper()
+	parts := w.profile(lasts / 2)
 	before := w.metrics()
 	used, err := w.server.ProcessorTime()
 	require.NoError(w, err)
@@ -73,7 +75,6 @@ func (w *world) rest(r *result, lasts time.Duration) {
 	still, err := w.server.ProcessorTime()
 	require.NoError(w, err)
 	after := w.metrics()
-	parts := w.profile(lasts / 2)
 	minutes := lasts.Minutes()
 	r.note("idle-%core", 100*(still-used).Seconds()/lasts.Seconds())
 	for part, share := range parts {
@@ -155,16 +156,20 @@ func (w *world) memory(r *result) {
 	r.note("live heap-MiB", w.metrics().sum("go_memstats_heap_alloc_bytes")/(1<<20))
 }
 
-// stored adds up the keys and values in the store.
+// stored adds up the keys and values in the store, those of histories apart: these are bounded.
 func (w *world) stored(r *result) {
 	w.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{w.store.URL}})
 	require.NoError(w, err)
 	defer func() { _ = client.Close() }()
-	bytes, by := 0, map[string]int{}
+	bytes, histories, by := 0, 0, map[string]int{}
 	err = kv.Each(w.Context(), etcd.New(client), "", func(item kv.Item) {
 		size := len(item.Key) + len(item.Value)
-		bytes += size
+		if strings.Contains(item.Key, "history//") {
+			histories += size
+		} else {
+			bytes += size
+		}
 		by[strings.Join(append(strings.SplitN(item.Key, "/", 5), "", "", "")[:4], "/")] += size
 	})
 	require.NoError(w, err)
@@ -173,7 +178,8 @@ func (w *world) stored(r *result) {
 			w.Logf("%s: %d names: %d bytes each below %s", w.shape.name, w.names, each, prefix)
 		}
 	}
-	r.note("stored-B/name", float64(bytes)/float64(w.names))
+	r.note("stored-MiB", float64(bytes)/(1<<20))
+	r.note("stored as histories-MiB", float64(histories)/(1<<20))
 }
 
 // median repeats something, and answers its median time and the fewest requests to

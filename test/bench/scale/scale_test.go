@@ -54,7 +54,7 @@ func (w *world) measure(idle time.Duration) result {
 func (r *result) report(b *testing.B, smallest result) {
 	b.Helper()
 	if further := r.names - smallest.names; further > 0 {
-		for _, kept := range []string{"resident", "live heap"} {
+		for _, kept := range []string{"resident", "live heap", "stored"} {
 			grown := r.values[kept+"-MiB"] - smallest.values[kept+"-MiB"]
 			r.note(kept+"-B/further name", grown*(1<<20)/float64(further))
 		}
