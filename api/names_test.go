@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -232,6 +233,20 @@ func TestWaitingForANameEnds(t *testing.T) {
 			require.NotEmpty(t, is["message"])
 		})
 	}
+}
+
+// TestARequestThatWaitsKeepsNoMemoryFromOthers of its subject.
+func TestARequestThatWaitsKeepsNoMemoryFromOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newNames(t, func(o *api.Options) { o.MaxBytes = 20 << 20 }) // two requests of one subject, nearly
+		late := make(chan int, 1)
+		go func() { late <- w.send(http.MethodPut, wwwShop+"?wait=published", wwwFixed).Code }()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.send(http.MethodGet, wwwShop, nil).want(http.StatusOK)
+		require.Equal(t, http.StatusAccepted, <-late)
+	})
 }
 
 // meanwhile does something between the reading of a name and its deletion.

@@ -64,7 +64,7 @@ func (e *edge) serve(w http.ResponseWriter, r *http.Request, op *operation.Opera
 		return
 	}
 	if result.Await != nil {
-		result = e.await(r, result)
+		result = e.await(r, result, memory)
 	}
 	if op.Public {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTimeout)) // tests' recorders have none
@@ -88,9 +88,14 @@ func (e *edge) stream(w http.ResponseWriter, r *http.Request, op *operation.Oper
 }
 
 // await makes an answer that takes its time. The request waits at a place of those that
-// read, so that it keeps nobody from writing; if there is none, it does not wait.
-func (e *edge) await(r *http.Request, result response.Answer) response.Answer {
-	leave, err := e.limits.Enter(r.Context(), limits.Read, r.RemoteAddr)
+// read, so that it keeps nobody from writing; if there is none, it does not wait. Of its
+// memory it keeps what the answer takes, so that it keeps nobody from being heard.
+func (e *edge) await(r *http.Request, result response.Answer, memory *throttle.Taken) response.Answer {
+	const times = 4 // as text, as it was read, and as values
+	if text, err := response.Encode(result.Body); err == nil {
+		memory.Shrink(times * int64(len(text)))
+	}
+	leave, err := e.limits.Enter(r.Context(), limits.Read, limits.ClientKey(r, intent.Actor{Subject: requestinfo.From(r.Context()).Actor}))
 	if err != nil {
 		return result
 	}
