@@ -20,11 +20,14 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
-// remove drops an owner and its rows.
-func (t *tables) remove(path intent.Path) {
+// remove drops an owner and its rows, and the DNSEndpoints that nobody needs any more.
+func (t *tables) remove(path intent.Path) { t.forgetFrom(t.withdraw(path)) }
+
+// withdraw drops an owner and answers its rows, which are gone.
+func (t *tables) withdraw(path intent.Path) []*row {
 	o := t.owners[path]
 	if o == nil {
-		return
+		return nil
 	}
 	for _, r := range o.rows {
 		r.gone, t.left = true, true
@@ -34,12 +37,22 @@ func (t *tables) remove(path intent.Path) {
 	}
 	t.there -= len(o.rows)
 	delete(t.owners, path)
+	return o.rows
+}
+
+// forgetFrom drops the DNSEndpoints of rows that are gone, as far as nobody needs them.
+func (t *tables) forgetFrom(rows []*row) {
+	for _, r := range rows {
+		for _, e := range r.from {
+			t.forget(e)
+		}
+	}
 }
 
 // put takes up an owner in place of what was known of it, with the host names that its
 // release gives.
 func (t *tables) put(path intent.Path, l *state.Lifecycle, g plan.Group) {
-	t.remove(path)
+	defer t.forgetFrom(t.withdraw(path)) // afterwards: as a rule, it has the same DNSEndpoints again
 	o := &owner{path: intent.Path(strings.Clone(string(path))), project: t.texts.Shared(path.Segment("projects")), state: l.State(), message: strings.Clone(cmp.Or(l.Failure, l.Unaccepted())), drained: t.clusterNames(l.Drained), foreign: t.clusterNames(l.Foreign)}
 	t.owners[o.path] = o
 	type key struct {
@@ -146,8 +159,7 @@ func (t *tables) take(c ledger.Changed) {
 	if !c.ID.IsEndpoint() {
 		return
 	}
-	key := endpointKey{c.ID.Cluster, c.ID.Namespace, c.ID.Name}
-	e := t.endpoint(key)
+	e := t.endpoint(endpointKey{c.ID.Cluster, c.ID.Namespace, c.ID.Name})
 	e.applied, e.refused, e.observed, e.changed = 0, "", 0, 0
 	e.here = c.Entry != nil && !c.Entry.Going
 	if c.Entry != nil && c.Entry.Stages != nil {
@@ -160,7 +172,7 @@ func (t *tables) take(c ledger.Changed) {
 	} else if c.Entry != nil {
 		e.refused = c.Entry.Message
 	}
-	t.forget(key)
+	t.forget(e)
 }
 
 // await notes whether a cluster has an object as it is wanted. An object that others
@@ -204,14 +216,13 @@ func (t *tables) see(s observed.Sighting) {
 	case observed.OfService:
 		t.seeService(address.Service{Cluster: s.Cluster, Namespace: s.Namespace, Name: s.Name}, s.Service)
 	case observed.OfPublished, observed.OfAnswers:
-		key := endpointKey{s.Cluster, s.Namespace, s.Name}
-		e := t.endpoint(key)
+		e := t.endpoint(endpointKey{s.Cluster, s.Namespace, s.Name})
 		if s.Kind == observed.OfAnswers {
 			e.answers = t.answersOf(s.Answers)
 		} else if e.published = 0; s.Published != nil {
 			e.published = digest(s.Published.UID, s.Published.Generation)
 		}
-		t.forget(key)
+		t.forget(e)
 	}
 }
 

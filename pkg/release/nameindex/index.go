@@ -122,13 +122,15 @@ type endpoint struct {
 	at        *cluster
 	by        *program
 	service   serviceName // that its addresses are of; empty: of none, or not known
-	users     int         // rows that it is one of
-	applied   uint64      // digest of the object that the cluster has as it is wanted; 0: none
-	published uint64      // digest of the object that external-dns has put through; 0: none
-	here      bool        // it is in its home, or is on its way there
-	observed  int64       // when its last change was observed, in Unix milliseconds; 0: that is not known
-	changed   int64       // when it was last changed in its home, likewise
-	refused   string      // why the cluster does not have it as it is wanted; else empty
+	namespace string
+	name      string
+	users     int32  // rows that it is one of
+	here      bool   // it is in its home, or is on its way there
+	applied   uint64 // digest of the object that the cluster has as it is wanted; 0: none
+	published uint64 // digest of the object that external-dns has put through; 0: none
+	observed  int64  // when its last change was observed, in Unix milliseconds; 0: that is not known
+	changed   int64  // when it was last changed in its home, likewise
+	refused   string // why the cluster does not have it as it is wanted; else empty
 	answers   []answer
 }
 
@@ -192,17 +194,18 @@ func (t *tables) program(key programKey) *program {
 func (t *tables) endpoint(key endpointKey) *endpoint {
 	e := t.endpoints[key]
 	if e == nil {
-		at := t.cluster(key.cluster)
-		e = &endpoint{at: at}
-		t.endpoints[endpointKey{at.name, t.texts.Shared(key.namespace), strings.Clone(key.name)}] = e
+		e = &endpoint{at: t.cluster(key.cluster), namespace: t.texts.Shared(key.namespace), name: strings.Clone(key.name)}
+		t.endpoints[e.key()] = e
 	}
 	return e
 }
 
+func (e *endpoint) key() endpointKey { return endpointKey{e.at.name, e.namespace, e.name} }
+
 // forget drops a DNSEndpoint of which nothing is known and that no row needs.
-func (t *tables) forget(key endpointKey) {
-	if e := t.endpoints[key]; e != nil && e.users == 0 && e.applied == 0 && e.published == 0 && e.refused == "" && len(e.answers) == 0 {
-		delete(t.endpoints, key)
+func (t *tables) forget(e *endpoint) {
+	if e.users == 0 && !e.here && e.applied == 0 && e.published == 0 && e.refused == "" && len(e.answers) == 0 {
+		delete(t.endpoints, e.key())
 	}
 }
 
