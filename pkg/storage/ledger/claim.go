@@ -86,9 +86,11 @@ func (l *Ledger) weigh(ctx context.Context, asked Claim) (when []kv.Compare, the
 	if err != nil {
 		return nil, nil, err
 	}
-	lived, err := l.lived(ctx, asked.Cluster)
-	if err != nil {
-		return nil, nil, err
+	lived := false
+	if known != "" && known != asked.UID { // else nothing follows from it, and there may be very many entries
+		if lived, err = l.lived(ctx, asked.Cluster); err != nil {
+			return nil, nil, err
+		}
 	}
 	claims, err := l.claims(ctx)
 	if err != nil {
@@ -110,7 +112,7 @@ func (l *Ledger) weigh(ctx context.Context, asked Claim) (when []kv.Compare, the
 			when, then = append(when, kv.Unchanged(claim.item.Key, &claim.item)), append(then, kv.Delete(claim.item.Key))
 		}
 	}
-	if lived && known != "" && known != asked.UID && was.Source != asked.Source {
+	if lived && was.Source != asked.Source {
 		return nil, nil, &Refusal{Asked: asked, Against: was}
 	}
 	return append(when, kv.Unchanged(claimPrefix+asked.UID, held)), then, nil

@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 
@@ -204,4 +205,22 @@ func TestClaimBeginsAgainWhenOthersComeInBetween(t *testing.T) {
 		return s.Adopt(t.Context(), s.fence, hub, "a")
 	}
 	require.Equal(t, intent.Unavailable, intent.CodeOf(s.claim(hub, "a", "https://new")))
+}
+
+// TestAClaimReadsEntriesOnlyOfAClusterThatWasAnother: there may be very many, and a plan asks.
+func TestAClaimReadsEntriesOnlyOfAClusterThatWasAnother(t *testing.T) {
+	s := newSite(t)
+	read := 0
+	s.store.Before = func(_, key string) error {
+		if strings.HasPrefix(key, "/signpost/ledger/"+hub+"/") {
+			read++
+		}
+		return nil
+	}
+	require.NoError(t, s.Judge(t.Context(), ledger.Claim{Cluster: hub, UID: "a", Source: "https://new"}))
+	require.NoError(t, s.Judge(t.Context(), ledger.Claim{Cluster: berlin, UID: "b", Source: "https://b"}))
+	require.NoError(t, s.claim(hub, "a", "https://a"))
+	require.Zero(t, read)
+	refused(t, s.Judge(t.Context(), ledger.Claim{Cluster: hub, UID: "b", Source: "https://b"}), false)
+	require.Equal(t, 1, read)
 }
