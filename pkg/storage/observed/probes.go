@@ -2,6 +2,8 @@ package observed
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,23 +63,40 @@ func (p ProbeSeen) status(from string) intent.ProbeStatus {
 }
 
 // SetProbes makes the probes ("namespace/name" of a DNSEndpoint) of which something is kept
-// those of all. Of an address that nothing is known of now, what was last known stays.
+// those of all. Of an address that nothing is known of now, what was last known stays. Probes that are as in the last
+// call are left out, unless an address counts as answering from now on. Nobody may change all afterwards.
 func (w *Writer) SetProbes(ctx context.Context, all map[string]Probes, now time.Time) error {
-	under := probePrefix(w.cluster)
-	for _, endpoint := range w.below(under) {
-		if _, wanted := all[endpoint]; !wanted {
-			w.forgetHolds(under + endpoint)
-			if err := w.remove(ctx, under+endpoint); err != nil {
-				return err
-			}
+	under, before := probePrefix(w.cluster), w.probed
+	risen := w.risen(under, now)
+	if before != nil && len(risen) == 0 && maps.EqualFunc(before, all, Probes.equals) {
+		return nil
+	}
+	w.probed = nil // until all is written
+	for _, endpoint := range w.belowBut(under, func(name string) bool { _, wanted := all[name]; return wanted }) {
+		w.forgetHolds(under + endpoint)
+		if err := w.remove(ctx, under+endpoint); err != nil {
+			return err
 		}
 	}
 	for endpoint, probes := range all {
+		if was, known := before[endpoint]; known && was.equals(probes) && !slices.ContainsFunc(risen, func(held string) bool { return strings.HasPrefix(held, endpoint+"#") }) {
+			continue
+		}
 		if err := w.set(ctx, under+endpoint, w.damped(under+endpoint, probes, now)); err != nil {
 			return err
 		}
 	}
+	w.probed = all
 	return nil
+}
+
+func (p Probes) equals(other Probes) bool {
+	return p.From == other.From && slices.Equal(p.Owners, other.Owners) && slices.EqualFunc(p.Of, other.Of, ProbeSeen.equals)
+}
+
+func (p ProbeSeen) equals(other ProbeSeen) bool {
+	same := p.State == other.State || p.State != nil && other.State != nil && *p.State == *other.State
+	return same && p.Probe == other.Probe && p.Target == other.Target && p.Message == other.Message
 }
 
 // damped are probes with the states that count.

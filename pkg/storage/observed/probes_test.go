@@ -1,6 +1,7 @@
 package observed_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -52,6 +53,33 @@ func TestProbesAreDampedAsReadinessIs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, seen, "what nobody asks for is forgotten")
 	assert.Zero(t, w.Due(now.Add(-time.Hour)))
+}
+
+// TestProbesThatAreAsBeforeCostNothing: each step of an observer sets them, and the prober hands over all if one has
+// changed.
+func TestProbesThatAreAsBeforeCostNothing(t *testing.T) {
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	cost := func(endpoints int) (same, change float64) {
+		w := writer(t, kvtest.NewFake(), hub)
+		probes := func(message string) map[string]observed.Probes {
+			all := map[string]observed.Probes{}
+			for n := range endpoints {
+				all[fmt.Sprintf("shop/n%d", n)] = observed.Probes{Owners: []string{"a"}, Of: []observed.ProbeSeen{{Probe: "p", Target: probed, State: &address.Readiness{Ready: 1, Total: 1}}}}
+			}
+			all["shop/web"] = observed.Probes{Owners: []string{"a"}, Of: []observed.ProbeSeen{{Probe: "p", Target: probed, Message: message}}}
+			return all
+		}
+		set := func(all map[string]observed.Probes) { require.NoError(t, w.SetProbes(t.Context(), all, now)) }
+		one, equal, other := probes("one"), probes("one"), probes("other")
+		set(one)
+		same = testing.AllocsPerRun(10, func() { set(equal) })
+		return same, testing.AllocsPerRun(10, func() { set(other); set(one) })
+	}
+	same, change := cost(1)
+	sameOfMany, changeOfMany := cost(100)
+	assert.LessOrEqual(t, same, 1.0, "the prefix of the keys")
+	assert.LessOrEqual(t, sameOfMany, 1.0)
+	assert.InDelta(t, change, changeOfMany, 20)
 }
 
 // TestWhoseAddressesWereProbedIsTold: the owners of the names look at them again.

@@ -32,14 +32,17 @@ func (w *Writer) SetService(ctx context.Context, namespace, name string, o addre
 }
 
 // Risen lists the Services ("namespace/name") that count as ready from now on, if they are set again.
-func (w *Writer) Risen(now time.Time) []string {
-	var services []string
+func (w *Writer) Risen(now time.Time) []string { return w.risen(servicePrefix(w.cluster), now) }
+
+// risen lists what is held below a prefix, and counts as ready from now on if it is set again.
+func (w *Writer) risen(prefix string, now time.Time) []string {
+	var names []string
 	for key, h := range w.held {
-		if service, is := strings.CutPrefix(key, servicePrefix(w.cluster)); is && !h.until.After(now) {
-			services = append(services, service)
+		if name, is := strings.CutPrefix(key, prefix); is && !h.until.After(now) {
+			names = append(names, name)
 		}
 	}
-	return services
+	return names
 }
 
 // Due is the first time after now at which a Service that is seen as before is

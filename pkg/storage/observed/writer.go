@@ -22,7 +22,8 @@ type Writer struct {
 	cluster string
 	fence   kv.Compare
 	stored  kept
-	held    map[string]hold // by key of the Service
+	held    map[string]hold   // by key of the Service
+	probed  map[string]Probes // as they were last set; nil: not yet, or not all of them
 	writes  int
 }
 
