@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
@@ -189,6 +190,11 @@ func (s store) Watch(ctx context.Context, prefix string, from int64) <-chan kv.B
 	s.process.watches = append(s.process.watches, v)
 	slices.SortStableFunc(s.process.watches, func(a, b *watch) int { return cmp.Compare(a.prefix, b.prefix) })
 	return v.out
+}
+
+// Follow implements kv.KV. Nobody follows here.
+func (s store) Follow(ctx context.Context, prefix string, from int64, _ time.Duration) <-chan kv.Batch {
+	return s.Watch(ctx, prefix, from)
 }
 
 func (v *watch) close() {

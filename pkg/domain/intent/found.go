@@ -49,7 +49,7 @@ type FoundName struct {
 	Reason    string   `json:"reason,omitempty"` // why the worse of both is not True, or what stands in the way of the owner
 }
 
-// Changed tells which documents of a collection were written or deleted.
+// Changed tells which documents of a collection were written or deleted. All changes up to its Revision are in it, or came before.
 type Changed struct {
 	Paths     []Path
 	Documents []Document // for each of Paths, as it was written; without a Revision if it was deleted, or cannot be read; nil: nobody tells

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -49,8 +50,8 @@ func (f *Feed) Run(ctx context.Context) error {
 	}
 }
 
-// sources are what an Index follows.
-type sources struct {
+// followed are the sources of an Index.
+type followed struct {
 	lifecycles <-chan intent.Changed // nil: they are listed
 	ledgers    <-chan ledger.Changes
 	sightings  <-chan observed.Sightings
@@ -65,7 +66,7 @@ func (f *Feed) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all := sources{ledgers: f.Ledger.Watch(ctx, revision+1), sightings: f.Observed.WatchSightings(ctx, revision+1)}
+	all := followed{ledgers: f.Ledger.Watch(ctx, revision+1), sightings: f.Observed.WatchSightings(ctx, revision+1)}
 	if f.Watch != nil {
 		all.lifecycles = f.Watch(ctx, intent.LifecycleCollection, revision+1)
 	}
@@ -74,6 +75,9 @@ func (f *Feed) follow(ctx context.Context) error {
 		return err
 	}
 	f.Index.replace(full, revision, began)
+	if all.lifecycles == nil {
+		f.listed(began)
+	}
 	return f.listen(ctx, all)
 }
 
@@ -125,25 +129,28 @@ func (f *Feed) eachPage(ctx context.Context, visit func([]intent.Document) error
 }
 
 // listen takes up changes until one is missing.
-func (f *Feed) listen(ctx context.Context, all sources) error {
+func (f *Feed) listen(ctx context.Context, all followed) error {
 	asking, scanning := time.NewTicker(listenEvery), time.NewTicker(scanEvery)
 	defer asking.Stop()
 	defer scanning.Stop()
 	if all.lifecycles != nil {
 		scanning.Stop()
 	}
-	scanned := f.Now()
 	for {
 		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case c := <-all.ledgers:
-			err = lost(c.Lost)
-			f.Index.change(c.Revision, func(t *tables) { each(c.Entries, t.take) })
+			if err = lost(c.Lost); err == nil {
+				f.Index.change(func(t *tables) { each(c.Entries, t.take) })
+				f.Index.reach(ofLedgers, c.Revision, f.Now())
+			}
 		case c := <-all.sightings:
-			err = lost(c.Lost)
-			f.Index.change(c.Revision, func(t *tables) { each(c.Seen, t.see) })
+			if err = lost(c.Lost); err == nil {
+				f.Index.change(func(t *tables) { each(c.Seen, t.see) })
+				f.Index.reach(ofSightings, c.Revision, f.Now())
+			}
 		case c := <-all.lifecycles:
 			if err = lost(c.Lost); err == nil {
 				err = f.takePaths(ctx, c)
@@ -151,10 +158,10 @@ func (f *Feed) listen(ctx context.Context, all sources) error {
 		case <-scanning.C:
 			began := f.Now()
 			if err = f.scan(ctx); err == nil {
-				scanned = began
+				f.listed(began)
 			}
 		case <-asking.C:
-			f.ask(ctx, all.lifecycles == nil, scanned)
+			f.ask(ctx)
 		}
 		if err != nil {
 			return err
@@ -175,18 +182,17 @@ func each[T any](all []T, visit func(T)) {
 	}
 }
 
-// ask notes that the stores answer. Of lifecycles that are listed, the last list counts.
-func (f *Feed) ask(ctx context.Context, listed bool, scanned time.Time) {
+// ask notes that the store answers. If it has changed, the sources have to tell how far they have come: an answer
+// does not prove that they have delivered everything. If it rests, they have nothing to tell.
+func (f *Feed) ask(ctx context.Context) {
 	at := f.Now()
-	_, revision, err := f.KV.Get(ctx, state.ReleasePrefix)
-	if err != nil {
-		return
+	if _, revision, err := f.KV.Get(ctx, state.ReleasePrefix); err == nil {
+		f.Index.rest(revision, at)
 	}
-	if listed {
-		at = scanned
-	}
-	f.Index.hear(revision, at)
 }
+
+// listed notes when lifecycles were last listed. They are at no revision of etcd, so that this is the others'.
+func (f *Feed) listed(at time.Time) { f.Index.reach(ofLifecycles, math.MaxInt64, at) }
 
 // scan takes up the lifecycles that have changed since they were last listed.
 func (f *Feed) scan(ctx context.Context) error {
@@ -199,12 +205,12 @@ func (f *Feed) scan(ctx context.Context) error {
 				changed = append(changed, doc)
 			}
 		}
-		return f.takeDocuments(ctx, changed, 0)
+		return f.takeDocuments(ctx, changed)
 	})
 	if err != nil {
 		return err
 	}
-	f.Index.change(0, func(t *tables) {
+	f.Index.change(func(t *tables) {
 		for path := range f.revisions {
 			if !there[path] {
 				delete(f.revisions, path)
@@ -225,14 +231,18 @@ func (f *Feed) takePaths(ctx context.Context, c intent.Changed) error {
 	for _, doc := range docs {
 		there[doc.Path] = true
 	}
-	f.Index.change(0, func(t *tables) {
+	f.Index.change(func(t *tables) {
 		for _, path := range c.Paths {
 			if !there[path] {
 				t.forgetOwner(state.OwnerOf(path))
 			}
 		}
 	})
-	return f.takeDocuments(ctx, docs, c.Revision)
+	if err := f.takeDocuments(ctx, docs); err != nil {
+		return err
+	}
+	f.Index.reach(ofLifecycles, c.Revision, f.Now())
+	return nil
 }
 
 // written are the documents of a change that are there: as they were told, or as they are.
@@ -254,12 +264,12 @@ func (f *Feed) written(ctx context.Context, c intent.Changed) ([]intent.Document
 }
 
 // takeDocuments takes up lifecycles as they are.
-func (f *Feed) takeDocuments(ctx context.Context, docs []intent.Document, revision int64) error {
+func (f *Feed) takeDocuments(ctx context.Context, docs []intent.Document) error {
 	owners, err := f.read(ctx, docs)
 	if err != nil {
 		return err
 	}
-	f.Index.change(revision, func(t *tables) {
+	f.Index.change(func(t *tables) {
 		for _, o := range owners {
 			o.apply(t)
 		}

@@ -164,20 +164,58 @@ func TestTheIndexIsFilledAgainAfterHistoryWasLost(t *testing.T) {
 	})
 }
 
-// TestAnAnswerSaysWhatItIsAsOf: the revision of the last change, and when the stores were
-// heard.
+// asOf is how far an answer says that it has come.
+func (w *world) asOf() intent.AsOf {
+	w.Helper()
+	synctest.Wait()
+	page, err := w.index.FindNames(intent.NameQuery{Limit: 1, Sees: seesOnly()})
+	require.NoError(w, err)
+	return page.AsOf
+}
+
+// write changes the store where no name follows from it.
+func (w *world) write() {
+	w.Helper()
+	_, _, err := w.fake.Txn(w.Context(), nil, kv.Put("/elsewhere", []byte("x")))
+	require.NoError(w, err)
+}
+
+// TestAnAnswerSaysWhatItIsAsOf: the revision that all sources have reached, and when they were heard. A source of
+// which nothing changes tells how far it has come.
 func TestAnAnswerSaysWhatItIsAsOf(t *testing.T) {
+	t.Parallel()
+	eachStore(t, func(_ *testing.T, w *world, _ func()) {
+		w.run()
+		w.published(prod, "lab", "www.lab.example")
+		time.Sleep(scanEvery + listenEvery)
+		require.Equal(w, w.fake.Revision(), w.asOf().Revision)
+		require.WithinDuration(w, time.Now(), w.asOf().Time, listenEvery)
+		w.write()
+		require.Equal(w, w.fake.Revision()-1, w.asOf().Revision, "a change may be on its way")
+		time.Sleep(listenEvery)
+		require.Equal(w, w.fake.Revision(), w.asOf().Revision)
+	})
+}
+
+// TestAnAnswerClaimsNoChangeThatHasNotCome (I6): a watch is dead, beside a store that answers and others that go on.
+// Nothing is missing while the store rests.
+func TestAnAnswerClaimsNoChangeThatHasNotCome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, true)
+		w.feed.Watch = func(context.Context, string, int64) <-chan intent.Changed { return make(chan intent.Changed) }
 		w.run()
+		filled := w.fake.Revision()
+		time.Sleep(time.Minute)
+		require.Equal(t, filled, w.asOf().Revision)
+		require.WithinDuration(t, time.Now(), w.asOf().Time, listenEvery)
+
 		w.published(prod, "lab", "www.lab.example")
 		time.Sleep(2 * listenEvery)
-		synctest.Wait()
-		page, err := w.index.FindNames(intent.NameQuery{Limit: 1})
-		require.NoError(t, err)
-		require.Equal(t, w.fake.Revision(), page.AsOf.Revision)
-		require.WithinDuration(t, time.Now(), page.AsOf.Time, listenEvery)
+		require.Equal(t, filled, w.asOf().Revision)
+		time.Sleep(oldest)
+		_, err := w.index.FindNames(intent.NameQuery{Limit: 1})
+		require.Equal(t, intent.Unavailable, intent.CodeOf(err))
 	})
 }
 

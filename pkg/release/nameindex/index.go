@@ -26,13 +26,22 @@ const oldest = 30 * time.Second
 type Index struct {
 	now func() time.Time
 
-	mu       sync.RWMutex
-	tables   *tables
-	revision int64
-	heard    time.Time // when every source last answered; zero: the Index was never full
-	filling  bool      // a Feed reads everything
-	read     int       // owners that it has read so far
+	mu      sync.RWMutex
+	tables  *tables
+	reached [sources]intent.AsOf // how far each source has been applied; zero: the Index was never full
+	filling bool                 // a Feed reads everything
+	read    int                  // owners that it has read so far
 }
+
+// sourceKind is what an Index follows.
+type sourceKind int
+
+const (
+	ofLifecycles sourceKind = iota
+	ofLedgers
+	ofSightings
+	sources // how many there are
+)
 
 // New makes an empty Index, which a Feed has to fill.
 func New(now func() time.Time) *Index { return &Index{now: now, tables: newTables()} }
@@ -235,7 +244,10 @@ func (t *tables) settle() {
 func (x *Index) replace(t *tables, revision int64, heard time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.tables, x.revision, x.heard, x.filling = t, revision, heard, false
+	x.tables, x.filling = t, false
+	for of := range x.reached {
+		x.reached[of] = intent.AsOf{Revision: revision, Time: heard}
+	}
 }
 
 // fills notes that a Feed reads everything, and has read so many owners.
@@ -249,10 +261,10 @@ func (x *Index) fills(read int) {
 func (x *Index) Filling() (read int, filling bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.read, x.filling || x.heard.IsZero()
+	return x.read, x.filling || x.asOf().Time.IsZero()
 }
 
-func (x *Index) change(revision int64, change func(*tables)) {
+func (x *Index) change(change func(*tables)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	change(x.tables)
@@ -260,14 +272,37 @@ func (x *Index) change(revision int64, change func(*tables)) {
 	if t := x.tables; len(t.added) > unordered+len(t.rows)/4 {
 		t.settle()
 	}
-	x.revision = max(x.revision, revision)
 }
 
-// hear notes that every source answered at a time.
-func (x *Index) hear(revision int64, at time.Time) {
+// reach notes that a source was heard at a time, and that all its changes up to a revision have been applied.
+func (x *Index) reach(of sourceKind, revision int64, at time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.heard, x.revision = at, max(x.revision, revision)
+	x.reached[of] = intent.AsOf{Revision: max(x.reached[of].Revision, revision), Time: at}
+}
+
+// rest notes that the store was at a revision at a time. Of a source that has come so far, nothing is missing.
+func (x *Index) rest(revision int64, at time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for of := range x.reached {
+		if x.reached[of].Revision == revision {
+			x.reached[of].Time = at
+		}
+	}
+}
+
+// asOf is how far all sources have been applied.
+func (x *Index) asOf() intent.AsOf {
+	all := x.reached[0]
+	for _, one := range x.reached {
+		all.Revision = min(all.Revision, one.Revision)
+		if one.Time.Before(all.Time) {
+			all.Time = one.Time
+		}
+	}
+	all.Time = all.Time.UTC()
+	return all
 }
 
 // Len is how many entries there are.
@@ -281,8 +316,9 @@ func (x *Index) Len() int {
 func (x *Index) Age() time.Duration {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if x.heard.IsZero() {
+	heard := x.asOf().Time
+	if heard.IsZero() {
 		return 0
 	}
-	return x.now().Sub(x.heard)
+	return x.now().Sub(heard)
 }

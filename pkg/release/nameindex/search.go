@@ -67,13 +67,11 @@ func (x *Index) FindNames(q intent.NameQuery) (intent.NamePage, error) {
 
 // fresh is Unavailable while the Index is being filled, or is too old.
 func (x *Index) fresh() error {
-	if x.heard.IsZero() || x.now().Sub(x.heard) > oldest {
+	if heard := x.asOf().Time; heard.IsZero() || x.now().Sub(heard) > oldest {
 		return &intent.Error{Code: intent.Unavailable, Detail: "the index of names is being filled; try again soon", RetryAfter: retryAfter}
 	}
 	return nil
 }
-
-func (x *Index) asOf() intent.AsOf { return intent.AsOf{Revision: x.revision, Time: x.heard.UTC()} }
 
 // retryAfter is how long a caller waits while there is no answer.
 const retryAfter = 5 * time.Second

@@ -270,7 +270,7 @@ func TestPagesHoldEachNameOnce(t *testing.T) {
 			}
 			require.Len(t, page.Items, query.Limit)
 			host := fmt.Sprintf("n%02d.example", rapid.IntRange(0, 40).Draw(t, "other"))
-			index.change(2, func(now *tables) {
+			index.change(func(now *tables) {
 				now.put(nameOwner("bakery", host), instantiated(), groupOf(nameOwner("bakery", host), "bread", nil, host))
 			})
 		}
@@ -348,7 +348,7 @@ func BenchmarkChangeAmong100000(b *testing.B) {
 	for b.Loop() {
 		host := fmt.Sprintf("service-%06d.example.com", rand.IntN(100_000))
 		g := groupOf(nameOwner("shop", host), "lab", nil, host)
-		index.change(2, func(t *tables) { t.put(g.Path, instantiated(), g) })
+		index.change(func(t *tables) { t.put(g.Path, instantiated(), g) })
 		index.lockOrdered()
 		index.mu.RUnlock()
 	}

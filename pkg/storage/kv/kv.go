@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"strings"
+	"time"
 )
 
 // ErrCompacted is the error of Range when the requested revision is no longer kept: the
@@ -90,6 +91,9 @@ const (
 	MaxBytes = 1<<20 - 1 // bytes of keys and values that we put into one
 )
 
+// TellEvery is how often those who follow changes are told how far they have come.
+const TellEvery = 5 * time.Second
+
 // Event is a change of a watched key.
 type Event struct {
 	Item         // Value is empty when Deleted
@@ -128,6 +132,11 @@ type KV interface {
 	// for now). The channel closes when ctx ends; connection losses are
 	// bridged. The events of one transaction arrive in one batch, perhaps with those of others.
 	Watch(ctx context.Context, prefix string, from int64) <-chan Batch
+
+	// Follow is Watch, and tells about every so often how far it has come: by a Batch
+	// without events. All changes below prefix up to its Revision have been delivered
+	// before it. It tells nothing while no change of the store has come since from.
+	Follow(ctx context.Context, prefix string, from int64, every time.Duration) <-chan Batch
 
 	// Lease opens a lease of about ttlSeconds that is kept alive until ctx
 	// ends or the lease is lost. Lost closes in both cases and on Release,

@@ -13,7 +13,7 @@ type Changed struct {
 	Entry *Entry
 }
 
-// Changes is a batch of entries that changed.
+// Changes is a batch of entries that changed. All changes up to its Revision are in it, or came before.
 type Changes struct {
 	Entries  []Changed
 	Revision int64
@@ -30,9 +30,9 @@ func (l *Ledger) Each(ctx context.Context, visit func(Changed)) error {
 }
 
 // Watch tells which entries change from a revision on (inclusive) until ctx ends, when
-// the channel closes.
+// the channel closes. It tells every few seconds how far it has come.
 func (l *Ledger) Watch(ctx context.Context, from int64) <-chan Changes {
-	return kv.Map(ctx, l.kv.Watch(ctx, prefix, from), func(batch kv.Batch) Changes {
+	return kv.Map(ctx, l.kv.Follow(ctx, prefix, from, kv.TellEvery), func(batch kv.Batch) Changes {
 		out := Changes{Revision: batch.Revision, Lost: batch.Compacted}
 		for _, event := range batch.Events {
 			if c, ok := changedBy(event.Item); ok {

@@ -83,7 +83,7 @@ func (s *Store) EachSighting(ctx context.Context, visit func(Sighting)) error {
 	})
 }
 
-// Sightings is a batch of observations that changed.
+// Sightings is a batch of observations that changed. All changes up to its Revision are in it, or came before.
 type Sightings struct {
 	Seen     []Sighting
 	Revision int64
@@ -91,9 +91,9 @@ type Sightings struct {
 }
 
 // WatchSightings tells what changes from a revision on (inclusive) until ctx ends, when
-// the channel closes.
+// the channel closes. It tells every few seconds how far it has come.
 func (s *Store) WatchSightings(ctx context.Context, from int64) <-chan Sightings {
-	return kv.Map(ctx, s.kv.Watch(ctx, prefix, from), func(batch kv.Batch) Sightings {
+	return kv.Map(ctx, s.kv.Follow(ctx, prefix, from, kv.TellEvery), func(batch kv.Batch) Sightings {
 		out := Sightings{Revision: batch.Revision, Lost: batch.Compacted}
 		for _, event := range batch.Events {
 			if seen, ok := sightingOf(event.Item); ok {

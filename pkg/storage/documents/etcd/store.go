@@ -229,18 +229,19 @@ func (r reading) current() *intent.Document {
 }
 
 // Watch tells which documents of a collection are written or deleted from a revision of
-// etcd on (inclusive) until ctx ends, when the channel closes.
+// etcd on (inclusive) until ctx ends, when the channel closes. It tells every few seconds how
+// far it has come.
 func (s *Store) Watch(ctx context.Context, collection string, from int64) <-chan intent.Changed {
-	return s.watch(ctx, collectionPrefix(collection), from)
+	return changesOf(ctx, s.kv.Follow(ctx, collectionPrefix(collection), from, kv.TellEvery))
 }
 
 // WatchAll tells the same of the documents of all collections.
 func (s *Store) WatchAll(ctx context.Context, from int64) <-chan intent.Changed {
-	return s.watch(ctx, docRoot, from)
+	return changesOf(ctx, s.kv.Watch(ctx, docRoot, from))
 }
 
-func (s *Store) watch(ctx context.Context, prefix string, from int64) <-chan intent.Changed {
-	return kv.Map(ctx, s.kv.Watch(ctx, prefix, from), func(batch kv.Batch) intent.Changed {
+func changesOf(ctx context.Context, batches <-chan kv.Batch) <-chan intent.Changed {
+	return kv.Map(ctx, batches, func(batch kv.Batch) intent.Changed {
 		changed := intent.Changed{Revision: batch.Revision, Lost: batch.Compacted}
 		for _, event := range batch.Events {
 			doc := intent.Document{}

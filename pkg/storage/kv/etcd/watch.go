@@ -5,6 +5,7 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
@@ -14,7 +15,16 @@ const watchRetry = 100 * time.Millisecond
 
 // Watch implements kv.KV.
 func (s *KV) Watch(ctx context.Context, prefix string, from int64) <-chan kv.Batch {
-	w := &watch{kv: s, prefix: prefix, next: from, out: make(chan kv.Batch)}
+	return s.begin(ctx, &watch{kv: s, prefix: prefix, next: from})
+}
+
+// Follow implements kv.KV.
+func (s *KV) Follow(ctx context.Context, prefix string, from int64, every time.Duration) <-chan kv.Batch {
+	return s.begin(ctx, &watch{kv: s, prefix: prefix, next: from, tells: every})
+}
+
+func (s *KV) begin(ctx context.Context, w *watch) <-chan kv.Batch {
+	w.out = make(chan kv.Batch)
 	go func() {
 		defer close(w.out)
 		for ctx.Err() == nil {
@@ -31,14 +41,15 @@ func (s *KV) Watch(ctx context.Context, prefix string, from int64) <-chan kv.Bat
 type watch struct {
 	kv     *KV
 	prefix string
-	next   int64 // the first revision that was not delivered, 0 for now
+	next   int64         // the first revision that was not delivered, 0 for now
+	tells  time.Duration // how often it tells how far it has come; 0: never
 	out    chan kv.Batch
 }
 
 // follow delivers until the watch breaks: the leader is lost, the history is
 // compacted, the server goes away.
 func (w *watch) follow(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(w.apart(clientv3.WithRequireLeader(ctx)))
 	defer cancel()
 	if w.next == 0 {
 		_, revision, err := w.kv.Get(ctx, w.prefix+"\x00")
@@ -49,28 +60,47 @@ func (w *watch) follow(ctx context.Context) {
 	}
 	by, end := w.kv.watcher()
 	defer func() { cancel(); _ = end() }()
-	answers := by.Watch(clientv3.WithRequireLeader(ctx), w.prefix,
-		clientv3.WithPrefix(), clientv3.WithRev(w.next), clientv3.WithFragment(), clientv3.WithProgressNotify())
-	for answer := range answers {
-		if answer.CompactRevision != 0 {
-			w.restart(ctx)
-			return
+	answers := by.Watch(ctx, w.prefix, clientv3.WithPrefix(), clientv3.WithRev(w.next), clientv3.WithFragment(), clientv3.WithProgressNotify())
+	var due <-chan time.Time
+	if w.tells > 0 {
+		ticker := time.NewTicker(w.tells)
+		defer ticker.Stop()
+		due = ticker.C
+	}
+	for {
+		select {
+		case <-due:
+			if by.RequestProgress(ctx) != nil {
+				return
+			}
+		case answer, open := <-answers:
+			if !open || !w.take(ctx, answer) {
+				return
+			}
 		}
-		if answer.Err() != nil {
-			return
+	}
+}
+
+// take delivers an answer, and is false if the watch broke.
+func (w *watch) take(ctx context.Context, answer clientv3.WatchResponse) bool {
+	switch {
+	case answer.CompactRevision != 0:
+		w.restart(ctx)
+		return false
+	case answer.Err() != nil:
+		return false
+	case answer.IsProgressNotify(): // all events up to its revision came before, on the same stream
+		w.next = max(w.next, answer.Header.Revision+1)
+		if w.tells > 0 {
+			w.send(ctx, kv.Batch{Revision: answer.Header.Revision})
 		}
-		if answer.IsProgressNotify() {
-			w.next = max(w.next, answer.Header.Revision+1)
-			continue
-		}
-		if len(answer.Events) == 0 {
-			continue
-		}
+	case len(answer.Events) > 0:
 		// The header may be ahead of a watch that is catching up.
 		last := answer.Events[len(answer.Events)-1].Kv.ModRevision
 		w.send(ctx, kv.Batch{Events: eventsOf(answer.Events), Revision: last})
 		w.next = last + 1
 	}
+	return true
 }
 
 // watcher is the client of a watch, and how to close it. A client that signs in by a
@@ -83,6 +113,15 @@ func (s *KV) watcher() (by clientv3.Watcher, end func() error) {
 	}
 	own := clientv3.NewWatcher(s.client)
 	return own, own.Close
+}
+
+// apart has a watch that tells how far it has come use a stream of its own: the client has
+// one for each metadata. On a shared one, etcd tells nothing while any other watch is behind.
+func (w *watch) apart(ctx context.Context) context.Context {
+	if w.tells == 0 {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, "signpost-follows", w.prefix)
 }
 
 // restart goes on from the present after history was lost. The revision is

@@ -3,6 +3,7 @@ package kvtest
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
@@ -16,6 +17,16 @@ type fakeWatch struct {
 
 // Watch implements kv.KV. The hooks are not called.
 func (f *Fake) Watch(ctx context.Context, prefix string, from int64) <-chan kv.Batch {
+	return f.watch(ctx, prefix, from, nil, func() {})
+}
+
+// Follow implements kv.KV. It tells how far it has come as long as Ping answers.
+func (f *Fake) Follow(ctx context.Context, prefix string, from int64, every time.Duration) <-chan kv.Batch {
+	ticker := time.NewTicker(every)
+	return f.watch(ctx, prefix, from, ticker.C, ticker.Stop)
+}
+
+func (f *Fake) watch(ctx context.Context, prefix string, from int64, due <-chan time.Time, end func()) <-chan kv.Batch {
 	w := &fakeWatch{prefix: prefix, next: from, wake: make(chan struct{}, 1)}
 	f.mu.Lock()
 	if from == 0 {
@@ -27,8 +38,13 @@ func (f *Fake) Watch(ctx context.Context, prefix string, from int64) <-chan kv.B
 	go func() {
 		defer close(out)
 		defer f.forget(w)
-		for {
-			for _, batch := range f.news(w) {
+		defer end()
+		for tells := false; ; {
+			batches := f.news(w)
+			if tells && f.Ping(ctx) == nil {
+				batches = append(batches, kv.Batch{Revision: w.next - 1})
+			}
+			for _, batch := range batches {
 				select {
 				case out <- batch:
 				case <-ctx.Done():
@@ -37,6 +53,9 @@ func (f *Fake) Watch(ctx context.Context, prefix string, from int64) <-chan kv.B
 			}
 			select {
 			case <-w.wake:
+				tells = false
+			case <-due:
+				tells = true
 			case <-ctx.Done():
 				return
 			}

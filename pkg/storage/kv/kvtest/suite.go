@@ -45,6 +45,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 		"WatchFromThePast":                        watchFromThePast,
 		"WatchEndsWithItsContext":                 watchEnds,
 		"WatchTellsOfCompactionAndGoesOn":         watchTellsOfCompaction,
+		"WhoFollowsIsToldHowFarItHasCome":         followTells,
 		"LeasedKeyGoesWithItsLease":               leasedKeyGoes,
 		"LeaseIsLostWithItsContext":               leaseIsLostWithItsContext,
 		"EndedLeaseIsAConflict":                   endedLeaseIsAConflict,

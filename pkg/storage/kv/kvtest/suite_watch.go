@@ -106,6 +106,30 @@ func watchTellsOfCompaction(t *testing.T, s Subject) {
 	require.Equal(t, []string{"p/a=4"}, collect(t, batches, 1))
 }
 
+// followTells has another watch that waits for a later revision, which keeps nobody from being told.
+func followTells(t *testing.T, s Subject) {
+	from := put(t, s, "p/a", "1") + 1
+	_ = s.Watch(t.Context(), "other/", from+1000)
+	batches := s.Follow(t.Context(), "p/", from, 10*time.Millisecond)
+	beside := put(t, s, "q/a", "1")
+	for {
+		batch := next(t, batches)
+		require.Empty(t, batch.Events)
+		if batch.Revision == beside { // nothing of its own has changed
+			break
+		}
+	}
+	for n := range 20 {
+		want, told := put(t, s, "p/a", fmt.Sprint(n)), false
+		for came := false; !told; {
+			batch := next(t, batches)
+			came = came || len(batch.Events) > 0
+			told = len(batch.Events) == 0 && batch.Revision >= want
+			require.True(t, came || !told, "it has not come so far yet")
+		}
+	}
+}
+
 func leasedKeyGoes(t *testing.T, s Subject) {
 	lease, err := s.Lease(t.Context(), 5)
 	require.NoError(t, err)
