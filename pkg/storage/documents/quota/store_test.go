@@ -148,13 +148,45 @@ func TestOfManyWritersAtOnceNoneGoesBeyond(t *testing.T) {
 
 func TestWhatCrashesLeftIsCountedAnew(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 10, 1000)
-	require.NoError(t, w.put("projects/shop", 100))
-	require.NoError(t, w.counts.add(t.Context(), "projects/shop", Usage{1, 900}, intent.Quotas{}))
-	require.Error(t, w.put("projects/shop/logical-clouds/a", 100))
-	require.NoError(t, w.Recount(t.Context()))
-	w.has(1, 100)
-	require.NoError(t, w.put("projects/shop/logical-clouds/a", 100))
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 1000)
+		require.NoError(t, w.put("projects/shop", 100))
+		require.NoError(t, w.counts.add(t.Context(), "projects/shop", Usage{1, 900}, intent.Quotas{}))
+		require.Error(t, w.put("projects/shop/logical-clouds/a", 100))
+		require.NoError(t, w.Recount(t.Context()))
+		w.has(1, 100)
+		require.NoError(t, w.put("projects/shop/logical-clouds/a", 100))
+		began := time.Now()
+		require.NoError(t, w.Recount(t.Context()))
+		require.Zero(t, time.Since(began), "nothing is wrong")
+	})
+}
+
+// TestARecountForgetsNoWriteUnderWay, which has counted and stores its document while others are counted, or has yet
+// to count.
+func TestARecountForgetsNoWriteUnderWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 10, 1000)
+		require.NoError(t, w.put("projects/shop", 100))
+		recount := func(meanwhile func()) {
+			require.NoError(t, w.counts.add(t.Context(), "projects/shop", Usage{1, 200}, intent.Quotas{}))
+			done := make(chan error)
+			go func() { done <- w.Recount(t.Context()) }()
+			time.Sleep(underWay / 2)
+			meanwhile()
+			require.NoError(t, <-done)
+		}
+		recount(func() {
+			_, err := etcd.New(w.kv).Put(t.Context(), intent.Write{Path: "projects/shop/logical-clouds/a", Body: body(200)})
+			require.NoError(t, err)
+		})
+		w.has(2, 300)
+		recount(func() { require.NoError(t, w.put("projects/shop/logical-clouds/b", 100)) })
+		w.has(4, 600)
+		require.NoError(t, w.Recount(t.Context()))
+		w.has(3, 400)
+	})
 }
 
 func TestAProjectsOwnQuotaCounts(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"iter"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -151,33 +153,68 @@ func (s *Store) Usages(ctx context.Context) (map[string]Usage, error) {
 	return all, nil
 }
 
-// Recount corrects counts after crashes. A project that is written meanwhile is left for
-// the next time.
+// underWay is longer than a write takes from its count to its end.
+const underWay = time.Minute
+
+// miscount is a count that differs from what a project has.
+type miscount struct {
+	item *kv.Item // of the count
+	has  Usage
+}
+
+// Recount corrects counts after crashes. A write under way has counted, and may not have stored its document yet. So a
+// count is corrected only if a minute later it is the same, and the documents are. Else it is left for the next time.
 func (s *Store) Recount(ctx context.Context) error {
 	all, err := s.Usages(ctx)
 	if err != nil {
 		return err
 	}
-	sealed, err := s.counts.sealed(ctx)
+	wrong, err := s.counts.miscounts(ctx, maps.Keys(all))
+	if err != nil || len(wrong) == 0 {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(underWay):
+	}
+	still, err := s.counts.miscounts(ctx, maps.Keys(wrong))
 	if err != nil {
 		return err
 	}
-	for name := range all {
-		project := intent.Join("projects", name)
-		item, _, err := s.counts.kv.Get(ctx, usageKey(project))
-		if err != nil {
-			return err
-		}
-		documents, bytes, err := s.counts.count(ctx, project)
-		if err != nil {
-			return err
-		}
-		if item == nil {
+	for name, now := range still {
+		if was := wrong[name]; was.item.ModRevision != now.item.ModRevision || was.has != now.has {
 			continue
 		}
-		if _, err := s.counts.write(ctx, project, item, Usage{documents, bytes + sealed[project]}); err != nil {
+		if _, err := s.counts.write(ctx, intent.Join("projects", name), now.item, now.has); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// miscounts are the counts of projects that are wrong, by name. Each is read before its documents are counted.
+func (c *counts) miscounts(ctx context.Context, projects iter.Seq[string]) (map[string]miscount, error) {
+	sealed, err := c.sealed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wrong := map[string]miscount{}
+	for name := range projects {
+		project := intent.Join("projects", name)
+		item, _, err := c.kv.Get(ctx, usageKey(project))
+		if err != nil {
+			return nil, err
+		}
+		documents, bytes, err := c.count(ctx, project)
+		if err != nil {
+			return nil, err
+		}
+		var had Usage
+		has := Usage{documents, bytes + sealed[project]}
+		if item != nil && (json.Unmarshal(item.Value, &had) != nil || had != has) {
+			wrong[name] = miscount{item, has}
+		}
+	}
+	return wrong, nil
 }
