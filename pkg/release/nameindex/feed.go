@@ -93,7 +93,7 @@ func (f *Feed) fill(ctx context.Context) (*tables, error) {
 	}
 	f.revisions = map[intent.Path]int64{}
 	read := 0
-	err := f.eachPage(ctx, func(docs []intent.Document) error {
+	err := f.eachPage(ctx, false, func(docs []intent.Document) error {
 		owners, err := f.read(ctx, docs)
 		for _, o := range owners {
 			o.apply(t)
@@ -109,9 +109,9 @@ func (f *Feed) fill(ctx context.Context) (*tables, error) {
 // readAtOnce is of how many lifecycles the releases are read together.
 const readAtOnce = 100
 
-// eachPage visits the lifecycles, some at a time.
-func (f *Feed) eachPage(ctx context.Context, visit func([]intent.Document) error) error {
-	options := intent.ListOptions{Collection: intent.LifecycleCollection, Limit: intent.PageItems, Bytes: intent.PageBytes}
+// eachPage visits the lifecycles, or their paths only, some at a time.
+func (f *Feed) eachPage(ctx context.Context, pathsOnly bool, visit func([]intent.Document) error) error {
+	options := intent.ListOptions{Collection: intent.LifecycleCollection, Limit: intent.PageItems, Bytes: intent.PageBytes, PathsOnly: pathsOnly}
 	for {
 		next, err := f.Documents.List(ctx, options)
 		if err != nil {
@@ -194,18 +194,26 @@ func (f *Feed) ask(ctx context.Context) {
 // listed notes when lifecycles were last listed. They are at no revision of etcd, so that this is the others'.
 func (f *Feed) listed(at time.Time) { f.Index.reach(ofLifecycles, math.MaxInt64, at) }
 
-// scan takes up the lifecycles that have changed since they were last listed.
+// scan takes up the lifecycles that have changed since they were last listed. It reads no others: MongoDB lists
+// revisions without bodies. A store that lists neither has all of them read.
 func (f *Feed) scan(ctx context.Context) error {
 	there := map[intent.Path]bool{}
-	err := f.eachPage(ctx, func(docs []intent.Document) error {
-		var changed []intent.Document
-		for _, doc := range docs {
+	err := f.eachPage(ctx, true, func(listed []intent.Document) error {
+		var changed []intent.Path
+		for _, doc := range listed {
 			there[doc.Path] = true
-			if f.revisions[doc.Path] != doc.Revision {
-				changed = append(changed, doc)
+			if doc.Revision == 0 || f.revisions[doc.Path] != doc.Revision {
+				changed = append(changed, doc.Path)
 			}
 		}
-		return f.takeDocuments(ctx, changed)
+		if len(changed) == 0 {
+			return nil
+		}
+		docs, err := f.Documents.GetAll(ctx, changed)
+		if err != nil {
+			return err
+		}
+		return f.takeDocuments(ctx, docs)
 	})
 	if err != nil {
 		return err

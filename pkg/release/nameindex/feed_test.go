@@ -219,6 +219,50 @@ func TestAnAnswerClaimsNoChangeThatHasNotCome(t *testing.T) {
 	})
 }
 
+// listing is a store of documents that lists revisions without bodies, as MongoDB does, and counts the bodies that are read.
+type listing struct {
+	intent.Store
+	bodies int
+}
+
+func (l *listing) List(ctx context.Context, options intent.ListOptions) (intent.Page, error) {
+	without := options.PathsOnly
+	options.PathsOnly = false
+	page, err := l.Store.List(ctx, options)
+	for n := range page.Items {
+		if without {
+			page.Items[n].Body = nil
+		} else {
+			l.bodies++
+		}
+	}
+	return page, err
+}
+
+func (l *listing) GetAll(ctx context.Context, paths []intent.Path) ([]intent.Document, error) {
+	docs, err := l.Store.GetAll(ctx, paths)
+	l.bodies += len(docs)
+	return docs, err
+}
+
+// TestAScanReadsWhatHasChanged: every ten seconds, of very many lifecycles.
+func TestAScanReadsWhatHasChanged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, false)
+		documents := &listing{Store: w.store.Documents}
+		w.store.Documents = documents
+		w.published(nameOwner("shop", "a.lab.example"), "lab", "a.lab.example")
+		w.published(nameOwner("shop", "b.lab.example"), "lab", "b.lab.example")
+		w.run()
+		require.Equal(t, 2, documents.bodies)
+		w.published(prod, "lab", "www.lab.example")
+		time.Sleep(time.Minute)
+		require.Len(t, w.find(intent.NameQuery{}), 3)
+		require.Equal(t, 3, documents.bodies)
+	})
+}
+
 // TestADamagedOwnerHidesNoOther: its lifecycle, or its release, cannot be read.
 func TestADamagedOwnerHidesNoOther(t *testing.T) {
 	t.Parallel()
