@@ -77,5 +77,23 @@ func inLooks() []bugs.Bug {
 			Text:        "	if p.asked <= from && from < p.end {\n",
 			Replacement: "	if false {\n",
 		},
+		{
+			Name: "everything in a dead home", File: "pkg/release/reconcile/settle.go",
+			Breaks:      "a name that waits for a home reads all objects there",
+			Text:        "	if !intent.IsName(on.group) {\n		return s.Ledger.Cluster(ctx, cluster)\n",
+			Replacement: "	if true {\n		return s.Ledger.Cluster(ctx, cluster)\n",
+		},
+		{
+			Name: "polls without end", File: "pkg/release/controller/again.go",
+			Breaks:      "thousands of names that cannot settle are looked at every two seconds",
+			Text:        "	if often {\n		wait = max(wait, time.Duration(len(a.waits))*time.Second/mostPolls)\n	}\n",
+			Replacement: "",
+		},
+		{
+			Name: "come and gone", File: "pkg/storage/appcontext/appcontext.go",
+			Breaks:      "a late writer takes a name that has come and gone for one that never was",
+			Text:        "		is = append(is, noneRetiredSince(p.absent))\n",
+			Replacement: "",
+		},
 	}
 }
