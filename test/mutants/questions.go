@@ -33,8 +33,8 @@ func inQuestions() []bugs.Bug {
 		{
 			Name: "old index answers", File: "pkg/release/nameindex/search.go",
 			Breaks:      "the index answers although it has not heard of the stores for long",
-			Text:        "x.heard.IsZero() || x.now().Sub(x.heard) > oldest",
-			Replacement: "x.heard.IsZero()",
+			Text:        "heard.IsZero() || x.now().Sub(heard) > oldest",
+			Replacement: "heard.IsZero()",
 		},
 		{
 			Name: "explained to strangers", File: "pkg/release/explain/explain.go",

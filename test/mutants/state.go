@@ -98,7 +98,7 @@ func inKeys() []bugs.Bug {
 		{
 			Name: "replaced over a change", File: "pkg/storage/appcontext/touch.go",
 			Breaks:      "objects are replaced in a context that is not current any more",
-			Text:        "slices.Concat([]kv.Compare{p.unchanged()}, was.places, when)",
+			Text:        "slices.Concat(p.unchanged(), was.places, when)",
 			Replacement: "slices.Concat(was.places, when)",
 		},
 		{
