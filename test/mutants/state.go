@@ -116,8 +116,8 @@ func inKeys() []bugs.Bug {
 		{
 			Name: "abandoned cluster read", File: "pkg/storage/ledger/ledger.go",
 			Breaks:      "an abandoned cluster still has entries",
-			Text:        "	if abandoned != nil || err != nil {",
-			Replacement: "	if abandoned != nil && abandoned.Key == \"\" || err != nil {",
+			Text:        "	if err != nil || len(items) > 0 && items[0].Key == abandoned {",
+			Replacement: "	if err != nil {",
 		},
 	}
 }

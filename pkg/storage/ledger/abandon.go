@@ -101,7 +101,11 @@ func (l *Ledger) Abandonments(ctx context.Context) ([]Abandonment, error) {
 // LeftBehind answers the objects of Signpost that were last known to be in an abandoned
 // cluster, in order.
 func (l *Ledger) LeftBehind(ctx context.Context, cluster string) ([]bundle.ID, error) {
-	entries, err := l.entries(ctx, cluster)
+	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := decodeAll(items)
 	var left []bundle.ID
 	for _, e := range entries {
 		if e.CreatedByUs {

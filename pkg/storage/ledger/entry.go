@@ -155,6 +155,17 @@ func decode(item kv.Item) (Entry, error) {
 	return e.Entry, nil
 }
 
+func decodeAll(items []kv.Item) ([]Entry, error) {
+	entries := make([]Entry, len(items))
+	for n, item := range items {
+		var err error
+		if entries[n], err = decode(item); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
 // storedEntry is an entry as its key holds it: without what is usual (ADR 0087).
 type storedEntry struct {
 	Entry

@@ -29,27 +29,11 @@ func New(store kv.KV) *Ledger { return &Ledger{kv: store} }
 
 // Cluster answers the cluster's entries, ordered by key. An abandoned cluster has none.
 func (l *Ledger) Cluster(ctx context.Context, cluster string) ([]Entry, error) {
-	abandoned, _, err := l.kv.Get(ctx, AbandonedPrefix+cluster)
-	if abandoned != nil || err != nil {
-		return nil, err
+	entries, err := l.served(ctx, cluster, kv.Range{Prefix: clusterPrefix(cluster)})
+	for n, e := range entries {
+		entries[n] = l.share(e)
 	}
-	return l.entries(ctx, cluster)
-}
-
-func (l *Ledger) entries(ctx context.Context, cluster string) ([]Entry, error) {
-	items, _, err := l.kv.Range(ctx, kv.Range{Prefix: clusterPrefix(cluster)})
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]Entry, 0, len(items))
-	for _, item := range items {
-		e, err := decode(item)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, l.share(e))
-	}
-	return entries, nil
+	return entries, err
 }
 
 // share makes an entry share its texts with others, and leave the key that it was read from. There may be very many entries: what they
@@ -90,13 +74,7 @@ func (l *Ledger) served(ctx context.Context, cluster string, r kv.Range) ([]Entr
 	if err != nil || len(items) > 0 && items[0].Key == abandoned {
 		return nil, err
 	}
-	entries := make([]Entry, len(items))
-	for n, item := range items {
-		if entries[n], err = decode(item); err != nil {
-			return nil, err
-		}
-	}
-	return entries, nil
+	return decodeAll(items)
 }
 
 // Get answers an object's entry; found is false when it has none.
