@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
@@ -40,27 +41,19 @@ func (s *Store) Sweep(ctx context.Context, age time.Duration) error {
 		if err := json.Unmarshal(item.Value, &c); err != nil || s.now().Sub(c.Since) < age {
 			continue
 		}
-		if err := s.remove(ctx, item.Key[len(claimPrefix):]); err != nil {
+		if err := s.remove(ctx, item, c.Retires); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// remove deletes a claimed context and its claim, and the owner that retires with it, unless the claim changes.
-func (s *Store) remove(ctx context.Context, id string) error {
-	item, _, err := s.kv.Get(ctx, claimKey(id))
-	if err != nil || item == nil {
-		return err
-	}
-	var c claim
-	if err := json.Unmarshal(item.Value, &c); err != nil {
-		return err
-	}
-	when := []kv.Compare{kv.Unchanged(claimKey(id), item)}
-	then := []kv.Op{kv.DeletePrefix(contextKey(id)), kv.Delete(claimKey(id))}
-	if c.Retires != "" {
-		p, err := s.Current(ctx, c.Retires)
+// remove deletes a claimed context and its claim, and the owner that retires with it, unless the claim has changed.
+func (s *Store) remove(ctx context.Context, claimed kv.Item, retires Owner) error {
+	when := []kv.Compare{kv.Unchanged(claimed.Key, &claimed)}
+	then := []kv.Op{kv.DeletePrefix(contextKey(strings.TrimPrefix(claimed.Key, claimPrefix))), kv.Delete(claimed.Key)}
+	if retires != "" {
+		p, err := s.Current(ctx, retires)
 		if err != nil {
 			return err
 		}
@@ -69,6 +62,6 @@ func (s *Store) remove(ctx context.Context, id string) error {
 			then = append(then, kv.Delete(pointerKey(p.Owner)), kv.Delete(touchKey(p.Owner)), kv.Put(retiredKey, nil), kv.Put(movedKey, nil))
 		}
 	}
-	_, _, err = s.kv.Txn(ctx, when, then...)
+	_, _, err := s.kv.Txn(ctx, when, then...)
 	return err
 }
