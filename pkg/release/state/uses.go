@@ -29,13 +29,9 @@ func (s *Store) Users(ctx context.Context, record intent.Path, limit int, after 
 	if _, err := s.Documents.Get(ctx, record); err != nil {
 		return page, err
 	}
-	behind := beforeLifecycles
-	if len(last) > 0 {
-		behind = LifecyclePath(intent.Path(last))
-	}
 	more := false
 	const beside = 2 // one that is not on the page, and the lifecycle of the provider
-	err = eachAfter(ctx, s, record, behind, limit+beside, func(owner intent.Path, l Lifecycle) bool {
+	err = eachAfter(ctx, s, record, behind(intent.Path(last)), limit+beside, func(owner intent.Path, l Lifecycle) bool {
 		use := intent.Use{DeploymentIntentGroup: string(owner), Clusters: homesOf(l, record)}
 		if len(use.Clusters) == 0 {
 			return true
@@ -185,11 +181,7 @@ func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owne
 // EachUserBehind visits the groups and names that use a record's public scope, in order, behind one of them, until visit wants
 // no more. An empty path is before all of them.
 func EachUserBehind(ctx context.Context, s *Store, record, last intent.Path, visit func(owner intent.Path, l Lifecycle) (more bool)) error {
-	behind := beforeLifecycles
-	if last != "" {
-		behind = LifecyclePath(last)
-	}
-	return eachAfter(ctx, s, record, behind, pageOfUses, func(owner intent.Path, l Lifecycle) bool {
+	return eachAfter(ctx, s, record, behind(last), pageOfUses, func(owner intent.Path, l Lifecycle) bool {
 		return !usesPublic(l, record) || visit(owner, l)
 	})
 }
@@ -222,6 +214,14 @@ func eachAfter(ctx context.Context, s *Store, to, after intent.Path, page int, v
 		}
 		return true, nil
 	})
+}
+
+// behind is the lifecycle behind which the owners after one begin; empty: all owners.
+func behind(last intent.Path) intent.Path {
+	if last == "" {
+		return beforeLifecycles
+	}
+	return LifecyclePath(last)
 }
 
 // beforeLifecycles comes before the paths of all lifecycles.
