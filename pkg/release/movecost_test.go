@@ -31,7 +31,7 @@ func manyNames(t *testing.T, many int) (*world, *costing, []intent.Path) {
 func TestAMoveReadsInProportionToTheNames(t *testing.T) {
 	t.Parallel()
 	items := map[int]int{}
-	for _, many := range []int{40, 120} {
+	for _, many := range []int{36, 72} {
 		w, store, all := manyNames(t, many)
 		require.NoError(t, w.moveTo("paris"))
 		items[many] = store.of(t, "the move", func() error { w.settle(all...); return nil }).Items
@@ -43,7 +43,7 @@ func TestAMoveReadsInProportionToTheNames(t *testing.T) {
 			require.Len(t, w.published(name), 1)
 		}
 	}
-	require.InDelta(t, 3*items[40], items[120], float64(items[40])/2, "three times the names")
+	require.InDelta(t, 2*items[36], items[72], float64(items[36])/2, "twice the names")
 }
 
 // TestANameThatWaitsForADeadHomeReadsItsOwn: it looks at its former home again and again, which may have very many others.

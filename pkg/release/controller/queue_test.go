@@ -90,6 +90,27 @@ func TestALookAtManyGoesLast(t *testing.T) {
 	require.Equal(t, look(0), todo)
 }
 
+// TestALookAtManyLeavesWhatIsTriedAgain: a name that is not settled comes when it would have, before all that are looked at with it.
+func TestALookAtManyLeavesWhatIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := NewController(&Worker{Store: &state.Store{Now: time.Now}})
+		defer c.queue.ShutDown()
+		var all []intent.Path
+		for n := range 100 {
+			all = append(all, named("name", n).owner)
+		}
+		tried := work{owner: all[50]}
+		c.again.unsettled(tried)
+		c.wake(state.Wakeup{Owners: all})
+		time.Sleep(waitFirst)
+		synctest.Wait()
+		require.Equal(t, 100, c.queue.Len())
+		first, _ := c.queue.Get()
+		require.Equal(t, tried, first)
+	})
+}
+
 // TestAnOwnerWaitsForProvidersThatWereTakenBeforeIt, and for none that is taken later: which of two workers begins first
 // does not matter.
 func TestAnOwnerWaitsForProvidersThatWereTakenBeforeIt(t *testing.T) {
