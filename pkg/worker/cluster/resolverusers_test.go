@@ -3,16 +3,13 @@ package cluster_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 )
 
@@ -47,16 +44,11 @@ func resolverServer(t *testing.T, forbidden string) *kubeapi.Kubernetes {
 		w.WriteHeader(http.StatusNotFound)
 		return failure(404, metav1.StatusReasonNotFound, "not found", "services")
 	}
-	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return connectTo(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		body := answer(w, r)
 		_ = json.NewEncoder(w).Encode(body)
 	}))
-	t.Cleanup(at.Close)
-	k, err := kubeapi.NewKubernetes(&rest.Config{Host: at.URL}, cluster.Options{Installation: installation})
-	require.NoError(t, err)
-	t.Cleanup(k.Close)
-	return k
 }
 
 func TestWhatAsksANameserverIsSeen(t *testing.T) {

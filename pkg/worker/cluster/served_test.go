@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -11,12 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/fault"
 	"github.com/signpost-dns/signpost/pkg/worker/cluster"
-	"github.com/signpost-dns/signpost/pkg/worker/cluster/kubeapi"
 )
 
 const (
@@ -96,21 +93,11 @@ func (v *versioned) groups() metav1.APIGroupList {
 	return list
 }
 
-func (v *versioned) connect(t *testing.T) *kubeapi.Kubernetes {
-	t.Helper()
-	at := httptest.NewServer(v)
-	t.Cleanup(at.Close)
-	k, err := kubeapi.NewKubernetes(&rest.Config{Host: at.URL}, cluster.Options{Installation: installation})
-	require.NoError(t, err)
-	t.Cleanup(k.Close)
-	return k
-}
-
 // Objects are written in the version of their manifest. Gateway API 1.5 serves TLSRoutes as
 // v1 alone.
 func TestObjectsAreReadWatchedAndDeletedInAVersionThatIsServed(t *testing.T) {
 	t.Parallel()
-	k := (&versioned{listed: "v1"}).connect(t)
+	k := connectTo(t, &versioned{listed: "v1"})
 	seen := make(chan struct{}, 8)
 	w := k.Watch(t.Context(), cluster.Notify{Objects: func(...bundle.ID) { seen <- struct{}{} }})
 	t.Cleanup(w.Stop)
@@ -149,7 +136,7 @@ func TestAbsenceIsSaidOfAnObject(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			live, err := test.server.connect(t).Get(t.Context(), test.id)
+			live, err := connectTo(t, test.server).Get(t.Context(), test.id)
 			require.Nil(t, live)
 			require.Equal(t, test.known, fault.Of(err), "%v", err)
 			if err != nil {
@@ -163,7 +150,7 @@ func TestAbsenceIsSaidOfAnObject(t *testing.T) {
 func TestAKindIsAskedForAgainBeforeItsObjectsAreAbsent(t *testing.T) {
 	t.Parallel()
 	v := &versioned{}
-	k := v.connect(t)
+	k := connectTo(t, v)
 	live, err := k.Get(t.Context(), tlsRoute("web"))
 	require.NoError(t, err)
 	require.Nil(t, live)
@@ -178,7 +165,7 @@ func TestAKindIsAskedForAgainBeforeItsObjectsAreAbsent(t *testing.T) {
 func TestWhatAnAPIServerSaysOfAnObjectCostsOneRequest(t *testing.T) {
 	t.Parallel()
 	v := &versioned{}
-	live, err := v.connect(t).Get(t.Context(), bundle.ID{Cluster: "edge+test", Kind: "ConfigMap", Namespace: "shop", Name: "a"})
+	live, err := connectTo(t, v).Get(t.Context(), bundle.ID{Cluster: "edge+test", Kind: "ConfigMap", Namespace: "shop", Name: "a"})
 	require.NoError(t, err)
 	require.Nil(t, live)
 	require.Equal(t, []string{"GET /api/v1/namespaces/shop/configmaps/a"}, v.asked)
