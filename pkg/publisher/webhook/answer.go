@@ -86,7 +86,7 @@ func (l *limited) Read(into []byte) (int, error) {
 	case l.all == 0:
 		return 0, fault.Errorf(fault.Refused, "the webhook's answer to %s has more than %d MiB; have it manage fewer zones", l.path, mostMiB)
 	case l.one == 0:
-		return 0, fault.Errorf(fault.Refused, "the webhook's answer to %s has an endpoint of more than %d KiB", l.path, mostKiB)
+		return 0, fault.Errorf(fault.Refused, "the webhook's answer to %s has an endpoint of more than %d KiB; have it answer fewer targets for each", l.path, mostKiB)
 	}
 	n, err := l.Reader.Read(into[:min(len(into), l.all, l.one)])
 	l.all, l.one = l.all-n, l.one-n
