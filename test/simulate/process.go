@@ -318,8 +318,9 @@ func (p *process) servant(verb, key string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, prefix := range []string{"/signpost/ledger/", "/signpost/observed/"} {
-		if name, is := strings.CutPrefix(key, prefix); is && name != "" && verb == "range" && p.serves[id] == "" {
-			p.serves[id] = " " + strings.TrimSuffix(name, "/")
+		of, is := strings.CutPrefix(key, prefix)
+		if cluster, _, whole := strings.Cut(of, "/"); is && whole && verb == "range" && p.serves[id] == "" {
+			p.serves[id] = " " + cluster
 		}
 	}
 	return p.serves[id]

@@ -49,11 +49,8 @@ func (s store) Get(ctx context.Context, key string) (item *kv.Item, revision int
 
 // Range implements kv.KV.
 func (s store) Range(ctx context.Context, r kv.Range) (items []kv.Item, revision int64, err error) {
-	about := r.Prefix
-	if len(r.Keys) > 0 {
-		about = r.Keys[0]
-	}
-	err = s.ask(ctx, "range", about, "", func(ctx context.Context) error {
+	about := append([]string{r.Prefix}, r.Keys[:min(1, len(r.Keys))]...) // those that follow may depend on what else was just read
+	err = s.ask(ctx, "range", strings.TrimSpace(strings.Join(about, " ")), "", func(ctx context.Context) error {
 		items, revision, err = s.world.kv.Range(ctx, r)
 		return err
 	})
