@@ -113,7 +113,7 @@ func (c *client) exchange(ctx context.Context, dialer *net.Dialer, to netip.Addr
 	}
 	at := time.Now().UTC()
 	answer, err := c.send(ctx, dialer, to, m)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ended(ctx) {
 		return nil, at, err
 	}
 	c.mu.Lock()
@@ -124,6 +124,12 @@ func (c *client) exchange(ctx context.Context, dialer *net.Dialer, to netip.Addr
 		s.failures = 0
 	}
 	return answer, at, err
+}
+
+// ended tells whether a context has ended. Sockets may notice the end of its time earlier than the context itself.
+func ended(ctx context.Context) bool {
+	deadline, bounded := ctx.Deadline()
+	return ctx.Err() != nil || bounded && !time.Now().Before(deadline)
 }
 
 // server is the remembered state of a server. Servers without such state are dropped to
