@@ -86,7 +86,7 @@ func inLooks() []bugs.Bug {
 		{
 			Name: "polls without end", File: "pkg/release/controller/again.go",
 			Breaks:      "thousands of names that cannot settle are looked at every two seconds",
-			Text:        "	if often {\n		wait = max(wait, time.Duration(len(a.waits))*time.Second/mostPolls)\n	}\n",
+			Text:        "	if often {\n		wait = a.apart(wait)\n	}\n",
 			Replacement: "",
 		},
 		{

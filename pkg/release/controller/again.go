@@ -17,7 +17,8 @@ type again struct {
 	limiter workqueue.TypedRateLimiter[work]
 
 	mu    sync.Mutex
-	turn  int // of the last timer
+	turn  int       // of the last timer
+	last  time.Time // when the last of what has come often comes again
 	waits map[work]waits
 }
 
@@ -42,13 +43,24 @@ func (a *again) unsettled(todo work) {
 	turn, wait := a.turn, a.limiter.When(todo)
 	often := wait >= waitMost
 	if often {
-		wait = max(wait, time.Duration(len(a.waits))*time.Second/mostPolls)
+		wait = a.apart(wait)
 	}
 	a.waits[todo] = waits{turn: turn, timer: time.AfterFunc(wait, func() {
 		if a.due(todo, turn) {
 			a.add(todo, often)
 		}
 	})}
+}
+
+// apart is how long work waits that has come often, so that it comes a share of a second after the one before it. If very much of
+// that has settled meanwhile, it does not wait for its turns.
+func (a *again) apart(wait time.Duration) time.Duration {
+	const apart = time.Second / mostPolls
+	now := time.Now()
+	behind := min(a.last.Sub(now), time.Duration(len(a.waits))*apart) + apart
+	wait = max(wait, behind)
+	a.last = now.Add(wait)
+	return wait
 }
 
 // due tells whether a turn is the last one of its work.

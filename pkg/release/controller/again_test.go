@@ -65,8 +65,13 @@ func TestVeryMuchUnsettledWorkComesRarely(t *testing.T) {
 		time.Sleep(minute)
 		require.InDelta(t, mostPolls*minute.Seconds(), came.Load(), names/10)
 		require.Zero(t, first.Load())
-		for n := range names {
+		for n := range names - 1 {
 			a.anew(named("stuck", n))
 		}
+		time.Sleep(minute)
+		came.Store(0)
+		time.Sleep(minute)
+		require.InDelta(t, minute/waitMost, came.Load(), 1, "the one that is left does not wait for turns of others")
+		a.anew(named("stuck", names-1))
 	})
 }
