@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // numbered are host names of a domain: n1.lab.example and so on.
@@ -533,4 +535,19 @@ func TestUpdateAppContextIsRefusedWithTheRemedy(t *testing.T) {
 	require.NoError(t, w.service.PostEvent(t.Context(), late, intent.Update))
 	w.settle(prod)
 	require.Len(t, w.published(prod), 1)
+}
+
+// TestRemovalsOfLongAgoAreForgotten, at the latest when the next name goes.
+func TestRemovalsOfLongAgoAreForgotten(t *testing.T) {
+	t.Parallel()
+	w, _, all := manyNames(t, 2)
+	for n, name := range all {
+		w.clock.pass(guard.Window + time.Second)
+		_, err := w.service.UnpublishName(ann(name), name, intent.NameRequest{Actor: "ann"})
+		require.NoError(t, err)
+		items, _, err := w.fake.Range(t.Context(), kv.Range{Prefix: "/signpost/removed/", KeysOnly: true})
+		require.NoError(t, err)
+		require.Len(t, items, 1)
+		require.Contains(t, items[0].Key, all[n])
+	}
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
@@ -25,6 +27,69 @@ func manyNames(t *testing.T, many int) (*world, *costing, []intent.Path) {
 	}
 	w.settle(all...)
 	return w, store, all
+}
+
+// TestAnUpdateOfAProviderReadsItsNamesTogether: if addresses do not depend on what it alters, it reads no names. If they do,
+// and when it moves the provider, it reads many names in few requests.
+func TestAnUpdateOfAProviderReadsItsNamesTogether(t *testing.T) {
+	t.Parallel()
+	const few, many = 40, 100
+	costs := map[string]map[int]storeCost{"podLabels": {}, "allowPrivate": {}, "deployOn": {}}
+	for _, names := range []int{few, many} {
+		w, store, _ := manyNames(t, names)
+		require.NoError(t, w.service.KeepHealth(t.Context()))
+		for what, spec := range map[string]string{
+			"podLabels": `,"podLabels":{"team":"dns"}`, "allowPrivate": `,"allowPrivate":true`,
+			"deployOn": `,"deployOn":{"clusterProvider":"edge","cluster":"paris"}`,
+		} {
+			w.put(lab, record("lab.example", spec))
+			costs[what][names] = store.of(t, what, func() error {
+				plan, err := w.service.PlanRecord(t.Context(), lab, "")
+				require.Empty(t, plan.Errors)
+				return err
+			})
+		}
+	}
+	require.Equal(t, costs["podLabels"][few], costs["podLabels"][many])
+	for what, cost := range costs {
+		require.Equal(t, cost[few].Reads, cost[many].Reads, what)
+	}
+}
+
+// TestNamesThatGoTogetherReadTheirOwn: when a Service that many names follow is gone, each of their steps judges its own name. The
+// names of the provider are counted seldom, and so they are when names are deleted one by one.
+func TestNamesThatGoTogetherReadTheirOwn(t *testing.T) {
+	t.Parallel()
+	const few, many = 40, 100
+	lost, again, deleted := map[int]storeCost{}, map[int]storeCost{}, map[int]storeCost{}
+	for _, names := range []int{few, many} {
+		w, store, all := manyNames(t, names)
+		require.NoError(t, w.service.KeepHealth(t.Context()))
+		last := len(all) - guard.Few - 2
+		for n, name := range all[last+1:] {
+			cost := store.of(t, "a deletion", func() error {
+				_, err := w.service.UnpublishName(ann(name), name, intent.NameRequest{Actor: "ann"})
+				return err
+			})
+			if n == guard.Few {
+				deleted[names] = cost
+			}
+		}
+		for _, cluster := range []string{berlin, paris} {
+			writer, err := w.observed.Writer(t.Context(), cluster, fence)
+			require.NoError(t, err)
+			require.NoError(t, writer.SetService(t.Context(), "shop", "front", address.Observation{}))
+		}
+		for _, name := range all[:last] {
+			require.NoError(t, w.step(name))
+		}
+		lost[names] = store.of(t, "the step of a name that is held", func() error { return w.step(all[last]) })
+		again[names] = store.of(t, "the next one", func() error { return w.step(all[last]) })
+		require.Len(t, w.published(all[last]), 1, "it stays")
+	}
+	require.Equal(t, lost[few], lost[many])
+	require.Equal(t, again[few], again[many])
+	require.Equal(t, deleted[few].Reads, deleted[many].Reads, "it counts all names, in few requests")
 }
 
 // TestAMoveReadsInProportionToTheNames: when each name looks whether all have followed, it does not read all of them.

@@ -4,6 +4,7 @@ package ahead
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -78,6 +79,47 @@ func Hinted(s *state.Store, kind string) Reads {
 	}
 	hints := store.Hinted(kind)
 	return Reads{Keys: hints.Keys, Prefixes: hints.Ahead}
+}
+
+// Published is Begin, with what several owners publish now.
+func Published(ctx context.Context, s *state.Store, owners []intent.Path, reads Reads) (_ context.Context, end func(), err error) {
+	for _, owner := range owners {
+		reads.Keys = append(reads.Keys, appcontext.Keys(state.GroupOwner(owner))...)
+	}
+	ctx, end, err = Begin(ctx, s, reads)
+	if err != nil || storeOf(s) == nil {
+		return ctx, end, err
+	}
+	var objects Reads
+	for _, owner := range owners {
+		is, err := s.Contexts.Current(ctx, state.GroupOwner(owner))
+		if err != nil {
+			return ctx, end, err
+		}
+		objects.Prefixes = append(objects.Prefixes, is.Resources()...)
+	}
+	return ctx, end, Read(ctx, s, objects)
+}
+
+// Each visits groups and names with their lifecycles, in order of their paths. Many names are visited in a context that begin
+// has begun for them. Groups, which may read very much, are visited in ctx. The first error ends it.
+func Each(ctx context.Context, owners map[intent.Path]state.Lifecycle, begin func(ctx context.Context, names []intent.Path) (context.Context, func(), error), visit func(ctx context.Context, owner intent.Path, l state.Lifecycle) error) error {
+	for paths := range slices.Chunk(slices.Sorted(maps.Keys(owners)), kv.MaxOps) {
+		names := slices.DeleteFunc(slices.Clone(paths), func(owner intent.Path) bool { return !intent.IsName(owner) })
+		together, end, err := begin(ctx, names)
+		for n := 0; n < len(paths) && err == nil; n++ {
+			on := ctx
+			if intent.IsName(paths[n]) {
+				on = together
+			}
+			err = visit(on, paths[n], owners[paths[n]])
+		}
+		end()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Collection is the prefix of the keys of a collection's documents; empty if the store of keys does not have them.

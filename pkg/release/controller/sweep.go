@@ -12,8 +12,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// Sweep removes the releases that no lifecycle points to, the offers that none names, and
-// the leftovers of the Follower. They belong to requests that died before they were
+// Sweep removes the releases that no lifecycle points to, and the offers that none names. So it does with the leftovers of the
+// Follower, and with removals of names that do not count any more. Releases and offers belong to requests that died before they were
 // accepted. A request writes its release before it is accepted. So a release goes only
 // when this Service has found it unclaimed twice, at least age apart. For that, all lifecycles are
 // read once in age, however often Sweep is called. Parameter age is longer than any request takes.
@@ -21,6 +21,9 @@ func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
 	if err := s.Offers.SweepOffers(ctx, age); err != nil {
+		return err
+	}
+	if err := s.Renderer.Removal.Sweep(ctx); err != nil {
 		return err
 	}
 	if now := s.Now(); now.Sub(s.swept.at) >= age {

@@ -157,10 +157,6 @@ func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (ch
 	if p.Frozen.Home.IsPublisher() {
 		return nil, "", nil // there are no namespaces
 	}
-	groups, err := s.GroupsOf(ctx, p.Frozen.Path)
-	if err != nil {
-		return nil, "", err
-	}
 	project, holders := p.Frozen.Project, s.claimHolders()
 	b := resolve.ClaimRequest{Key: nameclaim.Key{View: resolve.InNamespaces + p.Frozen.Home.String(), Name: project.Namespace}, Purpose: resolve.OfProject}
 	claims, err := s.Names().Read(ctx, []nameclaim.Key{b.Key})
@@ -168,18 +164,26 @@ func (s *Registry) ClaimHome(ctx context.Context, p *resolve.RecordProposal) (ch
 		return nil, "", err
 	}
 	before, claim := claims[b.Key], claims[b.Key]
-	for _, path := range slices.Sorted(maps.Keys(groups)) {
-		release, err := s.LoadRelease(ctx, groups[path].ContextID)
-		if intent.CodeOf(err) == intent.NotFound {
-			err = &intent.Error{Code: intent.PreconditionFailed, Detail: "another release has just taken the place of " + groups[path].ContextID, Err: err}
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		if release.Group.Orchestrated != nil {
+	for _, path := range slices.Sorted(maps.Keys(p.Users)) {
+		l := p.Users[path]
+		if !l.UsesPublic(p.Frozen.Path) {
 			continue
 		}
-		b.Through = resolve.HolderOf(release.Group)
+		group := plan.Group{Path: path, Project: project}
+		if !intent.IsName(path) { // names have the project itself as their holder
+			release, err := s.LoadRelease(ctx, l.ContextID)
+			if intent.CodeOf(err) == intent.NotFound {
+				err = &intent.Error{Code: intent.PreconditionFailed, Detail: "another release has just taken the place of " + l.ContextID, Err: err}
+			}
+			if err != nil {
+				return nil, "", err
+			}
+			group = release.Group
+		}
+		if group.Orchestrated != nil {
+			continue
+		}
+		b.Through = resolve.HolderOf(group)
 		keeper, err := holders.keeper(ctx, b)
 		if err != nil || !keeper.Stays || claim.Has(project.Name, keeper) {
 			if err != nil {

@@ -179,15 +179,15 @@ func obstacleTo(seen tenancy.LookupResult, sets []bundle.PublishedName, aliases 
 
 // givenTo are the sets of addresses that groups give to an external-dns, by name.
 func (s *Updater) givenTo(ctx context.Context, use state.Use) (map[string][]bundle.PublishedName, error) {
-	groups, err := s.GroupsOf(ctx, use.Record)
+	users, err := state.UsersOf(ctx, s.Store, use.Record)
 	if err != nil {
 		return nil, err
 	}
 	given := map[string][]bundle.PublishedName{}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
+	err = s.Renderer.Each(ctx, users, func(ctx context.Context, group intent.Path, _ state.Lifecycle) error {
 		objects, err := s.CurrentEndpoints(ctx, group)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, o := range objects {
 			if state.UseOf(group, o.Cluster, o.Published) != use {
@@ -199,8 +199,9 @@ func (s *Updater) givenTo(ctx context.Context, use state.Use) (map[string][]bund
 				}
 			}
 		}
-	}
-	return given, nil
+		return nil
+	})
+	return given, err
 }
 
 func keysTo(record plan.Record, given map[string][]bundle.PublishedName) []state.NameKey {

@@ -3,6 +3,7 @@ package providers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/ledger"
 )
 
@@ -57,16 +59,13 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 	if taken != "" {
 		errs = append(errs, intent.Field{Pointer: at, Detail: taken})
 	}
-	groups, err := s.GroupsOf(ctx, p.Frozen.Path)
-	if err != nil {
-		return nil, err
-	}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		suspended, err := s.Suspended(ctx, group, groups[group])
+	for _, group := range slices.Sorted(maps.Keys(p.Users)) {
+		l := p.Users[group]
+		suspended, err := s.Suspended(ctx, group, l)
 		if err != nil {
 			return nil, err
 		}
-		if suspended {
+		if suspended && l.UsesPublic(p.Frozen.Path) {
 			errs = append(errs, intent.Field{Pointer: at, Detail: fmt.Sprintf("%s uses the provider and is suspended, so its names cannot follow; resume it first", group)})
 		}
 	}
@@ -92,33 +91,64 @@ func clusterSpec(ctx context.Context, documents intent.Store, ref intent.Cluster
 // moveChanges are the external-dns at the new home, and the DNSEndpoints that
 // follow it.
 func (s *Updater) moveChanges(ctx context.Context, p *resolve.RecordProposal) ([]bundle.Change, []intent.Field, error) {
-	groups, err := s.GroupsOf(ctx, p.Frozen.Path)
+	var users []string
+	var changes []bundle.Change
+	use := state.Use{Record: p.Frozen.Path, Scope: intent.Public, Cluster: p.Frozen.Home.String()}
+	err := s.Renderer.Each(ctx, p.Users, func(ctx context.Context, owner intent.Path, l state.Lifecycle) error {
+		if !l.UsesPublic(use.Record) {
+			return nil
+		}
+		users = append(users, string(owner))
+		part, err := s.takenAlong(ctx, owner, l, use)
+		changes = append(changes, part...)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
-	}
-	var users []string
-	var before, after []bundle.Object
-	use := state.Use{Record: p.Frozen.Path, Scope: intent.Public, Cluster: p.Frozen.Home.String()}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		users = append(users, string(group))
-		now, err := s.Renderer.Wanted(ctx, groups[group], nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		l := groups[group]
-		l.Uses = append(slices.DeleteFunc(slices.Clone(l.Uses), func(u state.Use) bool { return u.Record == use.Record && u.Scope == use.Scope }), use)
-		then, err := s.Renderer.Wanted(ctx, l, nil)
-		if err != nil {
-			return nil, nil, err
-		}
-		before, after = append(before, now.Objects...), append(after, then.Objects...)
 	}
 	objects, findings, err := s.render(ctx, p, use, users)
 	if err != nil || len(findings) > 0 {
 		return nil, findings, err
 	}
-	changes := render.Planned(state.Union(before), state.Union(append(after, objects...)))
-	return slices.DeleteFunc(changes, func(c bundle.Change) bool { return c.Action == bundle.Unchanged }), nil, nil
+	after, err := bundle.Collect(objects)
+	return append(changes, render.Planned(nil, after)...), nil, err
+}
+
+// takenAlong are the changes of one user whose record moves to where a use of it says.
+func (s *Updater) takenAlong(ctx context.Context, owner intent.Path, l state.Lifecycle, to state.Use) ([]bundle.Change, error) {
+	published, err := s.CurrentEndpoints(ctx, owner)
+	if err != nil || !l.Deployed() {
+		return nil, err
+	}
+	moved := l
+	moved.Uses = []state.Use{to}
+	for _, use := range l.Uses {
+		if use.Record == to.Record && use.Scope == to.Scope {
+			moved.Former = append(slices.Clip(moved.Former), use)
+		} else {
+			moved.Uses = append(moved.Uses, use)
+		}
+	}
+	on, look, err := s.Renderer.Foresee(ctx, moved)
+	if err != nil {
+		return nil, err
+	}
+	then, err := render.Render(ctx, on.Group, on.Records, on.Drained.Clusters, published, look)
+	if err != nil {
+		return nil, err
+	}
+	var before, after bundle.Bundle
+	for _, o := range published {
+		if use := state.UseOf(owner, o.Cluster, o.Published); use.Record == to.Record && use.Scope == to.Scope {
+			before = append(before, o)
+		}
+	}
+	for _, o := range then.Objects {
+		if o.Published != nil && state.UseOf(owner, o.Cluster, o.Published) == to {
+			after = append(after, o)
+		}
+	}
+	return render.Planned(before, after), nil
 }
 
 // leaveHome takes the external-dns of a former home away, used or not, and
@@ -206,18 +236,31 @@ func (s *Updater) followedTo(ctx context.Context, on *providerStep) (all bool, e
 			is = was
 		}
 	}
-	all, looked := true, 0
-	failed := state.EachUserBehind(ctx, s.Store, on.use.Record, is.last, func(owner intent.Path, l state.Lifecycle) bool {
-		if all, err = s.hasFollowed(ctx, owner, l, on.use); err != nil || !all {
-			return false
+	defer func() { s.usersMoved.Store(on.use.Record, is) }()
+	for looked := 0; looked < followedAtOnce; {
+		users, err := state.UsersBehind(ctx, s.Store, on.use.Record, is.last, kv.MaxOps)
+		if err != nil || len(users) == 0 {
+			return err == nil, err
 		}
-		looked, is.last = looked+1, owner
-		all = looked < followedAtOnce
-		return all
-	})
-	s.usersMoved.Store(on.use.Record, is)
-	return all && err == nil && failed == nil, cmp.Or(err, failed)
+		err = s.Renderer.Each(ctx, users, func(ctx context.Context, owner intent.Path, l state.Lifecycle) error {
+			if followed, err := s.hasFollowed(ctx, owner, l, on.use); err != nil || !followed {
+				return cmp.Or(err, errNotYet)
+			}
+			looked, is.last = looked+1, owner
+			return nil
+		})
+		if errors.Is(err, errNotYet) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
+
+// errNotYet ends a look at users at the first one that has not followed.
+var errNotYet = errors.New("a user has not followed yet")
 
 // hasFollowed says whether the DNSEndpoints of a user are applied in the new home of its record.
 func (s *Updater) hasFollowed(ctx context.Context, owner intent.Path, l state.Lifecycle, use state.Use) (bool, error) {

@@ -10,49 +10,45 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/removal"
 	"github.com/signpost-dns/signpost/pkg/release/render"
+	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
 // followChanges are those of DNSEndpoints of groups that use a provider, because their
 // addresses depend on its allowPrivate and targetFilter, too. The names that they would
 // lose are answered by group.
-func (s *Updater) followChanges(ctx context.Context, record plan.Record) ([]bundle.Change, map[intent.Path]state.NameSet, error) {
-	groups, err := s.Deployed(ctx, record.Path)
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *Updater) followChanges(ctx context.Context, p *resolve.RecordProposal) ([]bundle.Change, map[intent.Path]state.NameSet, error) {
 	var changes []bundle.Change
 	gone := map[intent.Path]state.NameSet{}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		part, err := s.followed(ctx, group, groups[group], record)
+	err := s.Renderer.Each(ctx, p.Users, func(ctx context.Context, group intent.Path, l state.Lifecycle) error {
+		part, err := s.followed(ctx, group, l, p.Frozen)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		if names := removal.Removed(part)[record.Name]; len(names) > 0 {
+		if names := removal.Removed(part)[p.Frozen.Name]; len(names) > 0 {
 			gone[group] = names
 		}
 		part = slices.DeleteFunc(part, func(c bundle.Change) bool { return c.Action == bundle.Unchanged })
 		changes = append(changes, part...)
-	}
-	return changes, gone, nil
+		return nil
+	})
+	return changes, gone, err
 }
 
 // followed are the changes of one group, none while it is suspended.
 func (s *Updater) followed(ctx context.Context, group intent.Path, l state.Lifecycle, record plan.Record) ([]bundle.Change, error) {
 	rests, err := s.Suspended(ctx, group, l)
-	if err != nil || rests {
+	if err != nil || rests || !l.Deployed() {
 		return nil, err
 	}
 	published, err := s.Contexts.CurrentObjects(ctx, state.GroupOwner(group))
 	if err != nil {
 		return nil, err
 	}
-	on, err := s.Renderer.RenderInputs(ctx, l)
+	on, look, err := s.Renderer.Foresee(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	look := s.Renderer.ObservedSources(on.Group)
-	look.Keep = l.StillRetained(on.Group)
 	now, err := render.Render(ctx, on.Group, on.Records, on.Drained.Clusters, published, look)
 	if err != nil {
 		return nil, err

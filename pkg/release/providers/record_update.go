@@ -112,10 +112,12 @@ func (s *Updater) tryUpdateRecord(ctx context.Context, record intent.Path, adopt
 	next.Events = append(slices.Clone(next.Events), intent.Event{
 		Time: next.PinnedAt, Actor: actor, RequestID: intent.By(ctx).RequestID, Action: intent.Update, Revision: next.Seq, Outcome: "accepted", Message: p.Adopts(),
 	})
+	permits := map[intent.Path]guard.Permit{}
 	for group, names := range p.Gone {
-		if err := s.Removal.Permit(ctx, p.Frozen, guard.Permit{Group: string(group), For: next.ContextID, Names: slices.Sorted(maps.Keys(names))}); err != nil {
-			return intent.Accepted{}, err
-		}
+		permits[group] = guard.Permit{For: next.ContextID, Names: slices.Sorted(maps.Keys(names))}
+	}
+	if err := s.Removal.Permit(ctx, p.Frozen.Path, permits); err != nil {
+		return intent.Accepted{}, err
 	}
 	if err := s.SaveRecord(ctx, p.Before, next); err != nil {
 		return intent.Accepted{}, err
@@ -138,7 +140,12 @@ func (s *Updater) proposeRecord(ctx context.Context, record intent.Path, adopt s
 		return p, err
 	}
 	errs := slices.Concat(adoption, p.OwnerIDMoves(), p.ViewMoves(), dead)
-	disabled, err := s.Resolver.Disable(ctx, p.Frozen)
+	if !p.PublishesAlike() || p.Moves() {
+		if p.Users, err = state.UsersOf(ctx, s.Store, record); err != nil {
+			return p, err
+		}
+	}
+	disabled, err := s.Resolver.Disable(ctx, p)
 	if err != nil {
 		return p, err
 	}
@@ -218,9 +225,15 @@ func (s *Updater) recordChanges(ctx context.Context, p *resolve.RecordProposal) 
 		}
 		changes, findings = append(changes, part...), append(findings, found...)
 	}
-	followed, gone, err := s.followChanges(ctx, p.Frozen)
-	if p.Gone = gone; err != nil || !p.Moves() {
-		return append(changes, followed...), findings, err
+	if !p.PublishesAlike() {
+		followed, gone, err := s.followChanges(ctx, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		changes, p.Gone = append(changes, followed...), gone
+	}
+	if !p.Moves() {
+		return changes, findings, nil
 	}
 	moved, found, err := s.moveChanges(ctx, p)
 	return append(changes, moved...), append(findings, found...), err

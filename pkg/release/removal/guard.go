@@ -10,6 +10,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/ahead"
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -93,17 +94,15 @@ func (s *Guard) Removals(ctx context.Context, p *resolve.Proposal, changes []bun
 // staysRetained are the names without an address, or given up, which stay published after
 // the action. They are asked for, and too many to go by themselves.
 func (s *Guard) staysRetained(ctx context.Context, p *resolve.Proposal, record plan.Record, gone state.NameSet) (state.NameSet, error) {
-	account, _, err := s.account(ctx, record.Path, record.UID)
+	group, wanted := p.Draft.Group, wantedNames(p.Draft, record.Name, gone)
+	loss := guard.Loss{Names: slices.Sorted(maps.Keys(wanted)), Percent: state.MaxRemoval(record), Now: s.Now()}
+	b, err := s.open(ctx, record.Path, record.UID, group.Path, loss.Now)
 	if err != nil {
 		return nil, err
 	}
-	group, wanted := string(p.Draft.Group.Path), wantedNames(p.Draft, record.Name, gone)
-	loss := guard.Loss{Group: group, Names: slices.Sorted(maps.Keys(wanted)), Percent: state.MaxRemoval(record), Now: s.Now()}
-	_, held, err := account.Judge(loss, func() (guard.Published, error) {
-		by, err := s.publishedBy(ctx, record.Path)
-		maps.DeleteFunc(by[group], func(host string, _ bool) bool { return gone[host] && !wanted[host] })
-		return by, err
-	})
+	givenUp := maps.Clone(gone)
+	maps.DeleteFunc(givenUp, func(host string, _ bool) bool { return wanted[host] })
+	_, held, err := s.judge(ctx, b, group, loss, givenUp)
 	stays := state.NameSet{}
 	for _, host := range held {
 		stays[host] = true
@@ -136,7 +135,7 @@ func (s *Guard) PermitRemovals(ctx context.Context, p *resolve.Proposal, context
 		if len(wanted) == 0 {
 			continue
 		}
-		if err := s.Permit(ctx, r.Record, guard.Permit{Group: string(p.Draft.Group.Path), For: contextID, Names: wanted}); err != nil {
+		if err := s.Permit(ctx, r.Record.Path, map[intent.Path]guard.Permit{p.Draft.Group.Path: {For: contextID, Names: wanted}}); err != nil {
 			return err
 		}
 	}
@@ -178,7 +177,7 @@ func (s *Guard) removal(ctx context.Context, record plan.Record, group intent.Pa
 	if len(r.Gone) <= guard.Few {
 		return r, nil
 	}
-	given, err := s.given(ctx, record.Path)
+	given, err := s.givenByAll(ctx, record.Path)
 	if err != nil {
 		return r, err
 	}
@@ -193,35 +192,47 @@ func (s *Guard) removal(ctx context.Context, record plan.Record, group intent.Pa
 	return r, nil
 }
 
-// given are the host names of a record that are in the current contexts of groups.
-func (s *Guard) given(ctx context.Context, record intent.Path) (map[intent.Path]state.NameSet, error) {
-	groups, err := s.Deployed(ctx, record)
+// given are the host names of a record that are in the current contexts of those users that are deployed.
+func (s *Guard) given(ctx context.Context, record intent.Path, users map[intent.Path]state.Lifecycle) (map[intent.Path]state.NameSet, error) {
+	out := map[intent.Path]state.NameSet{}
+	published := func(ctx context.Context, names []intent.Path) (context.Context, func(), error) {
+		return ahead.Published(ctx, s.Store, names, ahead.Reads{})
+	}
+	return out, ahead.Each(ctx, users, published, func(ctx context.Context, owner intent.Path, l state.Lifecycle) error {
+		if !l.Deployed() {
+			return nil
+		}
+		its, err := s.givenBy(ctx, owner, record)
+		out[owner] = its
+		return err
+	})
+}
+
+func (s *Guard) givenBy(ctx context.Context, owner, record intent.Path) (state.NameSet, error) {
+	objects, err := s.CurrentEndpoints(ctx, owner)
+	all := map[string]state.NameSet{}
+	for _, o := range objects {
+		collectHosts(all, o.Published)
+	}
+	return all[record.Name()], err
+}
+
+func (s *Guard) givenByAll(ctx context.Context, record intent.Path) (map[intent.Path]state.NameSet, error) {
+	users, err := s.Deployed(ctx, record)
 	if err != nil {
 		return nil, err
 	}
-	out := map[intent.Path]state.NameSet{}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		objects, err := s.CurrentEndpoints(ctx, group)
-		if err != nil {
-			return nil, err
-		}
-		all := map[string]state.NameSet{}
-		for _, o := range objects {
-			collectHosts(all, o.Published)
-		}
-		out[group] = all[record.Name()]
-	}
-	return out, nil
+	return s.given(ctx, record, users)
 }
 
 // RecordRemoval is the effect of a provider's update on its names. They are the names
 // that users would lose, and those that external-dns would no longer manage.
 func (s *Guard) RecordRemoval(ctx context.Context, p *resolve.RecordProposal) (resolve.Removal, error) {
 	r := resolve.Removal{Record: p.Before.Record}
-	if !p.Before.Deployed {
+	if !p.Before.Deployed || p.PublishesAlike() {
 		return r, nil
 	}
-	given, err := s.given(ctx, r.Record.Path)
+	given, err := s.given(ctx, r.Record.Path, p.Users)
 	if err != nil {
 		return r, err
 	}

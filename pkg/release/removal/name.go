@@ -24,20 +24,15 @@ func (s *Guard) ChargeName(ctx context.Context, p *resolve.Proposal, confirmed b
 		if err != nil {
 			return err
 		}
-		loss := guard.Loss{Group: string(name), Names: []string{name.Name()}, Percent: state.MaxRemoval(record.Record), For: []string{p.Lifecycle.ContextID}, Now: s.Now().UTC()}
-		account, item, err := s.account(ctx, use.Record, record.Record.UID)
-		if err != nil {
-			return err
-		}
-		next, held, err := account.Judge(loss, func() (guard.Published, error) { return s.publishedBy(ctx, use.Record) })
-		if err != nil {
-			return err
-		}
-		if len(held) > 0 {
+		loss := guard.Loss{Names: []string{name.Name()}, Percent: state.MaxRemoval(record.Record), For: []string{p.Lifecycle.ContextID}, Now: s.Now().UTC()}
+		_, _, _, err = s.settle(ctx, use.Record, record.Record.UID, p.Draft.Group, loss, func(held []string) error {
+			if len(held) == 0 {
+				return nil
+			}
 			return &intent.Error{Code: intent.Conflict, Detail: fmt.Sprintf("%s was not deleted: with the names that have gone within an hour, more than %d %% of the names of provider %q would go; "+
 				"delete it with ?confirm=<token> of its plan (?dryRun=true)", name, state.MaxRemoval(record.Record), record.Record.Name)}
-		}
-		if _, err := s.keepAccount(ctx, use.Record, next, item); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}

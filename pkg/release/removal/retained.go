@@ -1,10 +1,8 @@
 package removal
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,78 +46,12 @@ func (s *Guard) settleBack(ctx context.Context, group intent.Path, l *state.Life
 		if follows, uses := all.Records[h.Record.Name()]; uses && !state.SameRecord(pinned.Record, follows) {
 			return &intent.Error{Code: appcontext.ErrStale, Detail: string(h.Record) + " has just been updated"}
 		}
-		loss := guard.Loss{Group: string(group), For: []string{l.ContextID, pinned.ContextID}, Now: s.Now().UTC()}
-		if _, err := s.SettleLoss(ctx, h.Record, "", loss, all); err != nil {
+		loss := guard.Loss{For: []string{l.ContextID, pinned.ContextID}, Now: s.Now().UTC()}
+		if _, err := s.SettleLoss(ctx, h.Record, "", plan.Group{Path: group}, loss, all); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-const removalsPrefix = "/signpost/removals/"
-
-func removalsKey(record intent.Path) string { return removalsPrefix + string(record) }
-
-// account reads what is known of a record's removals. That of a record that was
-// deleted meanwhile counts for nothing.
-func (s *Guard) account(ctx context.Context, record intent.Path, uid string) (guard.Account, *kv.Item, error) {
-	var a guard.Account
-	item, _, err := s.KV.Get(ctx, removalsKey(record))
-	if err == nil && item != nil {
-		err = json.Unmarshal(item.Value, &a)
-	}
-	if uid != "" && a.UID != uid {
-		a = guard.Account{UID: uid}
-	}
-	return a, item, err
-}
-
-// keepAccount writes an account in the place of what was read, unless it is the
-// same, and answers the compare that it is so still.
-func (s *Guard) keepAccount(ctx context.Context, record intent.Path, a guard.Account, item *kv.Item) (kv.Compare, error) {
-	key := removalsKey(record)
-	unchanged := kv.Unchanged(key, item)
-	raw, err := json.Marshal(a)
-	if err != nil || item != nil && bytes.Equal(raw, item.Value) {
-		return unchanged, err
-	}
-	done, revision, err := s.KV.Txn(ctx, []kv.Compare{unchanged}, kv.Put(key, raw))
-	if err == nil && !done {
-		err = &intent.Error{Code: appcontext.ErrStale, Detail: "other names of " + string(record) + " have just been removed"}
-	}
-	return kv.Compare{Key: key, ModRevision: revision}, err
-}
-
-// SettleLoss charges a record's account with a loss, and answers the names that
-// are to stay.
-func (s *Guard) SettleLoss(ctx context.Context, record intent.Path, uid string, loss guard.Loss, all *Result) ([]string, error) {
-	account, item, err := s.account(ctx, record, uid)
-	if err != nil {
-		return nil, err
-	}
-	next, held, err := account.Judge(loss, func() (guard.Published, error) { return s.publishedBy(ctx, record) })
-	if err != nil {
-		return nil, err
-	}
-	compare, err := s.keepAccount(ctx, record, next, item)
-	if err != nil {
-		return nil, err
-	}
-	all.When, all.Seen[record] = append(all.When, compare), true
-	if next.Concerns(loss.Group) {
-		all.Of[record] = state.RetainedNames{Record: record, Names: len(held)}
-	}
-	return held, nil
-}
-
-// publishedBy are a record's names in the current contexts of groups.
-func (s *Guard) publishedBy(ctx context.Context, record intent.Path) (guard.Published, error) {
-	given, err := s.given(ctx, record)
-	by := guard.Published{}
-	for group, names := range given {
-		by[string(group)] = names
-	}
-	return by, err
 }
 
 // NoteRetained has the group's lifecycle say which names stay although nothing offers
@@ -160,15 +92,6 @@ func (s *Guard) NoteRetained(ctx context.Context, group intent.Path, l *state.Li
 func (s *Guard) tellRetained(ctx context.Context, group intent.Path, l *state.Lifecycle, outcome, message string) {
 	l.Record(intent.Event{Time: s.Now().UTC(), Actor: intent.Itself, Action: l.Wanted, Revision: l.Seq, Outcome: outcome, Message: message})
 	s.Logger.WarnContext(ctx, "removal of names that nobody asked for", "outcome", outcome, "group", group, "message", message)
-}
-
-// Permit writes down that names of a record may go that somebody has asked for.
-func (s *Guard) Permit(ctx context.Context, record plan.Record, p guard.Permit) error {
-	account, item, err := s.account(ctx, record.Path, record.UID)
-	if err == nil {
-		_, err = s.keepAccount(ctx, record.Path, account.Permit(p), item)
-	}
-	return err
 }
 
 // retainedNow is which names this replica's last steps have kept published although

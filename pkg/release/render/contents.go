@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -82,8 +81,12 @@ func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 			return err
 		}
 	}
-	published, managed := resolve.PublishingOf(record), externaldns.Managed(record.Spec.Parameters)
-	choices, rule := make([]address.Choice, len(b.Hosts)), rule(b, record)
+	published, choices := resolve.PublishingOf(record), make([]address.Choice, len(b.Hosts))
+	rule := published.Rule
+	rule.Scope = b.Scope
+	for _, host := range b.Hosts {
+		rule.Names = append(rule.Names, host.Name)
+	}
 	probed, err := probed(ctx, g, b, look)
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func (c *Contents) choose(ctx context.Context, g plan.Group, b plan.Binding, rec
 			return err
 		}
 		in := address.Input{
-			Rule: rule, Types: typesOf(host, managed), Routing: host.Routing, Health: host.Health,
+			Rule: rule, Types: typesOf(host, published.Managed), Routing: host.Routing, Health: host.Health,
 			Offers: offersTo(g, b, host, offers), Previous: held[host.Name], Now: look.now, Probed: probed[n],
 			SetIDs: published.Abilities.SetIdentifiers, NoAlias: published.NoAlias(host),
 		}
@@ -311,19 +314,6 @@ func typesOf(host plan.Host, managed []string) []string {
 		}
 	}
 	return types
-}
-
-func rule(b plan.Binding, r plan.Record) address.Rule {
-	rule := address.Rule{Scope: b.Scope, AllowPrivate: r.Spec.AllowPrivate}
-	for _, host := range b.Hosts {
-		rule.Names = append(rule.Names, host.Name)
-	}
-	if filter := r.Spec.TargetFilter; filter != nil {
-		rule.Allow, rule.Deny = filter.Allow, filter.Deny
-	}
-	rule.Passed = externaldns.Values(r.Spec.Parameters, "target-net-filter")
-	rule.Deny = slices.Concat(rule.Deny, externaldns.Values(r.Spec.Parameters, "exclude-target-net"))
-	return rule
 }
 
 func inventory(g plan.Group, cluster string) bool {

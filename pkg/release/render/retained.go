@@ -58,8 +58,8 @@ func (s *Renderer) keep(ctx context.Context, l state.Lifecycle, on *Inputs, lost
 		if !state.SameRecord(pinned.Record, record) {
 			return nil, &intent.Error{Code: appcontext.ErrStale, Detail: string(record.Path) + " has just been updated"}
 		}
-		held, err := s.Removal.SettleLoss(ctx, record.Path, record.UID, guard.Loss{
-			Group: string(on.Group.Path), Names: slices.Sorted(maps.Keys(lost[name])), For: []string{l.ContextID, pinned.ContextID},
+		held, err := s.Removal.SettleLoss(ctx, record.Path, record.UID, on.Group, guard.Loss{
+			Names: slices.Sorted(maps.Keys(lost[name])), For: []string{l.ContextID, pinned.ContextID},
 			Percent: state.MaxRemoval(record), Now: s.Now().UTC(),
 		}, all)
 		if err != nil {

@@ -3,6 +3,7 @@ package resolve
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -41,10 +42,17 @@ func CannotAdopt(record plan.Record) string {
 	return externaldns.Unadoptable(settings, version)
 }
 
-// Publishing is what a record's external-dns makes of names.
+// Publishing is what a provider's publisher makes of names: all of the provider that names follow from.
 type Publishing struct {
-	record    plan.Record
-	version   externaldns.Version // of external-dns
+	path      intent.Path
+	version   externaldns.Version // of external-dns; for words alone
+	provider  string              // its type, as in "aws"
+	builtIn   bool
+	marksApex bool     // a name that is its zone's own is marked within the zone
+	keeps     []string // the types of records besides addresses that it publishes, changes and deletes
+
+	Managed   []string     // the types of records that it looks at
+	Rule      address.Rule // of its addresses; of no scope, and of no names yet
 	Coverage  externaldns.Coverage
 	Abilities externaldns.Abilities
 }
@@ -56,14 +64,39 @@ func PublishingOf(r plan.Record) Publishing {
 		version = externaldns.DefaultVersion
 	}
 	p := Publishing{
-		record: r, version: version, Coverage: externaldns.NewCoverage(r.Spec.Provider, r.Spec.Parameters),
-		Abilities: externaldns.AbilitiesOf(r.Spec.Provider, version),
+		path: r.Path, version: version, provider: r.Spec.Provider, builtIn: r.Spec.DeployOn.BuiltIn(),
+		marksApex: externaldns.MarksApex(r.Spec.Parameters), keeps: externaldns.RecordTypes(),
+		Managed: externaldns.Managed(r.Spec.Parameters), Rule: ruleOf(r.Spec),
+		Coverage: externaldns.NewCoverage(r.Spec.Provider, r.Spec.Parameters), Abilities: externaldns.AbilitiesOf(r.Spec.Provider, version),
 	}
-	if r.Spec.DeployOn.BuiltIn() {
-		p.Abilities.SRV, p.Abilities.RootedSRV = externaldns.Writes(r.Spec.Provider, "SRV"), false
+	p.keeps = slices.DeleteFunc(p.keeps, func(kind string) bool {
+		if p.builtIn {
+			return !externaldns.Writes(p.provider, kind)
+		}
+		return !externaldns.Publishes(p.provider, kind, version)
+	})
+	if p.builtIn {
+		p.Abilities.SRV, p.Abilities.RootedSRV = externaldns.Writes(p.provider, "SRV"), false
 		p.Abilities.DualStack = true // it compares the sets of each type
 	}
 	return p
+}
+
+// ruleOf is a provider's rule for addresses, of no scope, and of no names yet.
+func ruleOf(r intent.Record) address.Rule {
+	rule := address.Rule{AllowPrivate: r.AllowPrivate, Passed: externaldns.Values(r.Parameters, "target-net-filter")}
+	if filter := r.TargetFilter; filter != nil {
+		rule.Allow, rule.Deny = filter.Allow, filter.Deny
+	}
+	rule.Deny = slices.Concat(rule.Deny, externaldns.Values(r.Parameters, "exclude-target-net"))
+	return rule
+}
+
+// PublishAlike tells whether the same names and addresses follow from two versions of a provider.
+func PublishAlike(a, b plan.Record) bool {
+	was, is := PublishingOf(a), PublishingOf(b)
+	was.version = is.version
+	return reflect.DeepEqual(was, is)
 }
 
 // NoAlias says why a host may be no alias; empty: it may be.
@@ -96,33 +129,33 @@ func (p Publishing) lacks(host plan.Host) []lack {
 	says := func(intent, record, format string, args ...any) {
 		out = append(out, lack{intent, record, fmt.Sprintf(format, args...)})
 	}
-	provider, version := p.record.Spec.Provider, p.record.Version
 	if host.Routing.Divides() && !p.Abilities.SetIdentifiers {
-		says("/spec/routing/policy", "/spec/provider", "%s needs a DNS provider with set identifiers, and provider %q is of type %s; %s", host.Routing.Policy, p.record.Name, provider, externaldns.SetsAdvice())
+		says("/spec/routing/policy", "/spec/provider", "%s needs a DNS provider with set identifiers, and provider %q is of type %s; %s", host.Routing.Policy, p.path.Name(), p.provider, externaldns.SetsAdvice())
 	}
-	managed := externaldns.Managed(p.record.Spec.Parameters)
 	switch {
 	case !slices.Contains(host.Types, "SRV"):
-	case !p.Abilities.SRV && p.record.Spec.DeployOn.BuiltIn():
-		says("/spec/recordTypes", "/spec/deployOn", "the built-in publisher of provider %q (%s) writes no SRV records; %s", p.record.Name, provider, externaldns.TypeAdvice("SRV"))
+	case !p.Abilities.SRV && p.builtIn:
+		says("/spec/recordTypes", "/spec/deployOn", "the built-in publisher of provider %q (%s) writes no SRV records; %s", p.path.Name(), p.provider, externaldns.TypeAdvice("SRV"))
 	case !p.Abilities.SRV:
-		says("/spec/recordTypes", "/spec/provider", "external-dns %s does not keep SRV records for %s of provider %q; %s", version, provider, p.record.Name, externaldns.TypeAdvice("SRV"))
-	case !slices.Contains(managed, "SRV") && !p.record.Spec.DeployOn.BuiltIn():
-		says("", "/spec/external-dns-parameters/managed-record-types", "external-dns of provider %q ignores SRV records; set managed-record-types to [%s, SRV], and update the provider if it is in use", p.record.Name, strings.Join(managed, ", "))
+		says("/spec/recordTypes", "/spec/provider", "external-dns %s does not keep SRV records for %s of provider %q; %s", p.version, p.provider, p.path.Name(), externaldns.TypeAdvice("SRV"))
+	case !slices.Contains(p.Managed, "SRV") && !p.builtIn:
+		says("", "/spec/external-dns-parameters/managed-record-types", "external-dns of provider %q ignores SRV records; set managed-record-types to [%s, SRV], and update the provider if it is in use", p.path.Name(), strings.Join(p.Managed, ", "))
 	}
-	return append(out, p.lackingTypes(host, managed)...)
+	return append(out, p.lackingTypes(host)...)
 }
 
 // Disable says which names that are published by a record's external-dns ask for
 // what it could not publish once the record is updated.
-func (s *Resolver) Disable(ctx context.Context, record plan.Record) ([]intent.Field, error) {
-	users, err := s.Deployed(ctx, record.Path)
-	if err != nil {
-		return nil, err
+func (s *Resolver) Disable(ctx context.Context, p *RecordProposal) ([]intent.Field, error) {
+	if p.PublishesAlike() {
+		return nil, nil
 	}
-	publishing := PublishingOf(record)
+	record, publishing := p.Frozen, PublishingOf(p.Frozen)
 	var out []intent.Field
-	err = s.EachRelease(ctx, users, func(_ state.Lifecycle, g plan.Group) {
+	err := s.EachRelease(ctx, p.Users, func(l state.Lifecycle, g plan.Group) {
+		if !l.Deployed() {
+			return
+		}
 		for _, b := range g.Bindings {
 			if b.Record != record.Name {
 				continue

@@ -17,6 +17,9 @@ type RecordProposal struct {
 	Frozen plan.Record // the record as it is now
 	View   intent.Plan
 
+	// Groups and names that use the record, and those that are deployed and refer to it; none if their names stay as they are.
+	Users map[intent.Path]state.Lifecycle
+
 	Adopting *intent.Adoption // nil: of nobody's names
 
 	Gone    map[intent.Path]state.NameSet // names that the groups which use it would take away by themselves
@@ -44,6 +47,9 @@ func (p *RecordProposal) OwnerIDMoves() []intent.Field {
 		Detail:  fmt.Sprintf("the provider is deployed with owner id %q, which marks its names; with %q nobody would own them. Terminate its users first", was, is),
 	}}
 }
+
+// PublishesAlike tells whether the update alters nothing of which addresses names have, and of what they may ask for.
+func (p *RecordProposal) PublishesAlike() bool { return PublishAlike(p.Before.Record, p.Frozen) }
 
 // Adopts says in an event what an update takes over beside.
 func (p *RecordProposal) Adopts() string {

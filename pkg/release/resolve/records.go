@@ -29,12 +29,11 @@ func (p Publishing) written(sets []intent.RecordSet) []intent.RecordSet {
 // writtenValue is a value as the publisher of the names takes it. If external-dns could not
 // keep a text for the provider, the built-in publisher gets the text in quotes.
 func (p Publishing) writtenValue(kind, value string) string {
-	provider := p.record.Spec.Provider
 	switch {
-	case kind == "TXT" && p.record.Spec.DeployOn.BuiltIn() && externaldns.UnwritableText(provider, value) != "":
+	case kind == "TXT" && p.builtIn && externaldns.UnwritableText(p.provider, value) != "":
 		return externaldns.QuoteText(value)
 	case kind == "TXT":
-		return externaldns.WriteText(provider, value)
+		return externaldns.WriteText(p.provider, value)
 	case kind == "SRV" && p.Abilities.RootedSRV:
 		return value + "."
 	}
@@ -42,25 +41,23 @@ func (p Publishing) writtenValue(kind, value string) string {
 }
 
 // lackingTypes are the types of a host's records that its provider cannot publish.
-func (p Publishing) lackingTypes(host plan.Host, managed []string) []lack {
+func (p Publishing) lackingTypes(host plan.Host) []lack {
 	var out []lack
-	provider := p.record.Spec.Provider
 	for _, set := range host.Records {
 		switch {
-		case p.record.Spec.DeployOn.BuiltIn():
-			if !externaldns.Writes(provider, set.Type) {
-				out = append(out, lack{"/spec/records", "/spec/deployOn", fmt.Sprintf("the built-in publisher of provider %q (%s) writes no %s records; %s", p.record.Name, provider, set.Type, externaldns.TypeAdvice(set.Type))})
-			}
-		case !externaldns.Publishes(provider, set.Type, p.version):
+		case !slices.Contains(p.keeps, set.Type) && p.builtIn:
+			out = append(out, lack{"/spec/records", "/spec/deployOn", fmt.Sprintf("the built-in publisher of provider %q (%s) writes no %s records; %s", p.path.Name(), p.provider, set.Type, externaldns.TypeAdvice(set.Type))})
+		case !slices.Contains(p.keeps, set.Type):
 			out = append(out, lack{"/spec/records", "/spec/provider", fmt.Sprintf("external-dns %s does not keep %s records for %s of provider %q; %s",
-				p.version, set.Type, provider, p.record.Name, externaldns.TypeAdvice(set.Type))})
-		case !slices.Contains(managed, set.Type):
+				p.version, set.Type, p.provider, p.path.Name(), externaldns.TypeAdvice(set.Type))})
+		case p.builtIn:
+		case !slices.Contains(p.Managed, set.Type):
 			out = append(out, lack{"", "/spec/external-dns-parameters/managed-record-types", fmt.Sprintf("external-dns of provider %q ignores %s records; set managed-record-types to [%s, %[2]s], and update the provider if it is in use",
-				p.record.Name, set.Type, strings.Join(managed, ", "))})
+				p.path.Name(), set.Type, strings.Join(p.Managed, ", "))})
 		case set.Type == "TXT":
 			for _, value := range set.Values {
-				if why := externaldns.UnwritableText(provider, externaldns.ReadText(value)); why != "" {
-					out = append(out, lack{"/spec/records", "/spec/provider", fmt.Sprintf("%s of provider %q %s", provider, p.record.Name, why)})
+				if why := externaldns.UnwritableText(p.provider, externaldns.ReadText(value)); why != "" {
+					out = append(out, lack{"/spec/records", "/spec/provider", fmt.Sprintf("%s of provider %q %s", p.provider, p.path.Name(), why)})
 				}
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/signpost-dns/signpost/pkg/dns/externaldns"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
@@ -117,22 +116,22 @@ func AliasAlone(types []string) bool { return slices.Equal(types, []string{"CNAM
 func (d *Draft) checkAbilities(i inputs.DNSIntent, pointer string, p Publishing, host plan.Host) {
 	for _, l := range p.lacks(host) {
 		if l.intent == "" {
-			d.Fail(p.record.Path, l.record, "%s", l.why)
+			d.Fail(p.path, l.record, "%s", l.why)
 		} else {
 			d.Fail(i.Path, l.intent, "%s", l.why)
 		}
 	}
 	apex := p.Coverage.Apex(host.Name)
 	if apex && AliasAlone(host.Types) {
-		d.Fail(i.Path, pointer, "%q is the apex of a zone of provider %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.record.Name)
+		d.Fail(i.Path, pointer, "%q is the apex of a zone of provider %q, where DNS allows no CNAME; allow A and AAAA in recordTypes, or give a name below it", host.Name, p.path.Name())
 	}
-	if apex && !externaldns.MarksApex(p.record.Spec.Parameters) {
-		d.Warn("%s is the apex of a zone of provider %q; the TXT record that marks it would stand beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.record.Name, host.Name)
+	if apex && !p.marksApex {
+		d.Warn("%s is the apex of a zone of provider %q; the TXT record that marks it would stand beside the zone, such as a-%s, which DNS servers refuse; set txt-prefix to one that ends in a dot, as in %%{record_type}-owner.", host.Name, p.path.Name(), host.Name)
 	}
 	if strings.HasPrefix(host.Name, "*.") && !p.Abilities.Wildcards {
-		d.Warn("%s of provider %q is a wildcard, which the DNS server behind %s does not answer; give the names themselves", host.Name, p.record.Name, p.record.Spec.Provider)
+		d.Warn("%s of provider %q is a wildcard, which the DNS server behind %s does not answer; give the names themselves", host.Name, p.path.Name(), p.provider)
 	}
 	if slices.Equal(host.Types, []string{"SRV"}) {
-		d.Warn("%s of provider %q has only SRV records, which lead to the name itself; without A, AAAA or CNAME in recordTypes it has no address, unless another intent gives one", host.Name, p.record.Name)
+		d.Warn("%s of provider %q has only SRV records, which lead to the name itself; without A, AAAA or CNAME in recordTypes it has no address, unless another intent gives one", host.Name, p.path.Name())
 	}
 }

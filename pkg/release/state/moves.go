@@ -51,15 +51,15 @@ func (l *RecordLifecycle) StartMove(to intent.ClusterRef) {
 	}
 }
 
-// GroupsOf are the groups whose releases use a record's public scope.
-func (s *Store) GroupsOf(ctx context.Context, record intent.Path) (map[intent.Path]Lifecycle, error) {
-	groups := map[intent.Path]Lifecycle{}
-	err := s.EachGroup(ctx, record, func(group intent.Path, l Lifecycle) {
-		if usesPublic(l, record) {
-			groups[group] = l
+// UsersOf are the groups and names that use a record's public scope, and those that are deployed and refer to the record.
+func UsersOf(ctx context.Context, s *Store, record intent.Path) (map[intent.Path]Lifecycle, error) {
+	users := map[intent.Path]Lifecycle{}
+	err := s.EachGroup(ctx, record, func(owner intent.Path, l Lifecycle) {
+		if l.Deployed() || l.UsesPublic(record) {
+			users[owner] = l
 		}
 	})
-	return groups, err
+	return users, err
 }
 
 // Adopts is the owner id whose names the external-dns of a scope takes over;

@@ -178,15 +178,21 @@ func EachUser(ctx context.Context, s *Store, record intent.Path, visit func(owne
 	})
 }
 
-// EachUserBehind visits the groups and names that use a record's public scope, in order, behind one of them, until visit wants
-// no more. An empty path is before all of them.
-func EachUserBehind(ctx context.Context, s *Store, record, last intent.Path, visit func(owner intent.Path, l Lifecycle) (more bool)) error {
-	return eachAfter(ctx, s, record, behind(last), pageOfUses, func(owner intent.Path, l Lifecycle) bool {
-		return !usesPublic(l, record) || visit(owner, l)
+// UsersBehind are the first groups and names that use a record's public scope, in order, behind one of them, and no more than
+// limit. An empty path is before all of them.
+func UsersBehind(ctx context.Context, s *Store, record, last intent.Path, limit int) (map[intent.Path]Lifecycle, error) {
+	users := map[intent.Path]Lifecycle{}
+	err := eachAfter(ctx, s, record, behind(last), limit+1, func(owner intent.Path, l Lifecycle) bool {
+		if l.UsesPublic(record) {
+			users[owner] = l
+		}
+		return len(users) < limit
 	})
+	return users, err
 }
 
-func usesPublic(l Lifecycle, record intent.Path) bool {
+// UsesPublic tells whether the owner uses a record's public scope.
+func (l *Lifecycle) UsesPublic(record intent.Path) bool {
 	return slices.ContainsFunc(l.Uses, func(u Use) bool { return u.Record == record && u.Scope == intent.Public })
 }
 

@@ -4,7 +4,6 @@ package guard
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -13,109 +12,61 @@ import (
 // not part of the same loss.
 const Window = time.Hour
 
-// Account is what all replicas know of a record's names that go though nobody has
-// asked for it. It is changed as a whole, by compare and swap.
+// Account is what all replicas know of a record's names that go though nobody has asked for it: the sums of all shares. It is
+// changed together with a share, by compare and swap.
 type Account struct {
-	UID     string         `json:"uid"`               // of the record; of another one nothing counts
-	Gone    []string       `json:"gone,omitempty"`    // names that went, ordered
-	Last    time.Time      `json:"last,omitzero"`     // when the latest of them did
-	Held    map[string]int `json:"held,omitempty"`    // by group: how many names stay published although nothing offers them an address
-	Permits []Permit       `json:"permits,omitempty"` // of what was asked for
+	UID     string    `json:"uid"`              // of the record; of another one nothing counts
+	Gone    int       `json:"gone,omitempty"`   // names that went
+	Held    int       `json:"held,omitempty"`   // names that stay published although nothing offers them an address
+	Last    time.Time `json:"last,omitzero"`    // when the latest name went
+	Names   int       `json:"names,omitempty"`  // of the record, with those that have gone, when they were last counted
+	Counted time.Time `json:"counted,omitzero"` // when that was
 }
 
-// Permit says that somebody has asked for names to go.
+// Share is what a group has to do with a record's account.
+type Share struct {
+	Gone []string `json:"gone,omitempty"` // names that it gave up, ordered
+	Held int      `json:"held,omitempty"` // how many of its names stay published although nothing offers them an address
+}
+
+// Permit says that somebody has asked for names of a group to go.
 type Permit struct {
-	Group string   `json:"group"`
 	For   string   `json:"for"`   // id of the release, or of the record as it is pinned, that was accepted with it; void with any other
 	Names []string `json:"names"` // ordered
 }
 
 // Loss is what a group would not publish any more of a record's names.
 type Loss struct {
-	Group   string
 	Names   []string // ordered; none: the group has lost nothing, or has it back
 	For     []string // what the group follows from now: permits for these count
 	Percent int      // how many of the names may go
 	Now     time.Time
 }
 
-// Published are the record's names by group.
-type Published map[string]map[string]bool
+// Published is what is published of a record now.
+type Published struct {
+	Own    map[string]bool               // names that the group gives
+	Others map[string]bool               // those of the loss that other groups give, too
+	Count  func() (names int, err error) // of all groups, with those that have gone
+}
 
 // mostPermits is how many permits a group has at most: those of requests that came
 // to nothing, or were overtaken, are never used.
 const mostPermits = 4
 
-// Permit answers the account with a permit, in place of others that the group was given
-// for the same. If it has many, the oldest one is dropped.
-func (a Account) Permit(p Permit) Account {
-	others := 0
-	drop := func(o Permit) bool {
-		if o.Group == p.Group && o.For != p.For {
-			others++
-		}
-		return o.Group == p.Group && (o.For == p.For || others >= mostPermits)
-	}
-	a.Permits = slices.Clone(a.Permits)
-	slices.Reverse(a.Permits) // the latest first
-	a.Permits = slices.DeleteFunc(a.Permits, drop)
-	slices.Reverse(a.Permits)
-	a.Permits = append(a.Permits, p)
-	return a
+// Permitted answers a group's permits with another one, in place of one for the same. If there are many, the oldest one is dropped.
+func Permitted(permits []Permit, p Permit) []Permit {
+	permits = slices.DeleteFunc(slices.Clone(permits), func(o Permit) bool { return o.For == p.For })
+	permits = append(permits, p)
+	return permits[max(0, len(permits)-mostPermits):]
 }
 
-// Concerns says whether the account has something to settle with a group.
-func (a Account) Concerns(group string) bool {
-	return a.Held[group] > 0 || slices.ContainsFunc(a.Permits, func(p Permit) bool { return p.Group == group })
-}
-
-// Judge answers the account after a loss, and the names that are to stay published. If
-// all may go, none stay, else all that nobody has asked to remove. It is idempotent. published is
-// asked if more than a few names have gone.
-func (a Account) Judge(l Loss, published func() (Published, error)) (next Account, held []string, err error) {
-	next = a
-	next.Held = maps.Clone(a.Held)
-	delete(next.Held, l.Group)
-	lost, permits := a.spend(l)
-	next.Permits = permits
-	if len(lost) == 0 {
-		return next, nil, nil
-	}
-	if len(a.Held) == 0 && l.Now.Sub(a.Last) > Window {
-		next.Gone = nil
-	}
-	waiting := 0
-	for _, names := range next.Held {
-		waiting += names
-	}
-	if len(union(next.Gone, lost))+waiting > Few {
-		by, err := published()
-		if err != nil {
-			return a, nil, err
-		}
-		lost = slices.DeleteFunc(lost, func(name string) bool { return by.others(l.Group, name) })
-		back := func(name string) bool { return by[l.Group][name] && !has(l.Names, name) }
-		gone := union(slices.DeleteFunc(slices.Clone(next.Gone), back), lost)
-		if len(lost) > 0 && Over(len(gone)+waiting, by.count(gone), l.Percent) {
-			if next.Held == nil {
-				next.Held = map[string]int{}
-			}
-			next.Held[l.Group] = len(lost)
-			return next, lost, nil
-		}
-	}
-	if len(lost) > 0 {
-		next.Gone, next.Last = union(next.Gone, lost), l.Now
-	}
-	return next, nil, nil
-}
-
-// spend answers the names that no permit covers, and the permits that are left. Names of
+// Spend answers the names of a loss that no permit covers, and the permits that are left. Names of
 // a permit that are gone or are back are struck off.
-func (a Account) spend(l Loss) (lost []string, left []Permit) {
+func Spend(l Loss, permits []Permit) (lost []string, left []Permit) {
 	lost = slices.Clone(l.Names)
-	for _, p := range a.Permits {
-		if p.Group == l.Group && slices.Contains(l.For, p.For) {
+	for _, p := range permits {
+		if slices.Contains(l.For, p.For) {
 			covers := p.Names
 			p.Names = slices.DeleteFunc(slices.Clone(p.Names), func(name string) bool { return !has(l.Names, name) })
 			lost = slices.DeleteFunc(lost, func(name string) bool { return has(covers, name) })
@@ -127,26 +78,52 @@ func (a Account) spend(l Loss) (lost []string, left []Permit) {
 	return lost, left
 }
 
-// others says whether a group but this one publishes a name.
-func (by Published) others(group, name string) bool {
-	for other, names := range by {
-		if other != group && names[name] {
-			return true
-		}
-	}
-	return false
+// Ends tells whether the account is to begin anew: it is another record's, or what went does not count any more.
+func (a Account) Ends(uid string, now time.Time) bool {
+	return a.UID != uid || a.Held == 0 && a.Gone > 0 && now.Sub(a.Last) > Window
 }
 
-// count is how many names there are, with those that have gone.
-func (by Published) count(gone []string) int {
-	all := map[string]bool{}
-	for _, names := range by {
-		maps.Copy(all, names)
+// Judge answers the account and a group's share after a loss, and the names that are to stay published. Of names that no permit
+// covers all may go, or none. It is idempotent. published is asked if more than a few names have gone.
+func (a Account) Judge(s Share, lost []string, l Loss, published func() (Published, error)) (next Account, share Share, held []string, err error) {
+	next, share = a, Share{Gone: s.Gone}
+	next.Held -= s.Held
+	others := next.Gone - len(s.Gone)
+	if len(lost) > 0 && others+len(union(s.Gone, lost))+next.Held > Few {
+		by, err := published()
+		if err != nil {
+			return a, s, nil, err
+		}
+		lost = slices.DeleteFunc(slices.Clone(lost), func(name string) bool { return by.Others[name] })
+		back := func(name string) bool { return by.Own[name] && !has(l.Names, name) }
+		gone := others + len(union(slices.DeleteFunc(slices.Clone(s.Gone), back), lost))
+		if next, err = next.counted(l.Now, len(lost) > 0, by.Count); err != nil {
+			return a, s, nil, err
+		}
+		if len(lost) > 0 && Over(gone+next.Held, next.Names, l.Percent) {
+			share.Held = len(lost)
+			next.Held += share.Held
+			return next, share, lost, nil
+		}
 	}
-	for _, name := range gone {
-		all[name] = true
+	if len(lost) > 0 {
+		share.Gone, next.Last = union(s.Gone, lost), l.Now
+		next.Gone = others + len(share.Gone)
 	}
-	return len(all)
+	return next, share, nil, nil
+}
+
+// countedFor is how long a count of names holds, for each of them: who counts very many again and again does nothing else.
+const countedFor = time.Millisecond
+
+// counted is the account with a count of the names that is not old, if it is needed.
+func (a Account) counted(now time.Time, needed bool, count func() (int, error)) (Account, error) {
+	if age := now.Sub(a.Counted); !needed || age >= 0 && age < time.Duration(a.Names)*countedFor {
+		return a, nil
+	}
+	names, err := count()
+	a.Names, a.Counted = names, now
+	return a, err
 }
 
 func union(a, b []string) []string {
