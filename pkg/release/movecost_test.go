@@ -136,3 +136,26 @@ func homes(uses []state.Use) (clusters []string) {
 	}
 	return clusters
 }
+
+// TestAClusterOfManyNamesIsReadTogether: what becomes of its names, and what it is used for, is read in few requests.
+func TestAClusterOfManyNamesIsReadTogether(t *testing.T) {
+	t.Parallel()
+	const few, many = 30, 60
+	costs := map[string]map[int]storeCost{"preview": {}, "drain": {}, "uses": {}}
+	cluster := intent.Path("cluster-providers/edge/clusters/berlin")
+	for _, names := range []int{few, many} {
+		w, store, _ := manyNames(t, names)
+		require.NoError(t, w.service.KeepHealth(t.Context()))
+		costs["preview"][names] = store.of(t, "preview", func() error {
+			preview, err := w.service.PreviewFailover(t.Context(), intent.FailoverSpec{Drain: intent.ClusterSelection{Clusters: []string{"edge/berlin"}}}, intent.FailoverOptions{})
+			require.Equal(t, names, preview.Counts.Names)
+			return err
+		})
+		costs["uses"][names] = store.of(t, "uses", func() error { _, err := w.service.UsesOf(t.Context(), cluster); return err })
+		costs["drain"][names] = store.of(t, "drain", func() error { return w.service.Drain(t.Context(), cluster, intent.DrainOptions{Actor: "ann"}) })
+	}
+	for what, cost := range costs {
+		require.Equal(t, cost[few].Reads, cost[many].Reads, what)
+		require.Less(t, cost[many].Items, 3*cost[few].Items, what)
+	}
+}

@@ -139,28 +139,37 @@ func (s *Operator) keepsAddresses(ctx context.Context, cluster intent.Path, befo
 	if err != nil {
 		return err
 	}
-	lost, users := map[sharing.GivenName]bool{}, map[intent.Path]state.Lifecycle{}
-	for _, group := range slices.Sorted(maps.Keys(groups)) {
-		l := groups[group]
-		had, err := s.addressed(ctx, l, before)
-		if err != nil {
-			return err
-		}
-		maps.Copy(lost, had)
+	lost, left, records := map[sharing.GivenName]bool{}, map[sharing.GivenName]bool{}, map[intent.Path]bool{}
+	err = s.Renderer.Each(ctx, groups, func(ctx context.Context, _ intent.Path, l state.Lifecycle) error {
 		for _, use := range l.Uses {
-			others, err := s.Deployed(ctx, use.Record)
-			if err != nil {
-				return err
-			}
-			maps.Copy(users, others)
+			records[use.Record] = true
 		}
+		if err := s.addressed(ctx, l, before, lost); err != nil {
+			return err
+		}
+		return s.addressed(ctx, l, after, left)
+	})
+	if err != nil {
+		return err
 	}
-	for _, user := range slices.Sorted(maps.Keys(users)) {
-		has, err := s.addressed(ctx, users[user], after)
+	given := func(name sharing.GivenName, _ bool) bool { return left[name] }
+	maps.DeleteFunc(lost, given)
+	for _, record := range slices.Sorted(maps.Keys(records)) {
+		if len(lost) == 0 {
+			break
+		}
+		others, err := s.Deployed(ctx, record)
 		if err != nil {
 			return err
 		}
-		maps.DeleteFunc(lost, func(name sharing.GivenName, _ bool) bool { return has[name] })
+		maps.DeleteFunc(others, func(owner intent.Path, _ state.Lifecycle) bool { _, known := groups[owner]; return known })
+		err = s.Renderer.Each(ctx, others, func(ctx context.Context, _ intent.Path, l state.Lifecycle) error {
+			return s.addressed(ctx, l, after, left)
+		})
+		if err != nil {
+			return err
+		}
+		maps.DeleteFunc(lost, given)
 	}
 	if len(lost) == 0 {
 		return nil
@@ -188,22 +197,21 @@ func lastAddresses(cluster intent.Path, lost map[sharing.GivenName]bool) error {
 	return refusal
 }
 
-// addressed are the public names of a group that have an address while some clusters are
+// addressed notes the public names of a group that have an address while some clusters are
 // drained, those that templates made for one cluster too. Health does not matter: a
 // drained cluster is often unhealthy, and a cluster that is unhealthy for a moment has
 // addresses all the same.
-func (s *Operator) addressed(ctx context.Context, l state.Lifecycle, drained state.DrainedClusters) (map[sharing.GivenName]bool, error) {
+func (s *Operator) addressed(ctx context.Context, l state.Lifecycle, drained state.DrainedClusters, names map[sharing.GivenName]bool) error {
 	release, err := s.LoadRelease(ctx, l.ContextID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	group := regardless(l.Placed(release.Group))
 	records, err := s.Pinned(ctx, group)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	contents, err := render.Render(ctx, group, records, drained, nil, s.Renderer.ObservedSources(group))
-	names := map[sharing.GivenName]bool{}
 	for n, choices := range contents.Choices {
 		b := group.Bindings[n]
 		for h, host := range b.Hosts {
@@ -212,7 +220,7 @@ func (s *Operator) addressed(ctx context.Context, l state.Lifecycle, drained sta
 			}
 		}
 	}
-	return names, err
+	return err
 }
 
 // regardless is a group whose names do not ask who is healthy.

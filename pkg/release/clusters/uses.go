@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -34,12 +35,11 @@ func (s *Operator) UsesOf(ctx context.Context, cluster intent.Path) (map[intent.
 	}
 	by := map[intent.ClusterUse]intent.Path{}
 	note := func(use intent.ClusterUse, owner intent.Path) {
-		if _, known := by[use]; !known {
+		if first, known := by[use]; !known || owner < first {
 			by[use] = owner
 		}
 	}
-	for _, owner := range slices.Sorted(maps.Keys(owners)) {
-		l := owners[owner]
+	for owner, l := range owners {
 		running := slices.Concat(l.Uses, l.Leaving, l.Draining, l.Former)
 		if slices.ContainsFunc(running, func(u state.Use) bool { return u.Cluster == name }) {
 			note(intent.UseHome, owner) // wherever the release had its home
@@ -49,18 +49,13 @@ func (s *Operator) UsesOf(ctx context.Context, cluster intent.Path) (map[intent.
 				note(use, owner) // objects are left, of one use or another
 			}
 		}
-		if !l.Deployed() {
-			continue
-		}
-		release, err := s.LoadRelease(ctx, l.ContextID)
-		if err != nil {
-			return nil, err
-		}
-		for _, use := range resolve.UsesAt(release.Group, name) {
+	}
+	maps.DeleteFunc(owners, func(_ intent.Path, l state.Lifecycle) bool { return !l.Deployed() })
+	return by, s.EachRelease(ctx, owners, func(_ state.Lifecycle, g plan.Group) {
+		for _, use := range resolve.UsesAt(g, name) {
 			if use != intent.UseHome {
-				note(use, owner)
+				note(use, g.Path)
 			}
 		}
-	}
-	return by, nil
+	})
 }

@@ -23,15 +23,15 @@ func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 	if err := s.Offers.SweepOffers(ctx, age); err != nil {
 		return err
 	}
-	if err := s.Renderer.Removal.Sweep(ctx); err != nil {
-		return err
-	}
 	if now := s.Now(); now.Sub(s.swept.at) >= age {
 		next, err := s.sweepReleases(ctx)
 		if err != nil {
 			return err
 		}
 		s.swept, s.swept.at = next, now
+		if err := s.Renderer.Removal.Sweep(ctx); err != nil {
+			s.Logger.WarnContext(ctx, "removals of names cannot be swept", "error", err)
+		}
 	}
 	return s.Follower.Sweep(ctx, age)
 }

@@ -49,13 +49,15 @@ func (m *Mover) forecast(ctx context.Context, owners map[intent.Path]state.Lifec
 	var all []forecast
 	workers, working := errgroup.WithContext(ctx)
 	workers.SetLimit(atOnce)
-	for _, path := range slices.Sorted(maps.Keys(owners)) {
+	for _, some := range parts(owners) {
 		workers.Go(func() error {
-			one, err := m.Renderer.Forecast(tracing.With(working, "owner", string(path)), owners[path], reaches[path], after)
-			mu.Lock()
-			defer mu.Unlock()
-			all = append(all, forecast{Forecast: one})
-			return err
+			return m.Renderer.Each(working, some, func(ctx context.Context, path intent.Path, l state.Lifecycle) error {
+				one, err := m.Renderer.Forecast(tracing.With(ctx, "owner", string(path)), l, reaches[path], after)
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, forecast{Forecast: one})
+				return err
+			})
 		})
 	}
 	if err := workers.Wait(); err != nil {
@@ -63,6 +65,28 @@ func (m *Mover) forecast(ctx context.Context, owners map[intent.Path]state.Lifec
 	}
 	slices.SortFunc(all, func(a, b forecast) int { return cmp.Compare(a.Group.Path, b.Group.Path) })
 	return all, nil
+}
+
+// parts divides owners into those that are forecast together: groups alone, and a few dozen names.
+func parts(owners map[intent.Path]state.Lifecycle) []map[intent.Path]state.Lifecycle {
+	const together = 64
+	var all []map[intent.Path]state.Lifecycle
+	var names []intent.Path
+	for _, path := range slices.Sorted(maps.Keys(owners)) {
+		if intent.IsName(path) {
+			names = append(names, path)
+		} else {
+			all = append(all, map[intent.Path]state.Lifecycle{path: owners[path]})
+		}
+	}
+	for some := range slices.Chunk(names, together) {
+		part := map[intent.Path]state.Lifecycle{}
+		for _, path := range some {
+			part[path] = owners[path]
+		}
+		all = append(all, part)
+	}
+	return all
 }
 
 // concerned are the host names that the changed clusters matter to.

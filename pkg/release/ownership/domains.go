@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
 // grants are the projects that domains are granted to, by the domain.
@@ -127,6 +129,9 @@ func (s *Registry) MarksOutside(ctx context.Context, p *resolve.RecordProposal) 
 	for _, why := range s.reverseOutside(ctx, all, project, added(externaldns.ReverseZones(was), externaldns.ReverseZones(is))) {
 		out = append(out, intent.Field{Pointer: string(p.Frozen.Path) + "#" + atReverse, Detail: why})
 	}
+	if reflect.DeepEqual(was, is) {
+		return out, nil
+	}
 	before, after := externaldns.Marks(was), externaldns.Marks(is)
 	err = s.eachHeld(ctx, p.Frozen, func(b plan.Binding, host plan.Host) {
 		why := markedOutside(ctx, all, project, b, host.Name, added(before(host.Name), after(host.Name)))
@@ -155,20 +160,19 @@ func (s *Registry) eachHeld(ctx context.Context, record plan.Record, visit func(
 	if err != nil {
 		return err
 	}
-	for _, id := range releases {
-		release, err := s.LoadRelease(ctx, id)
-		if intent.CodeOf(err) == intent.NotFound {
-			continue // many have followed it meanwhile
-		}
+	for ids := range slices.Chunk(releases, kv.MaxOps) {
+		found, err := s.LoadReleases(ctx, ids) // without those that others have followed meanwhile
 		if err != nil {
 			return err
 		}
-		for _, b := range release.Group.Bindings {
-			if b.Record != record.Name {
-				continue
-			}
-			for _, host := range b.Hosts {
-				visit(b, host)
+		for _, id := range ids {
+			for _, b := range found[id].Group.Bindings {
+				if b.Record != record.Name {
+					continue
+				}
+				for _, host := range b.Hosts {
+					visit(b, host)
+				}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/release/render"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
@@ -99,7 +100,7 @@ func (s *Updater) moveChanges(ctx context.Context, p *resolve.RecordProposal) ([
 			return nil
 		}
 		users = append(users, string(owner))
-		part, err := s.takenAlong(ctx, owner, l, use)
+		part, err := s.takenAlong(ctx, owner, l, use, p.Frozen)
 		changes = append(changes, part...)
 		return err
 	})
@@ -114,8 +115,8 @@ func (s *Updater) moveChanges(ctx context.Context, p *resolve.RecordProposal) ([
 	return append(changes, render.Planned(nil, after)...), nil, err
 }
 
-// takenAlong are the changes of one user whose record moves to where a use of it says.
-func (s *Updater) takenAlong(ctx context.Context, owner intent.Path, l state.Lifecycle, to state.Use) ([]bundle.Change, error) {
+// takenAlong are the changes of one user whose record moves to where a use of it says, as it is from now on.
+func (s *Updater) takenAlong(ctx context.Context, owner intent.Path, l state.Lifecycle, to state.Use, record plan.Record) ([]bundle.Change, error) {
 	published, err := s.CurrentEndpoints(ctx, owner)
 	if err != nil || !l.Deployed() {
 		return nil, err
@@ -133,13 +134,15 @@ func (s *Updater) takenAlong(ctx context.Context, owner intent.Path, l state.Lif
 	if err != nil {
 		return nil, err
 	}
-	then, err := render.Render(ctx, on.Group, on.Records, on.Drained.Clusters, published, look)
+	records := maps.Clone(on.Records)
+	records[record.Name] = record
+	then, err := render.Render(ctx, on.Group, records, on.Drained.Clusters, published, look)
 	if err != nil {
 		return nil, err
 	}
 	var before, after bundle.Bundle
 	for _, o := range published {
-		if use := state.UseOf(owner, o.Cluster, o.Published); use.Record == to.Record && use.Scope == to.Scope {
+		if moves(o.Published, record) {
 			before = append(before, o)
 		}
 	}
@@ -149,6 +152,11 @@ func (s *Updater) takenAlong(ctx context.Context, owner intent.Path, l state.Lif
 		}
 	}
 	return render.Planned(before, after), nil
+}
+
+// moves tells whether what is published goes along with a record; nil: it does not.
+func moves(p *bundle.Published, record plan.Record) bool {
+	return p != nil && p.Record == record.Name && p.Scope == string(intent.Public)
 }
 
 // leaveHome takes the external-dns of a former home away, used or not, and

@@ -230,6 +230,9 @@ func (s *Updater) recordChanges(ctx context.Context, p *resolve.RecordProposal) 
 		if err != nil {
 			return nil, nil, err
 		}
+		if p.Moves() { // the rest of the plan tells of these where they go
+			followed = slices.DeleteFunc(followed, func(c bundle.Change) bool { return moves(c.Before, p.Frozen) || moves(c.After, p.Frozen) })
+		}
 		changes, p.Gone = append(changes, followed...), gone
 	}
 	if !p.Moves() {

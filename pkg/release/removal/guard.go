@@ -3,9 +3,13 @@
 package removal
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"sync"
+
+	"golang.org/x/sync/singleflight"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -14,13 +18,18 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
 )
 
 // Guard judges removals.
 type Guard struct {
 	*state.Store
 
-	heldNow retainedNow
+	heldNow  retainedNow
+	counting singleflight.Group
+	counts   sync.Map         // by record: its last count
+	suspects map[string]int64 // revisions of what the last sweep has found, by key
 }
 
 // collectHosts adds the host names that a DNSEndpoint publishes to those of all,
@@ -177,19 +186,15 @@ func (s *Guard) removal(ctx context.Context, record plan.Record, group intent.Pa
 	if len(r.Gone) <= guard.Few {
 		return r, nil
 	}
-	given, err := s.givenByAll(ctx, record.Path)
-	if err != nil {
-		return r, err
-	}
 	all := maps.Clone(gone)
-	for by, its := range given {
+	err := s.givenByAll(ctx, record.Path, func(by intent.Path, its state.NameSet) {
 		maps.Copy(all, its)
 		if by != group {
 			r.Gone = slices.DeleteFunc(r.Gone, func(name string) bool { return its[name] })
 		}
-	}
+	})
 	r.All = len(all)
-	return r, nil
+	return r, err
 }
 
 // given are the host names of a record that are in the current contexts of those users that are deployed.
@@ -217,12 +222,25 @@ func (s *Guard) givenBy(ctx context.Context, owner, record intent.Path) (state.N
 	return all[record.Name()], err
 }
 
-func (s *Guard) givenByAll(ctx context.Context, record intent.Path) (map[intent.Path]state.NameSet, error) {
-	users, err := s.Deployed(ctx, record)
-	if err != nil {
-		return nil, err
+// givenByAll visits what all deployed users of a record give to it, as it is now. Of very many users, few are in memory at once.
+func (s *Guard) givenByAll(ctx context.Context, record intent.Path, visit func(owner intent.Path, names state.NameSet)) (err error) {
+	ctx = snapshot.Now(ctx)
+	some := map[intent.Path]state.Lifecycle{}
+	look := func() {
+		given, failed := s.given(ctx, record, some)
+		for owner, its := range given {
+			visit(owner, its)
+		}
+		clear(some)
+		err = cmp.Or(err, failed)
 	}
-	return s.given(ctx, record, users)
+	failed := s.EachGroup(ctx, record, func(owner intent.Path, l state.Lifecycle) {
+		if some[owner] = l; len(some) == kv.MaxOps && err == nil {
+			look()
+		}
+	})
+	look()
+	return cmp.Or(failed, err)
 }
 
 // RecordRemoval is the effect of a provider's update on its names. They are the names

@@ -8,8 +8,8 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// Each visits deployed groups and names with their lifecycles, in order of their paths. The context of visit has read in
-// few requests, and as it is at one time, what many names follow from. The first error ends it.
+// Each visits groups and names with their lifecycles, in order of their paths. The context of a name has read in few requests, for
+// many names and as it is at one time, what they follow from. The first error ends it.
 func (s *Renderer) Each(ctx context.Context, owners map[intent.Path]state.Lifecycle, visit func(ctx context.Context, owner intent.Path, l state.Lifecycle) error) error {
 	return ahead.Each(ctx, owners, func(ctx context.Context, names []intent.Path) (context.Context, func(), error) {
 		return s.readTogether(ctx, names, owners)

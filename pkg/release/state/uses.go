@@ -119,18 +119,27 @@ func DeployedOn(ctx context.Context, s *Store, clusters ...string) (map[intent.P
 	if err != nil {
 		return nil, err
 	}
+	var choosing []intent.Path
 	for _, p := range pointers {
 		name := intent.Path(p.Owner)
 		asks := func(cluster string) bool { return len(p.Services[cluster]) > 0 }
-		if _, known := owners[name]; known || !intent.IsName(name) || !slices.ContainsFunc(clusters, asks) {
-			continue
+		if _, known := owners[name]; !known && intent.IsName(name) && slices.ContainsFunc(clusters, asks) {
+			choosing = append(choosing, LifecyclePath(name))
 		}
-		l, err := s.StoredLifecycle(ctx, name)
+	}
+	for paths := range slices.Chunk(choosing, kv.MaxOps) {
+		docs, err := s.Documents.GetAll(ctx, paths)
 		if err != nil {
 			return nil, err
 		}
-		if l.Deployed() {
-			owners[name] = l
+		for _, doc := range docs {
+			l, err := ReadLifecycle(doc)
+			if err != nil {
+				return nil, err
+			}
+			if l.Deployed() {
+				owners[OwnerOf(doc.Path)] = l
+			}
 		}
 	}
 	return owners, nil

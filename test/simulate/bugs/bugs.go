@@ -134,8 +134,8 @@ func inPreviews() []Bug {
 		{
 			Name: "names by labels are not previewed", File: "pkg/release/state/uses.go", Test: test,
 			Breaks:      "the preview of a failover leaves out names that choose their clusters by labels",
-			Text:        "known || !intent.IsName(name) ||",
-			Replacement: "known || intent.IsName(name) ||",
+			Text:        "!known && intent.IsName(name) &&",
+			Replacement: "!known && !intent.IsName(name) &&",
 			Invariants:  []string{"I6"},
 		},
 		{

@@ -45,20 +45,33 @@ type Loss struct {
 
 // Published is what is published of a record now.
 type Published struct {
-	Own    map[string]bool               // names that the group gives
-	Others map[string]bool               // those of the loss that other groups give, too
-	Count  func() (names int, err error) // of all groups, with those that have gone
+	Own    map[string]bool                             // names that the group gives
+	Others map[string]bool                             // those of the loss that other groups give, too
+	Count  func() (names int, at time.Time, err error) // of all groups, with those that have gone, and when they were counted
 }
 
 // mostPermits is how many permits a group has at most: those of requests that came
 // to nothing, or were overtaken, are never used.
 const mostPermits = 4
 
-// Permitted answers a group's permits with another one, in place of one for the same. If there are many, the oldest one is dropped.
+// mostBytes is how much the names of a group's permits may take together. One permit alone may take more.
+const mostBytes = 512 << 10
+
+// Permitted answers a group's permits with another one, in place of one for the same. If there are many, the oldest ones are dropped.
 func Permitted(permits []Permit, p Permit) []Permit {
 	permits = slices.DeleteFunc(slices.Clone(permits), func(o Permit) bool { return o.For == p.For })
 	permits = append(permits, p)
-	return permits[max(0, len(permits)-mostPermits):]
+	size, from := 0, len(permits)
+	for from > 0 && from > len(permits)-mostPermits {
+		for _, name := range permits[from-1].Names {
+			size += len(name)
+		}
+		if size > mostBytes && from < len(permits) {
+			break
+		}
+		from--
+	}
+	return permits[from:]
 }
 
 // Spend answers the names of a loss that no permit covers, and the permits that are left. Names of
@@ -81,6 +94,11 @@ func Spend(l Loss, permits []Permit) (lost []string, left []Permit) {
 // Ends tells whether the account is to begin anew: it is another record's, or what went does not count any more.
 func (a Account) Ends(uid string, now time.Time) bool {
 	return a.UID != uid || a.Held == 0 && a.Gone > 0 && now.Sub(a.Last) > Window
+}
+
+// Idle tells whether nothing of the account counts any more.
+func (a Account) Idle(now time.Time) bool {
+	return a.Held == 0 && now.Sub(a.Last) > Window && now.Sub(a.Counted) > Window
 }
 
 // Judge answers the account and a group's share after a loss, and the names that are to stay published. Of names that no permit
@@ -116,13 +134,19 @@ func (a Account) Judge(s Share, lost []string, l Loss, published func() (Publish
 // countedFor is how long a count of names holds, for each of them: who counts very many again and again does nothing else.
 const countedFor = time.Millisecond
 
+// Counts tells whether a count of names holds. Clocks may differ by minutes, so it may be of the future.
+func Counts(names int, at, now time.Time) bool {
+	age := now.Sub(at)
+	return age > -Window && age < time.Duration(names)*countedFor
+}
+
 // counted is the account with a count of the names that is not old, if it is needed.
-func (a Account) counted(now time.Time, needed bool, count func() (int, error)) (Account, error) {
-	if age := now.Sub(a.Counted); !needed || age >= 0 && age < time.Duration(a.Names)*countedFor {
+func (a Account) counted(now time.Time, needed bool, count func() (int, time.Time, error)) (Account, error) {
+	if !needed || Counts(a.Names, a.Counted, now) {
 		return a, nil
 	}
-	names, err := count()
-	a.Names, a.Counted = names, now
+	var err error
+	a.Names, a.Counted, err = count()
 	return a, err
 }
 

@@ -3,6 +3,7 @@ package guard
 import (
 	"maps"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ func published(names ...string) func() (Published, error) {
 		own[name] = true
 	}
 	return func() (Published, error) {
-		return Published{Own: own, Count: func() (int, error) { return len(own), nil }}, nil
+		return Published{Own: own, Count: func() (int, time.Time, error) { return len(own), time.Time{}, nil }}, nil
 	}
 }
 
@@ -127,23 +128,23 @@ func TestNamesThatWentCountWithThoseThatGo(t *testing.T) {
 	require.Equal(t, letters("def"), r.judge(t, "b", Loss{Names: letters("def"), Now: now.Add(time.Minute)}, left))
 }
 
-// TestNamesAreCountedOnceForMany: who counts very many names again and again does nothing else.
+// TestNamesAreCountedOnceForMany: who counts very many names again and again does nothing else, with clocks that differ, too.
 func TestNamesAreCountedOnceForMany(t *testing.T) {
 	t.Parallel()
 	counts, names, now := 0, 100_000, time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	many := func() (Published, error) {
-		return Published{Count: func() (int, error) { counts++; return names, nil }}, nil
+		return Published{Count: func() (int, time.Time, error) { counts++; return names, now, nil }}, nil
 	}
 	r := &record{}
-	lose := func(n int) []string {
-		return r.judge(t, strconv.Itoa(n), Loss{Names: []string{strconv.Itoa(n)}, Now: now}, many)
+	lose := func(n int, at time.Time) []string {
+		return r.judge(t, strconv.Itoa(n), Loss{Names: []string{strconv.Itoa(n)}, Now: at}, many)
 	}
 	for n := range 100 {
-		require.Empty(t, lose(n))
+		require.Empty(t, lose(n, now.Add(time.Duration(n%2)*-10*time.Minute)))
 	}
 	require.Equal(t, 1, counts)
 	names, now = 100, now.Add(2*time.Minute)
-	require.NotEmpty(t, lose(100), "an old count does not hold")
+	require.NotEmpty(t, lose(100, now), "an old count does not hold")
 	require.Equal(t, 2, counts)
 }
 
@@ -173,4 +174,6 @@ func TestPermitsThatNobodyUsesDoNotGrow(t *testing.T) {
 		kept = append(kept, p.For)
 	}
 	require.Equal(t, []string{"96", "97", "98", "99"}, kept)
+	large := []string{strings.Repeat("n", mostBytes*3/4)}
+	require.Len(t, Permitted([]Permit{{For: "1", Names: large}, {For: "2"}}, Permit{For: "3", Names: large}), 2, "what is large is not kept twice")
 }

@@ -1,0 +1,188 @@
+package release_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/signpost-dns/signpost/pkg/domain/address"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
+)
+
+// books is all that the store has of removals.
+func (w *world) books() string {
+	w.Helper()
+	var all strings.Builder
+	for _, prefix := range []string{"/signpost/removals/", "/signpost/removed/", "/signpost/permits/"} {
+		items, _, err := w.fake.Range(w.Context(), kv.Range{Prefix: prefix})
+		require.NoError(w, err)
+		for _, item := range items {
+			fmt.Fprintf(&all, "%s = %s\n", item.Key, item.Value)
+		}
+	}
+	return all.String()
+}
+
+// beforeWrite has something happen once, before a write to a key that contains a text while the books contain another one. If that
+// fails, so does all that follows.
+func (w *world) beforeWrite(key, books string, do func() error) (happened *bool) {
+	happened = new(bool)
+	var mu sync.Mutex
+	busy, failed := false, error(nil)
+	w.fake.Before = func(op, at string) error {
+		mu.Lock()
+		if busy || *happened || op != "txn" || !strings.Contains(at, key) {
+			defer mu.Unlock()
+			return failed
+		}
+		busy = true
+		mu.Unlock()
+		if strings.Contains(w.books(), books) {
+			*happened, failed = true, do()
+		}
+		busy = false
+		return failed
+	}
+	return happened
+}
+
+// TestGroupsThatGiveTheSameNamesDoNotLoseThemAtOnce: each may give them up because of the other one.
+func TestGroupsThatGiveTheSameNamesDoNotLoseThemAtOnce(t *testing.T) {
+	t.Parallel()
+	names, w := numbered(20, "lab.example"), newMall(t)
+	w.put(test, `{"logicalCloud":"eu","apps":[{"name":"web"}]}`, eu)
+	w.put(test.Child("traffic-group-intents", "front"), `{}`)
+	for _, name := range names {
+		service, _, _ := strings.Cut(name, ".")
+		w.put(test.Child("traffic-group-intents", "front").Child("dns-intents", service), fmt.Sprintf(`{"app":"web","serviceName":%q,"hostnames":[%q]}`, service, name))
+	}
+	w.do(intent.Instantiate, test)
+	w.settle(test, prod)
+	require.Len(t, w.published(test), len(names))
+	w.shut(names...)
+	both := w.beforeWrite("/context/", "", func() error { return w.step(test) })
+	_ = w.step(prod) // it has to look again
+	require.True(t, *both)
+	w.fake.Before = nil
+	w.settle(prod, test)
+	require.Len(t, w.published(prod), len(names))
+}
+
+// TestHeldNamesThatNobodyTellsOfAreTakenBack: a step that held names died before its lifecycle told so, and then nothing held
+// them any more. No other name of the provider could go otherwise.
+func TestHeldNamesThatNobodyTellsOfAreTakenBack(t *testing.T) {
+	t.Parallel()
+	names, w := numbered(20, "lab.example"), newMall(t)
+	w.shut(names[:12]...)
+	died := w.beforeWrite("lifecycle//"+string(prod), `"held"`, func() error { return &intent.Error{Code: intent.Unavailable, Detail: "dead"} })
+	require.Error(t, w.step(prod))
+	require.True(t, *died)
+	w.fake.Before = nil
+	w.open(names...)
+	w.settle(prod)
+	require.Empty(t, w.stored(prod).Retained)
+	require.Contains(t, w.books(), `"held":12`)
+	for range 2 {
+		w.clock.pass(time.Minute)
+		require.NoError(t, w.service.Sweep(t.Context(), time.Minute))
+	}
+	require.NotContains(t, w.books(), `"held"`)
+}
+
+// TestHeldNamesThatAreToldOfStay, however often removals are swept.
+func TestHeldNamesThatAreToldOfStay(t *testing.T) {
+	t.Parallel()
+	w := newMall(t)
+	w.shut(numbered(12, "lab.example")...)
+	w.settle(prod)
+	for range 3 {
+		w.clock.pass(guard.Window)
+		require.NoError(t, w.service.Sweep(t.Context(), time.Minute))
+	}
+	require.Contains(t, w.books(), `"held":12`)
+}
+
+// TestPermitsOfRequestsThatCameToNothingGo, once they have been found twice.
+func TestPermitsOfRequestsThatCameToNothingGo(t *testing.T) {
+	t.Parallel()
+	w := newMall(t)
+	w.shut(numbered(12, "lab.example")...)
+	w.settle(prod)
+	w.names(numbered(19, "lab.example")...)
+	plan, err := w.service.Plan(t.Context(), prod, intent.Update, 0)
+	require.NoError(t, err)
+	lost := w.beforeWrite("lifecycle//"+string(prod), "/signpost/permits/", func() error { return &intent.Error{Code: intent.Unavailable, Detail: "dead"} })
+	_, err = w.tryGuarded(intent.Update, plan.Token)
+	require.Error(t, err)
+	require.True(t, *lost)
+	w.fake.Before = nil
+	require.Contains(t, w.books(), "/signpost/permits/")
+	for range 2 {
+		w.clock.pass(time.Minute)
+		require.NoError(t, w.service.Sweep(t.Context(), time.Minute))
+	}
+	require.NotContains(t, w.books(), "/signpost/permits/")
+	require.Contains(t, w.books(), `"held":12`)
+}
+
+// TestThePlanOfAMoveTellsWhatAnotherRuleTakesAway: a provider moves, and refuses some addresses from now on.
+func TestThePlanOfAMoveTellsWhatAnotherRuleTakesAway(t *testing.T) {
+	t.Parallel()
+	w := newMall(t)
+	w.put(lab, record("lab.example", `,"targetFilter":{"deny":["203.0.113.100/30"]},"deployOn":{"clusterProvider":"edge","cluster":"paris"}`))
+	plan, err := w.service.PlanRecord(t.Context(), lab, "")
+	require.NoError(t, err)
+	told := map[string]int{}
+	for _, name := range plan.Names {
+		told[name.Action]++
+	}
+	require.Equal(t, 4, told["delete"], "%v", plan.Names)
+	require.Contains(t, strings.Join(plan.Warnings, "\n"), "is left to publish")
+	objects := map[string]int{}
+	for _, o := range plan.Objects {
+		objects[o.Action+o.Cluster+o.Kind+o.Name]++
+	}
+	for object, times := range objects {
+		require.Equal(t, 1, times, object)
+	}
+	_, err = w.tryGuarded("", plan.Token)
+	require.NoError(t, err)
+	w.outlive()
+	w.outlive()
+	require.Len(t, w.published(prod), 16)
+}
+
+// TestStepsThatNeedACountWaitForOne of all names of their provider.
+func TestStepsThatNeedACountWaitForOne(t *testing.T) {
+	t.Parallel()
+	const together = 8
+	w, _, all := manyNames(t, 100)
+	for _, cluster := range []string{berlin, paris} {
+		writer, err := w.observed.Writer(t.Context(), cluster, fence)
+		require.NoError(t, err)
+		require.NoError(t, writer.SetService(t.Context(), "shop", "front", address.Observation{}))
+	}
+	for _, name := range all[:guard.Few] {
+		require.NoError(t, w.step(name))
+	}
+	var counts atomic.Int32
+	var waiting sync.WaitGroup
+	w.fake.Before = func(op, key string) error {
+		if op == "range" && key == "/signpost/removed/"+string(lab)+"//" {
+			counts.Add(1)
+		}
+		return nil
+	}
+	for _, name := range all[guard.Few:][:together] {
+		waiting.Go(func() { _, _ = w.service.StepGroup(t.Context(), name) })
+	}
+	waiting.Wait()
+	require.EqualValues(t, 1, counts.Load())
+}
