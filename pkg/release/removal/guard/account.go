@@ -54,7 +54,7 @@ type Published struct {
 // to nothing, or were overtaken, are never used.
 const mostPermits = 4
 
-// mostBytes is how much the names of a group's permits may take together. One permit alone may take more.
+// mostBytes is how much the names of a group's permits may take together, unless there is one alone.
 const mostBytes = 512 << 10
 
 // Permitted answers a group's permits with another one, in place of one for the same. If there are many, the oldest ones are dropped.
