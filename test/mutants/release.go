@@ -29,6 +29,12 @@ func inDrafts() []bugs.Bug {
 			Text:        "stay); len(also.Names) > 0 {",
 			Replacement: "stay); len(also.Names) > 1 {",
 		},
+	}
+}
+
+// inRemovals are mutants of what keeps names from going in large numbers.
+func inRemovals() []bugs.Bug {
+	return []bugs.Bug{
 		{
 			Name: "names do not follow their provider", File: "pkg/release/resolve/publishing.go",
 			Breaks:      "an update of a provider does not tell which names it alters",
