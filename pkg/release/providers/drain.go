@@ -29,12 +29,19 @@ func (s *Updater) NoteDrains(ctx context.Context, group intent.Path, before, aft
 		}
 	}
 	for _, use := range slices.SortedFunc(maps.Keys(going), state.CompareUses) {
-		if err := s.noteDrain(ctx, use, going[use]); err != nil {
+		err := s.noteDrain(ctx, use, going[use])
+		for n := 1; n < noteAttempts && intent.CodeOf(err) == intent.PreconditionFailed; n++ {
+			err = s.noteDrain(snapshot.Now(ctx), use, going[use])
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// noteAttempts is how often a drain is noted again because the record was written meanwhile: many names may go at once.
+const noteAttempts = 8
 
 // mostTargets is how many targets one name of a DNSEndpoint has at most.
 func mostTargets(p *bundle.Published) int {

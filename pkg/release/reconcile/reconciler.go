@@ -34,4 +34,6 @@ type Reconciler struct {
 	// SyncOrchestrated accepts what an orchestrator has made current, before the step of its group, or
 	// notes in the lifecycle what stands in the way.
 	SyncOrchestrated func(ctx context.Context, group intent.Path, l *state.Lifecycle) (accepted bool, err error)
+
+	looks looks
 }

@@ -133,7 +133,7 @@ func (on *step) followClusters(ctx context.Context, s *Reconciler) (accepted boo
 // an orchestrator. No document and no observation tells of that.
 func (s *Reconciler) lookAgain(group intent.Path, l state.Lifecycle) {
 	if l.AppContext != "" || len(l.Prepared)+len(l.Retained)+len(l.PendingRelease) > 0 || l.Taking != "" {
-		s.WakeAt(group, s.Now().Add(state.LookAgain))
+		s.WakeAt(group, s.looks.next(s.Now()))
 	}
 }
 

@@ -58,9 +58,6 @@ type keptRecord struct {
 	read RecordLifecycle
 }
 
-// largeRecord is how many bytes a lifecycle of a provider has that is decoded each time.
-const largeRecord = 16 << 10
-
 // RecordLifecycle reads what is deployed of a provider. All of its users ask for that, so that it is decoded once. It is
 // shared: nobody may change its slices, maps and pointers.
 func (s *Store) RecordLifecycle(ctx context.Context, record intent.Path) (l RecordLifecycle, err error) {
@@ -73,7 +70,7 @@ func (s *Store) RecordLifecycle(ctx context.Context, record intent.Path) (l Reco
 	}
 	if known, is := s.records.Get(record); is && bytes.Equal(known.body, doc.Body) {
 		l = known.read
-	} else if err = json.Unmarshal(doc.Body, &l); err == nil && len(doc.Body) <= largeRecord {
+	} else if err = json.Unmarshal(doc.Body, &l); err == nil {
 		l.Events = slices.Clip(l.Events)
 		s.records.Keep(record, keptRecord{doc.Body, l}, mostPinned)
 	}

@@ -10,21 +10,25 @@ import (
 // Bounds of what is remembered.
 const (
 	recentDocuments = 1024    // more than a controller reads for the names that it steps at once
-	recentBytes     = 8 << 10 // larger documents are read again
+	recentBytes     = 8 << 10 // of larger documents, few are remembered
+	recentLarge     = 8       // such as the lifecycle of a provider that very many names leave at once: each of their steps reads it
 )
 
 // decoded is a document as an item has it. It is remembered, so that readers of the same item need not decode it again, and
 // a write which follows need not read it again. The write compares etcd's revision of it, and so an outdated memory costs a
 // request and nothing else. Values are compared, too: revisions come twice if etcd was restored from a backup.
 func (s *Store) decoded(item kv.Item) (reading, error) {
-	path := pathOf(item.Key)
-	if known, is := s.recent.Get(path); is && known.item.ModRevision == item.ModRevision && bytes.Equal(known.item.Value, item.Value) {
+	path, memory, most := pathOf(item.Key), &s.recent, recentDocuments
+	if len(item.Value) > recentBytes {
+		memory, most = &s.large, recentLarge
+	}
+	if known, is := memory.Get(path); is && known.item.ModRevision == item.ModRevision && bytes.Equal(known.item.Value, item.Value) {
 		return known, nil
 	}
 	doc, write, err := decode(item)
 	found := reading{path: path, item: &item, doc: doc, write: write}
-	if err == nil && len(item.Value) <= recentBytes {
-		s.recent.Keep(path, found, recentDocuments)
+	if err == nil {
+		memory.Keep(path, found, most)
 	}
 	return found, err
 }

@@ -23,6 +23,7 @@ type Store struct {
 	now    func() time.Time
 	random io.Reader
 	recent recent.Memory[intent.Path, reading]
+	large  recent.Memory[intent.Path, reading] // of large documents
 }
 
 var _ intent.Store = (*Store)(nil)
