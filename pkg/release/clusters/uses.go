@@ -51,11 +51,17 @@ func (s *Operator) UsesOf(ctx context.Context, cluster intent.Path) (map[intent.
 		}
 	}
 	maps.DeleteFunc(owners, func(_ intent.Path, l state.Lifecycle) bool { return !l.Deployed() })
-	return by, s.EachRelease(ctx, owners, func(_ state.Lifecycle, g plan.Group) {
+	read := 0
+	err := s.EachRelease(ctx, owners, func(_ state.Lifecycle, g plan.Group) {
+		read++
 		for _, use := range resolve.UsesAt(g, name) {
 			if use != intent.UseHome {
 				note(use, g.Path)
 			}
 		}
 	})
+	if err == nil && read < len(owners) {
+		err = &intent.Error{Code: intent.PreconditionFailed, Detail: "another release has just taken the place of one that uses " + name + "; try again"}
+	}
+	return by, err
 }

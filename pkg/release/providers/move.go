@@ -21,7 +21,10 @@ import (
 
 // takeHome has the project's namespace at the new home claimed, before anything
 // follows the record there.
-func (s *Updater) takeHome(ctx context.Context, p *resolve.RecordProposal) error {
+func (s *Updater) takeHome(ctx context.Context, p *resolve.RecordProposal) (err error) {
+	if p.Users, err = state.UsersOf(ctx, s.Store, p.Frozen.Path); err != nil { // some may have come since the plan
+		return err
+	}
 	changes, taken, err := s.Ownership.ClaimHome(ctx, p)
 	if err == nil && taken != "" {
 		err = &intent.Error{Code: intent.PreconditionFailed, Detail: taken}
@@ -62,11 +65,14 @@ func (s *Updater) preconditions(ctx context.Context, p *resolve.RecordProposal) 
 	}
 	for _, group := range slices.Sorted(maps.Keys(p.Users)) {
 		l := p.Users[group]
+		if !l.UsesPublic(p.Frozen.Path) {
+			continue
+		}
 		suspended, err := s.Suspended(ctx, group, l)
 		if err != nil {
 			return nil, err
 		}
-		if suspended && l.UsesPublic(p.Frozen.Path) {
+		if suspended {
 			errs = append(errs, intent.Field{Pointer: at, Detail: fmt.Sprintf("%s uses the provider and is suspended, so its names cannot follow; resume it first", group)})
 		}
 	}

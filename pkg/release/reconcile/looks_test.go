@@ -1,27 +1,34 @@
 package reconcile
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
-// TestVeryManyAtRestAreLookedAtOneAfterTheOther: when ten thousand names stay that have lost their addresses, they leave time for changes.
-func TestVeryManyAtRestAreLookedAtOneAfterTheOther(t *testing.T) {
+// TestVeryManyHeldNamesAreLookedAtOneAfterTheOther: when ten thousand names stay that have lost their addresses, they leave time for
+// changes. When they go, one that is left does not wait for their turns.
+func TestVeryManyHeldNamesAreLookedAtOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	const many = 10_000
-	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	var l looks
-	require.Equal(t, now.Add(state.LookAgain), l.next(now))
-	for range many {
-		l.next(now)
+	now, l := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), looks{}
+	name := func(n int) intent.Path { return intent.Path(fmt.Sprint("projects/shop/names/", n)) }
+	require.Equal(t, now.Add(state.LookAgain), l.next(name(0), now))
+	for range 3 {
+		for n := range many {
+			l.next(name(n), now)
+		}
 	}
-	require.Equal(t, now.Add(state.LookAgain+(many+1)*looksApart), l.next(now))
-	now = now.Add(many * looksApart)
-	require.Equal(t, now.Add(state.LookAgain+2*looksApart), l.next(now), "they had their turns")
-	now = now.Add(-2 * longestLook)
-	require.Equal(t, now.Add(state.LookAgain), l.next(now), "the clock was set back")
+	last := l.next(name(many), now)
+	require.Equal(t, now.Add(many*looksApart), last.Truncate(time.Second))
+	require.Equal(t, last, l.next(name(many), now), "it keeps its turn")
+	for n := range many {
+		l.drop(name(n))
+	}
+	require.Equal(t, last.Add(state.LookAgain), l.next(name(many), last))
 }

@@ -132,9 +132,14 @@ func (on *step) followClusters(ctx context.Context, s *Reconciler) (accepted boo
 // lookAgain wakes a group at rest again soon if something is under way by the clock, or at
 // an orchestrator. No document and no observation tells of that.
 func (s *Reconciler) lookAgain(group intent.Path, l state.Lifecycle) {
-	if l.AppContext != "" || len(l.Prepared)+len(l.Retained)+len(l.PendingRelease) > 0 || l.Taking != "" {
-		s.WakeAt(group, s.looks.next(s.Now()))
+	switch {
+	case l.AppContext != "" || len(l.Prepared)+len(l.PendingRelease) > 0 || l.Taking != "":
+		s.WakeAt(group, s.Now().Add(state.LookAgain))
+	case len(l.Retained) > 0:
+		s.WakeAt(group, s.looks.next(group, s.Now()))
+		return
 	}
+	s.looks.drop(group)
 }
 
 // passes tells races and outages, which are no failures of a release.

@@ -80,12 +80,12 @@ func (s *Guard) open(ctx context.Context, record intent.Path, uid string, group 
 }
 
 // judge answers the books after a loss, and the names that are to stay. Names that the group is asked to give up do not count as
-// its own. It writes nothing.
-func (s *Guard) judge(ctx context.Context, b opened, g plan.Group, l guard.Loss, givenUp state.NameSet) (next books, held []string, err error) {
+// its own. There is room for so many compares of other groups. It writes nothing.
+func (s *Guard) judge(ctx context.Context, b opened, g plan.Group, l guard.Loss, givenUp state.NameSet, room int) (next books, held []string, err error) {
 	lost, permits := guard.Spend(l, b.permits)
 	next = books{permits: permits}
 	next.account, next.share, held, err = b.account.Judge(b.share, lost, l, func() (guard.Published, error) {
-		is, relies, err := s.published(ctx, b.record, g, lost)
+		is, relies, err := s.published(ctx, b, g, lost, room)
 		maps.DeleteFunc(is.Own, func(host string, _ bool) bool { return givenUp[host] })
 		next.relies = relies
 		return is, err
@@ -102,7 +102,7 @@ func overtaken(record intent.Path) error {
 
 // settle judges a loss and writes the books, unless refused says that the names which are to stay may not. It answers the
 // names, and compares that the books still say the same of the group.
-func (s *Guard) settle(ctx context.Context, record intent.Path, uid string, g plan.Group, l guard.Loss, refused func(held []string) error) (next books, held []string, when []kv.Compare, err error) {
+func (s *Guard) settle(ctx context.Context, record intent.Path, uid string, g plan.Group, l guard.Loss, room int, refused func(held []string) error) (next books, held []string, when []kv.Compare, err error) {
 	first := ""
 	for n := range attempts {
 		was, err := s.open(ctx, record, uid, g.Path, l.Now)
@@ -115,7 +115,7 @@ func (s *Guard) settle(ctx context.Context, record intent.Path, uid string, g pl
 		if was.of != first && was.of != uid {
 			break // meanwhile it is the account of a record that was made anew
 		}
-		next, held, err := s.judge(ctx, was, g, l, nil)
+		next, held, err := s.judge(ctx, was, g, l, nil, room)
 		if err == nil {
 			err = refused(held)
 		}
@@ -176,7 +176,7 @@ func (s *Guard) keep(ctx context.Context, was opened, next books) (when []kv.Com
 // SettleLoss charges a record's account with a loss of a group, and answers the names that
 // are to stay.
 func (s *Guard) SettleLoss(ctx context.Context, record intent.Path, uid string, g plan.Group, loss guard.Loss, all *Result) ([]string, error) {
-	next, held, when, err := s.settle(ctx, record, uid, g, loss, func([]string) error { return nil })
+	next, held, when, err := s.settle(ctx, record, uid, g, loss, max(0, mostCompared-len(all.When)), func([]string) error { return nil })
 	if err != nil {
 		return nil, err
 	}

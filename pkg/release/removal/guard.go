@@ -111,7 +111,7 @@ func (s *Guard) staysRetained(ctx context.Context, p *resolve.Proposal, record p
 	}
 	givenUp := maps.Clone(gone)
 	maps.DeleteFunc(givenUp, func(host string, _ bool) bool { return wanted[host] })
-	_, held, err := s.judge(ctx, b, group, loss, givenUp)
+	_, held, err := s.judge(ctx, b, group, loss, givenUp, mostCompared)
 	stays := state.NameSet{}
 	for _, host := range held {
 		stays[host] = true
@@ -235,11 +235,16 @@ func (s *Guard) givenByAll(ctx context.Context, record intent.Path, visit func(o
 		err = cmp.Or(err, failed)
 	}
 	failed := s.EachGroup(ctx, record, func(owner intent.Path, l state.Lifecycle) {
-		if some[owner] = l; len(some) == kv.MaxOps && err == nil {
+		if err != nil {
+			return
+		}
+		if some[owner] = l; len(some) == kv.MaxOps {
 			look()
 		}
 	})
-	look()
+	if err == nil {
+		look()
+	}
 	return cmp.Or(failed, err)
 }
 

@@ -25,7 +25,7 @@ func (s *Guard) ChargeName(ctx context.Context, p *resolve.Proposal, confirmed b
 			return err
 		}
 		loss := guard.Loss{Names: []string{name.Name()}, Percent: state.MaxRemoval(record.Record), For: []string{p.Lifecycle.ContextID}, Now: s.Now().UTC()}
-		_, _, _, err = s.settle(ctx, use.Record, record.Record.UID, p.Draft.Group, loss, func(held []string) error {
+		_, _, _, err = s.settle(ctx, use.Record, record.Record.UID, p.Draft.Group, loss, mostCompared, func(held []string) error {
 			if len(held) == 0 {
 				return nil
 			}

@@ -25,7 +25,7 @@ const (
 
 // Result is what a step makes of the names that its group would lose.
 type Result struct {
-	When []kv.Compare                        // the accounts say the same of the group as when they were settled
+	When []kv.Compare                        // the accounts say the same of the group as when they were settled, and others still give names
 	Of   map[intent.Path]state.RetainedNames // by record, where an account has something to settle with the group
 	Seen map[intent.Path]bool                // records whose account was settled
 

@@ -32,11 +32,8 @@ func (s *Guard) Sweep(ctx context.Context) error {
 	return err
 }
 
-// twice tells whether an item was already found by the last sweep as it is, and notes that this one has found it.
-func (s *Guard) twice(item kv.Item, found map[string]int64) bool {
-	found[item.Key] = item.ModRevision
-	return s.suspects[item.Key] == item.ModRevision
-}
+// foundBefore tells whether the last sweep has found an item, too, as it is.
+func (s *Guard) foundBefore(item kv.Item) bool { return s.suspects[item.Key] == item.ModRevision }
 
 func (s *Guard) sweepAccount(ctx context.Context, item kv.Item, found map[string]int64) error {
 	var account guard.Account
@@ -51,38 +48,56 @@ func (s *Guard) sweepAccount(ctx context.Context, item kv.Item, found map[string
 	if account.Held == 0 {
 		return nil
 	}
-	shares, _, err := s.KV.Range(ctx, kv.Range{Prefix: sharesPrefix(record)})
-	if err != nil {
+	orphans, err := s.orphans(ctx, record, found)
+	if err != nil || len(orphans) == 0 {
 		return err
 	}
-	when, then := []kv.Compare{kv.Unchanged(item.Key, &item)}, []kv.Op(nil)
+	return s.takeBack(ctx, item, account, orphans[:min(len(orphans), kv.MaxOps-1)])
+}
+
+// orphans are shares whose held names no lifecycle tells of, of those that the last sweep has found, too.
+func (s *Guard) orphans(ctx context.Context, record intent.Path, found map[string]int64) (orphans []kv.Item, err error) {
+	shares, _, err := s.KV.Range(ctx, kv.Range{Prefix: sharesPrefix(record)})
 	for some := range slices.Chunk(shares, kv.MaxOps) {
 		lifecycles, err := s.lifecycles(ctx, some)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for n, share := range some {
 			var its guard.Share
 			if err := json.Unmarshal(share.Value, &its); err != nil {
-				return fmt.Errorf("%s: %w", share.Key, err)
+				return nil, fmt.Errorf("%s: %w", share.Key, err)
 			}
-			if its.Held == 0 || lifecycles[n].RetainedOf(record).Names > 0 || !s.twice(share, found) || len(when) == kv.MaxOps-1 {
+			if its.Held == 0 || lifecycles[n].RetainedOf(record).Names > 0 {
 				continue
 			}
-			account.Held, its.Held = account.Held-its.Held, 0
-			op := kv.Delete(share.Key)
-			if len(its.Gone) > 0 {
-				raw, err := json.Marshal(its)
-				if err != nil {
-					return err
-				}
-				op = kv.Put(share.Key, raw)
+			found[share.Key] = share.ModRevision
+			if s.foundBefore(share) {
+				orphans = append(orphans, share)
 			}
-			when, then = append(when, kv.Unchanged(share.Key, &share)), append(then, op)
 		}
 	}
-	if len(then) == 0 {
-		return nil
+	return orphans, err
+}
+
+// takeBack takes the held names of shares out of their account, unless one of them was written meanwhile.
+func (s *Guard) takeBack(ctx context.Context, item kv.Item, account guard.Account, shares []kv.Item) error {
+	when, then := []kv.Compare{kv.Unchanged(item.Key, &item)}, []kv.Op(nil)
+	for _, share := range shares {
+		var its guard.Share
+		if err := json.Unmarshal(share.Value, &its); err != nil {
+			return fmt.Errorf("%s: %w", share.Key, err)
+		}
+		account.Held, its.Held = account.Held-its.Held, 0
+		op := kv.Delete(share.Key)
+		if len(its.Gone) > 0 {
+			raw, err := json.Marshal(its)
+			if err != nil {
+				return err
+			}
+			op = kv.Put(share.Key, raw)
+		}
+		when, then = append(when, kv.Unchanged(share.Key, &share)), append(then, op)
 	}
 	raw, err := json.Marshal(account)
 	if err == nil {
@@ -96,18 +111,26 @@ func (s *Guard) sweepPermits(ctx context.Context, permits []kv.Item, found map[s
 	if err != nil {
 		return err
 	}
+	pinned := map[intent.Path]string{} // context ids of records
 	for n, item := range permits {
 		var its []guard.Permit
 		if err := json.Unmarshal(item.Value, &its); err != nil {
 			return fmt.Errorf("%s: %w", item.Key, err)
 		}
 		record, _ := ofOwner(item.Key)
-		pinned, err := s.RecordLifecycle(ctx, record)
-		if err != nil {
-			return err
+		if _, known := pinned[record]; !known {
+			l, err := s.RecordLifecycle(ctx, record)
+			if err != nil {
+				return err
+			}
+			pinned[record] = l.ContextID
 		}
-		counts := func(p guard.Permit) bool { return p.For == lifecycles[n].ContextID || p.For == pinned.ContextID }
-		if slices.ContainsFunc(its, counts) || !s.twice(item, found) {
+		counts := func(p guard.Permit) bool { return p.For == lifecycles[n].ContextID || p.For == pinned[record] }
+		if slices.ContainsFunc(its, counts) {
+			continue
+		}
+		found[item.Key] = item.ModRevision
+		if !s.foundBefore(item) {
 			continue
 		}
 		if _, _, err := s.KV.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, &item)}, kv.Delete(item.Key)); err != nil {

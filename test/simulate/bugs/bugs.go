@@ -106,8 +106,8 @@ func inNames() []Bug {
 		{
 			Name: "removals one by one", File: "pkg/release/removal/guard/account.go",
 			Breaks:      "removed names count for the step that removed them alone",
-			Text:        "		next.Gone = others + len(share.Gone)",
-			Replacement: "		next.Gone = len(s.Gone)",
+			Text:        "	next.Gone = others + len(share.Gone)",
+			Replacement: "	next.Gone = len(s.Gone)",
 			Invariants:  []string{"I11"},
 		},
 		{

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Window is how long a name that was removed without a request counts: a later removal is
+// Window is how long after the last removal without a request those before it count: a later one is
 // not part of the same loss.
 const Window = time.Hour
 
@@ -81,8 +81,8 @@ func Spend(l Loss, permits []Permit) (lost []string, left []Permit) {
 	for _, p := range permits {
 		if slices.Contains(l.For, p.For) {
 			covers := p.Names
-			p.Names = slices.DeleteFunc(slices.Clone(p.Names), func(name string) bool { return !has(l.Names, name) })
-			lost = slices.DeleteFunc(lost, func(name string) bool { return has(covers, name) })
+			p.Names = slices.DeleteFunc(slices.Clone(p.Names), func(name string) bool { return !Has(l.Names, name) })
+			lost = slices.DeleteFunc(lost, func(name string) bool { return Has(covers, name) })
 		}
 		if len(p.Names) > 0 {
 			left = append(left, p)
@@ -102,32 +102,35 @@ func (a Account) Idle(now time.Time) bool {
 }
 
 // Judge answers the account and a group's share after a loss, and the names that are to stay published. Of names that no permit
-// covers all may go, or none. It is idempotent. published is asked if more than a few names have gone.
+// covers all may go, or none. It is idempotent. published is asked if there are such names, and for a count if more than a few have gone.
 func (a Account) Judge(s Share, lost []string, l Loss, published func() (Published, error)) (next Account, share Share, held []string, err error) {
 	next, share = a, Share{Gone: s.Gone}
 	next.Held -= s.Held
+	if len(lost) == 0 {
+		return next, share, nil, nil
+	}
+	by, err := published()
+	if err != nil {
+		return a, s, nil, err
+	}
+	lost = slices.DeleteFunc(slices.Clone(lost), func(name string) bool { return by.Others[name] })
+	if len(lost) == 0 {
+		return next, share, nil, nil
+	}
+	back := func(name string) bool { return by.Own[name] && !Has(l.Names, name) }
 	others := next.Gone - len(s.Gone)
-	if len(lost) > 0 && others+len(union(s.Gone, lost))+next.Held > Few {
-		by, err := published()
-		if err != nil {
+	if gone := others + len(union(slices.DeleteFunc(slices.Clone(s.Gone), back), lost)) + next.Held; gone > Few {
+		if next, err = next.counted(l.Now, by.Count); err != nil {
 			return a, s, nil, err
 		}
-		lost = slices.DeleteFunc(slices.Clone(lost), func(name string) bool { return by.Others[name] })
-		back := func(name string) bool { return by.Own[name] && !has(l.Names, name) }
-		gone := others + len(union(slices.DeleteFunc(slices.Clone(s.Gone), back), lost))
-		if next, err = next.counted(l.Now, len(lost) > 0, by.Count); err != nil {
-			return a, s, nil, err
-		}
-		if len(lost) > 0 && Over(gone+next.Held, next.Names, l.Percent) {
+		if Over(gone, next.Names, l.Percent) {
 			share.Held = len(lost)
 			next.Held += share.Held
 			return next, share, lost, nil
 		}
 	}
-	if len(lost) > 0 {
-		share.Gone, next.Last = union(s.Gone, lost), l.Now
-		next.Gone = others + len(share.Gone)
-	}
+	share.Gone, next.Last = union(s.Gone, lost), l.Now
+	next.Gone = others + len(share.Gone)
 	return next, share, nil, nil
 }
 
@@ -140,9 +143,9 @@ func Counts(names int, at, now time.Time) bool {
 	return age > -Window && age < time.Duration(names)*countedFor
 }
 
-// counted is the account with a count of the names that is not old, if it is needed.
-func (a Account) counted(now time.Time, needed bool, count func() (int, time.Time, error)) (Account, error) {
-	if !needed || Counts(a.Names, a.Counted, now) {
+// counted is the account with a count of the names that is not old.
+func (a Account) counted(now time.Time, count func() (int, time.Time, error)) (Account, error) {
+	if Counts(a.Names, a.Counted, now) {
 		return a, nil
 	}
 	var err error
@@ -156,7 +159,8 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-func has(ordered []string, name string) bool {
+// Has tells whether a name is among ordered ones.
+func Has(ordered []string, name string) bool {
 	_, found := slices.BinarySearch(ordered, name)
 	return found
 }

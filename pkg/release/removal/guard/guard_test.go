@@ -128,6 +128,22 @@ func TestNamesThatWentCountWithThoseThatGo(t *testing.T) {
 	require.Equal(t, letters("def"), r.judge(t, "b", Loss{Names: letters("def"), Now: now.Add(time.Minute)}, left))
 }
 
+// TestNamesThatOthersGiveAreNotCharged: they do not go, also when few do.
+func TestNamesThatOthersGiveAreNotCharged(t *testing.T) {
+	t.Parallel()
+	now, all := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), published(letters("abcdefghij")...)
+	shared := func() (Published, error) {
+		is, err := all()
+		is.Others = map[string]bool{"a": true, "b": true, "c": true}
+		return is, err
+	}
+	r := &record{}
+	require.Empty(t, r.judge(t, "a", Loss{Names: letters("abc"), Now: now}, shared))
+	require.Zero(t, r.account.Gone)
+	require.Empty(t, r.judge(t, "b", Loss{Names: letters("abc"), Now: now}, all))
+	require.Equal(t, 3, r.account.Gone)
+}
+
 // TestNamesAreCountedOnceForMany: who counts very many names again and again does nothing else, with clocks that differ, too.
 func TestNamesAreCountedOnceForMany(t *testing.T) {
 	t.Parallel()

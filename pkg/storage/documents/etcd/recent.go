@@ -14,8 +14,8 @@ const (
 	recentLarge     = 8       // such as the lifecycle of a provider that very many names leave at once: each of their steps reads it
 )
 
-// decoded is a document as an item has it. It is remembered, so that readers of the same item need not decode it again, and
-// a write which follows need not read it again. The write compares etcd's revision of it, and so an outdated memory costs a
+// decoded is a document as an item has it. It is remembered, so that readers of the same item need not decode it again. A
+// write which follows need not read it again, unless it is large. The write compares etcd's revision of it, and so an outdated memory costs a
 // request and nothing else. Values are compared, too: revisions come twice if etcd was restored from a backup.
 func (s *Store) decoded(item kv.Item) (reading, error) {
 	path, memory, most := pathOf(item.Key), &s.recent, recentDocuments
