@@ -8,6 +8,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
+	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 )
 
@@ -35,16 +36,15 @@ func TestAnAnswerFromBeforeADrainDoesNotEndIt(t *testing.T) {
 	_, err := w.service.UnpublishName(ann(bakery), bakery, intent.NameRequest{Actor: "ann"})
 	require.NoError(t, err)
 	w.withinStep(func() { w.hear(endpoint, "Gone", "192.0.2.53:53 no longer answers the targets", w.clock.Now()) })
-	answers, err := w.observed.Answers(t.Context(), hub, "shop-dns", endpoint)
-	require.NoError(t, err)
-	require.Len(t, answers, 1)
-	l, err := w.service.RecordLifecycle(t.Context(), lab)
-	require.NoError(t, err)
-	noted := l.Draining[state.DrainKey(intent.Public, hub)].Noted
-	require.Contains(t, noted, endpoint)
-	for _, answer := range answers {
-		require.GreaterOrEqual(t, noted[endpoint], answer.Revision)
+	w.applyAll()
+	for range 3 { // the first one sees that the DNSEndpoint is gone
+		require.NoError(t, w.service.StepRecord(t.Context(), lab))
 	}
+	known, err := drains.Of(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub}).All(t.Context())
+	require.NoError(t, err)
+	require.Len(t, known, 1)
+	require.Equal(t, endpoint, known[0].Endpoint)
+	require.False(t, known[0].Since.IsZero())
 }
 
 // TestTheLastNameLeavesTheExternalDNSToANewOne that was accepted when the last step of the other had begun.

@@ -30,6 +30,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/accept"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/controller"
+	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/failover"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
@@ -136,9 +137,10 @@ func New(options Options) *Service {
 	keeper := &offers.Keeper{Store: store}
 	follower := &follow.Follower{Store: store, EMCO: contexts, Inputs: reader}
 	renderer.Reports = follower.Reports
-	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer}
+	outliving := &drains.Keeper{Store: store}
+	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer, Drains: outliving}
 	reconciler := &reconcile.Reconciler{
-		Store: store, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater,
+		Store: store, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Drains: outliving,
 	}
 	operator := &clusters.Operator{Store: store, Renderer: renderer}
 	mover := &failover.Mover{Store: store, Renderer: renderer}

@@ -63,11 +63,11 @@ func TestAStepSavesEachLifecycleOnce(t *testing.T) {
 		requests int // of all steps
 		saves    int // by all steps
 	}{
-		"group":           {newShop, tellGroup, 982, 14},
-		"logical cloud":   {newCloud, tellCloud, 255, 4},
-		"autopath":        {newOffer, tellAutopath, 630, 8},
-		"group of EMCO's": {newShop, tellOrchestrated, 934, 11},
-		"move":            {newShop, tellMove, 703, 11},
+		"group":           {newShop, tellGroup, 760, 8},
+		"logical cloud":   {newCloud, tellCloud, 165, 4},
+		"autopath":        {newOffer, tellAutopath, 415, 8},
+		"group of EMCO's": {newShop, tellOrchestrated, 740, 8},
+		"move":            {newShop, tellMove, 525, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -330,8 +330,8 @@ func TestARecordIsFreeAsSoonAsTheGroupIsTerminated(t *testing.T) {
 	require.NoError(t, w.delete(lab))
 }
 
-// outliveOfGroup steps the group alone, with the worker coming between its
-// reads, until it is terminated.
+// outliveOfGroup steps the group, and before it the provider, with the worker coming between their reads, until the group is
+// terminated.
 func (w *world) outliveOfGroup(group intent.Path) {
 	working := false
 	w.fake.After = func(string, string) error {
@@ -344,6 +344,7 @@ func (w *world) outliveOfGroup(group intent.Path) {
 	}
 	defer func() { w.fake.After = nil }()
 	for range rounds {
+		require.NoError(w, w.service.StepRecord(w.Context(), lab))
 		require.NoError(w, w.step(group))
 		w.clock.pass(10 * time.Second)
 		if w.state(group) == intent.Terminated {

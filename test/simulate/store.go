@@ -153,6 +153,8 @@ func points() []point {
 		{"forget removals", "/signpost/removals/", "", true},
 		{"permit removals", "/signpost/permits/", "", false},
 		{"use a permit", "/signpost/permits/", "", true},
+		{"note drains", "/signpost/drains/", "", false},
+		{"end drains", "/signpost/drains/", "", true},
 		{"write ledger", "/signpost/ledger/", "", false},
 		{"forget in ledger", "/signpost/ledger/", "", true},
 		{"note identity", "/signpost/cluster/", "", false},

@@ -109,7 +109,7 @@ func stayAsTheyAre(ctx context.Context, s *Planner, p *resolve.Proposal, uses []
 	}
 	for _, use := range uses {
 		record, wanted := p.Draft.Records[use.Record.Name()]
-		if !wanted || !record.Lifecycle.AtRest(use) || !p.Draft.Relies(use) || !state.SameRecord(record.Lifecycle.Record, record.Frozen) {
+		if !wanted || !record.Lifecycle.AtRest() || !p.Draft.Relies(use) || !state.SameRecord(record.Lifecycle.Record, record.Frozen) {
 			return false, nil
 		}
 		pointer, err := s.Contexts.Current(ctx, use.Owner())

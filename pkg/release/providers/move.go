@@ -184,8 +184,7 @@ func (s *Updater) leaveHome(ctx context.Context, on *providerStep) (state.Outcom
 // move has everything of the external-dns at the new home but a pod, until it may
 // start there. Then the move is over.
 func (s *Updater) move(ctx context.Context, on *providerStep) (state.Outcome, error) {
-	l, key := &on.lifecycle, state.DrainKey(on.use.Scope, on.use.Cluster)
-	if !l.MovingIn(on.use.Scope) {
+	if !on.lifecycle.MovingIn(on.use.Scope) {
 		return state.Onward, nil
 	}
 	for _, ready := range []func(context.Context, *providerStep) (bool, error){s.aloneAt, s.followedTo} {
@@ -200,12 +199,11 @@ func (s *Updater) move(ctx context.Context, on *providerStep) (state.Outcome, er
 			return state.AtRest, nil
 		}
 	}
-	l.Moving = false
-	drain, draining := l.Draining[key]
-	if draining { // its time counts from now
-		l.Draining = maps.Clone(l.Draining)
-		l.Draining[key] = state.Drain{Endpoints: drain.Endpoints, Targets: drain.Targets, Noted: drain.Noted}
+	draining, err := s.Drains.Restart(ctx, on.use)
+	if err != nil {
+		return state.AtRest, err
 	}
+	on.lifecycle.Moving = false
 	if draining || on.leaving || len(on.users) > 0 {
 		return s.provide(ctx, on)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/removal"
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
@@ -35,6 +36,7 @@ type Updater struct {
 	Ownership *ownership.Registry
 	Removal   *removal.Guard
 	Renderer  *render.Renderer
+	Drains    *drains.Keeper
 
 	lastFollowed sync.Map // of records, by path: the state that their users have last been woken for
 	usersMoved   sync.Map // of records that move, by path
@@ -106,7 +108,7 @@ func (s *Updater) tryUpdateRecord(ctx context.Context, record intent.Path, adopt
 		if err := s.takeHome(ctx, p); err != nil {
 			return intent.Accepted{}, err
 		}
-		next.StartMove(*p.Frozen.Home)
+		next.Moving = true
 	}
 	next.Record, next.ContextID, next.PinnedAt, next.Trace, next.Adopting = p.Frozen, appcontext.NewID(), s.Now().UTC(), tracing.Parent(ctx), p.Adopting
 	next.Events = append(slices.Clone(next.Events), intent.Event{
@@ -371,7 +373,11 @@ func (s *Updater) StepRecord(ctx context.Context, record intent.Path) error {
 	if err != nil {
 		return err
 	}
-	if l.Moving || len(l.Draining) > 0 || l.Adopting != nil || l.Deployed && !used {
+	draining, err := drains.Any(ctx, s.Store, record)
+	if err != nil {
+		return err
+	}
+	if l.Moving || draining || l.Adopting != nil || l.Deployed && !used {
 		s.WakeAt(record, s.Now().Add(state.LookAgain))
 	}
 	if err := followRecord(ctx, s, record, l); err != nil || used || len(pointers) > 0 {

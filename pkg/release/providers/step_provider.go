@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
@@ -25,6 +26,7 @@ type providerStep struct {
 	was       appcontext.Pointer
 	users     []string // the first groups and names that rely on it
 	leaving   bool     // without users: others may have names of it still
+	draining  bool     // names that it published may be there still
 	lifecycle state.RecordLifecycle
 }
 
@@ -34,7 +36,7 @@ func (s *Updater) reconcilers() []state.Reconciler[providerStep] {
 		{Name: "former home", Reconcile: s.leaveHome},
 		{Name: "move", Reconcile: s.move},
 		{Name: "adoption", Reconcile: s.adoptions},
-		{Name: "drain", Reconcile: s.drain},
+		{Name: "drains", Reconcile: s.drains},
 		{Name: "context", Reconcile: s.context},
 		{Name: "unused", Reconcile: s.unused},
 	}
@@ -60,9 +62,9 @@ func (s *Updater) StepProvider(ctx context.Context, use state.Use) error {
 	}
 }
 
-// look reads the pointer first: what is read after it is at least as new. The
-// lifecycle is read last: a group that is no user and no leaver any more has noted its
-// drains before that. Nobody is looked for who uses a home that the record has left.
+// look reads the pointer first: what is read after it is at least as new. The lifecycle is read after the users, and the drains after
+// it. A group that is no user and no leaver any more has noted its drains before that. Nobody is looked for who uses a home that the
+// record has left.
 func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err error) {
 	on.use = use
 	if on.was, err = s.Contexts.Current(ctx, use.Owner()); err != nil {
@@ -78,14 +80,19 @@ func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err
 	return on, err
 }
 
+// drains looks whether the external-dns has outlived the names that it published.
+func (s *Updater) drains(ctx context.Context, on *providerStep) (_ state.Outcome, err error) {
+	on.draining, err = s.Drains.Look(ctx, drains.Look{Use: on.use, Record: on.lifecycle.Record, Used: len(on.users) > 0})
+	return state.Onward, err
+}
+
 // context commits the external-dns for its users, and takes it away when nobody has
 // names of it any more.
 func (s *Updater) context(ctx context.Context, on *providerStep) (state.Outcome, error) {
-	_, draining := on.lifecycle.Draining[state.DrainKey(on.use.Scope, on.use.Cluster)]
 	switch {
 	case len(on.users) > 0:
 		return s.provide(ctx, on)
-	case on.leaving || draining:
+	case on.leaving || on.draining:
 		return state.AtRest, nil
 	case on.was.ContextID != "": // a user that came meanwhile has written its lifecycle before it looked at the context: it is found now
 		_, err := s.Commit(ctx, on.was, appcontext.Context{})

@@ -17,6 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/release/ahead"
+	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/render"
@@ -81,7 +82,7 @@ type ProviderReport struct {
 	Record   plan.Record
 	OwnerID  string
 	Draining bool                 // nothing relies on it any more
-	Until    time.Time            // when it goes at the latest, while it is draining; zero: its DNSEndpoints are still there
+	Until    time.Time            // until when it waits at the latest for the names of the owner, while it is draining; zero: its DNSEndpoints are still there
 	Waiting  bool                 // it has no pod until the names have followed it to its new home
 	Objects  bundle.Bundle        // of its current context
 	Observed *observed.Deployment // nil where it cannot be observed
@@ -176,7 +177,11 @@ func (s *Reader) readSnapshot(ctx context.Context, group intent.Path, more func(
 		if err != nil {
 			return snap, err
 		}
-		report.Draining = !slices.Contains(snap.Lifecycle.Uses, use)
+		if report.Draining = !slices.Contains(snap.Lifecycle.Uses, use); report.Draining {
+			if report.Until, err = s.drainsUntil(ctx, report.Record, use, objects[use.Cluster]); err != nil {
+				return snap, err
+			}
+		}
 		if !report.Draining || len(report.Objects) > 0 {
 			snap.Providers = append(snap.Providers, report)
 		}
@@ -276,6 +281,26 @@ func (s *Reader) reportCluster(ctx context.Context, cluster string, objects []bu
 	return r, err
 }
 
+// drainsUntil is until when an external-dns outlives those of some objects that it published; zero: some are still there.
+func (s *Reader) drainsUntil(ctx context.Context, record plan.Record, use state.Use, objects []bundle.ID) (until time.Time, err error) {
+	var published []string
+	for _, id := range objects {
+		if id.IsEndpoint() && id.Namespace == record.Project.Namespace {
+			published = append(published, id.Name)
+		}
+	}
+	known, err := drains.Of(s.Store, use).Of(ctx, published)
+	for _, d := range known {
+		if d.Since.IsZero() {
+			return time.Time{}, err
+		}
+		if end := d.Since.Add(state.ReleaseTimeout(record, d.Targets)); end.After(until) {
+			until = end
+		}
+	}
+	return until, err
+}
+
 // reportProvider reads what is known of an external-dns, and of some objects on its
 // cluster that it may publish.
 func (s *Reader) reportProvider(ctx context.Context, use state.Use, objects []bundle.ID) (ProviderReport, error) {
@@ -285,9 +310,6 @@ func (s *Reader) reportProvider(ctx context.Context, use state.Use, objects []bu
 		return r, err
 	}
 	r.Record, r.Waiting = l.Record, l.MovingIn(use.Scope)
-	if drain, draining := l.Draining[state.DrainKey(use.Scope, use.Cluster)]; draining && !drain.Since.IsZero() {
-		r.Until = drain.Since.Add(state.ReleaseTimeout(l.Record, drain.Targets))
-	}
 	r.OwnerID = provider.OwnerID(plan.Provider{Record: l.Record, Scope: use.Scope, Cluster: use.Cluster})
 	pointer, err := s.Contexts.Current(ctx, use.Owner())
 	if err != nil {

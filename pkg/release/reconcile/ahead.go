@@ -62,7 +62,7 @@ func (s *Reconciler) providersThere(ctx context.Context, on *step) (bool, error)
 			return false, err
 		}
 		record, err := s.RecordLifecycle(ctx, use.Record)
-		if err != nil || !record.AtRest(use) && !record.MovingIn(use.Scope) {
+		if err != nil || !record.AtRest() && !record.MovingIn(use.Scope) {
 			return false, err
 		}
 	}

@@ -35,8 +35,8 @@ func (s *Reconciler) draining(ctx context.Context, on *step) (state.Outcome, err
 	return state.Onward, nil
 }
 
-// endProvider brings a provider that the group has left to its end, and answers the
-// use where its record lives now. The provider counts as gone if others use it.
+// endProvider has a provider end that the group has left, and answers the use where its record lives now. The provider counts as
+// gone if others use it.
 func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use state.Use, gone bool, err error) {
 	now := snapshot.Now(ctx) // the other users may have left since the step began
 	record, err := s.RecordLifecycle(now, former.Record)
@@ -48,13 +48,20 @@ func (s *Reconciler) endProvider(ctx context.Context, former state.Use) (use sta
 	if err != nil {
 		return use, false, err
 	}
-	if gone = len(users) > 0; !gone && !record.MovingIn(use.Scope) {
+	if len(users) > 0 {
+		return use, true, nil
+	}
+	if !record.MovingIn(use.Scope) {
 		gone, err = s.OwnerGone(now, use.Owner())
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return use, false, err
+	case gone: // the record is free before the group says that it is done
+		return use, true, s.Providers.StepProvider(ctx, former)
 	}
-	return use, gone, s.Providers.StepProvider(ctx, former)
+	s.WakeAt(use.Record, s.Now().Add(state.LookTogether)) // very many may leave it at once
+	return use, false, nil
 }
 
 // removedClusters forgets clusters that hold nothing of the group any more.
@@ -98,7 +105,7 @@ func (s *Reconciler) completion(ctx context.Context, on *step) (state.Outcome, e
 	if complete {
 		l.Complete(s.Now().UTC())
 		if l.Wanted == intent.Terminate { // a record may have been suspended while its external-dns was to delete names
-			l.Leftovers, err = s.Providers.Leftovers(ctx, on.group, on.pointer)
+			l.Leftovers, err = s.Drains.Leftovers(ctx, on.group, on.pointer)
 		}
 	}
 	l.ReleaseOffers()

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -177,13 +176,10 @@ func (s *Reconciler) formerHomes(ctx context.Context, on *step) (state.Outcome, 
 		return state.Onward, s.stepProviders(ctx, on.lifecycle.Former)
 	}
 	for _, use := range on.lifecycle.Former {
-		s.WakeAt(use.Record, s.Now().Add(lookAtMove))
+		s.WakeAt(use.Record, s.Now().Add(state.LookTogether))
 	}
 	return state.Onward, nil
 }
-
-// lookAtMove is when a record that moves is looked at because one of its names has followed, or others.
-const lookAtMove = time.Second
 
 // moves follows records to their new homes, to which the lifecycle refers before
 // anything is there.

@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/plan"
+	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/offers"
@@ -63,7 +64,7 @@ func newWorld(t testing.TB) *world {
 	return &world{TB: t, Reconciler: &Reconciler{
 		Store: store, Ownership: owners, Removal: guard, Renderer: renderer, Offers: &offers.Keeper{Store: store},
 		Follower:         &follow.Follower{Store: store, EMCO: emco.NewStore(fake, now), Inputs: reader},
-		Providers:        &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer},
+		Providers:        &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer, Drains: &drains.Keeper{Store: store}},
 		SyncOrchestrated: func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil },
 	}}
 }
@@ -115,11 +116,7 @@ func (w *world) current(applied bool) appcontext.Pointer {
 func (w *world) drains() {
 	_, err := w.Contexts.Commit(w.Context(), appcontext.Pointer{Owner: onHub.Owner()}, appcontext.Context{ID: "12", Objects: bundle.Bundle{objectOn(hub)}})
 	require.NoError(w, err)
-	l, err := w.RecordLifecycle(w.Context(), lab)
-	require.NoError(w, err)
-	l.Draining = map[string]state.Drain{state.DrainKey(intent.Public, hub): {Endpoints: []string{"web"}}}
-	_, err = w.SwapRecord(w.Context(), lab, l)
-	require.NoError(w, err)
+	require.NoError(w, drains.Of(w.Store, onHub).Note(w.Context(), []drains.Drain{{Endpoint: "web"}}))
 	w.holds(ledger.Entry{ID: bundle.ID{Cluster: hub, Kind: bundle.EndpointKind, Name: "web"}, CreatedByUs: true, Status: ledger.Applied})
 }
 

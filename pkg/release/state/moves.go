@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -37,18 +36,6 @@ func (l *RecordLifecycle) Relocated(use Use) Use {
 // MovingIn says whether the external-dns of a scope is on its way to another home.
 func (l *RecordLifecycle) MovingIn(scope intent.Scope) bool {
 	return l.Moving && scope == intent.Public
-}
-
-// StartMove notes that external-dns is to wait at its new home. Names that it had still
-// to remove, it removes there.
-func (l *RecordLifecycle) StartMove(to intent.ClusterRef) {
-	from := DrainKey(intent.Public, l.Record.Home.String())
-	l.Moving = true
-	if drain, draining := l.Draining[from]; draining {
-		l.Draining = maps.Clone(l.Draining)
-		delete(l.Draining, from)
-		l.Draining[DrainKey(intent.Public, to.String())] = Drain{Targets: drain.Targets}
-	}
 }
 
 // UsersOf are the groups and names that use a record's public scope, and those that are deployed and refer to the record.

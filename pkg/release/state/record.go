@@ -25,32 +25,12 @@ type RecordLifecycle struct {
 	ContextID string           `json:"contextID"`        // of the last pinning or update
 	Moving    bool             `json:"moving,omitempty"` // its external-dns waits at its new home for the names to follow
 	PinnedAt  time.Time        `json:"pinnedAt"`
-	Trace     string           `json:"trace,omitempty"` // of the request that pinned or updated it, as traceparent
-	Draining  map[string]Drain `json:"draining,omitempty"`
+	Trace     string           `json:"trace,omitempty"`    // of the request that pinned or updated it, as traceparent
 	Adopting  *intent.Adoption `json:"adopting,omitempty"` // whose names its external-dns takes over; nil: nobody's
 	Events    []intent.Event   `json:"events,omitempty"`
 
-	// Answered are the names, by the DNSEndpoint that had given them, that were still
-	// answered when their external-dns was not kept for them any longer.
-	Answered map[string][]intent.Leftover `json:"answered,omitempty"`
-
 	revision int64
 }
-
-// Drain is an external-dns without users that stays until the names that it
-// published are gone.
-type Drain struct {
-	Endpoints []string  `json:"endpoints"` // names of the DNSEndpoints that went last
-	Targets   int       `json:"targets"`   // the most that one of their names had
-	Since     time.Time `json:"since"`     // when all of them were confirmed to be gone; zero before
-
-	// Noted is the store's revision, by DNSEndpoint, when it was about to go: what
-	// was heard of its names before does not count.
-	Noted map[string]int64 `json:"noted,omitempty"`
-}
-
-// DrainKey is the key of Draining for a scope on a cluster.
-func DrainKey(scope intent.Scope, cluster string) string { return string(scope) + "/" + cluster }
 
 // keptRecord is the lifecycle of a provider that was read lately, and what it was decoded from.
 type keptRecord struct {
@@ -168,11 +148,9 @@ func versionOf(image string) string {
 	return externaldns.DefaultVersion.String()
 }
 
-// AtRest reports whether the provider is deployed, and nothing about one of its external-dns
-// is under way.
-func (l *RecordLifecycle) AtRest(use Use) bool {
-	_, draining := l.Draining[DrainKey(use.Scope, use.Cluster)]
-	return l.Deployed && !l.Moving && l.Adopting == nil && !draining
+// AtRest reports whether the provider is deployed, and nothing about its external-dns is under way.
+func (l *RecordLifecycle) AtRest() bool {
+	return l.Deployed && !l.Moving && l.Adopting == nil
 }
 
 // Deploys reports whether what is deployed of a provider is what its document says. A

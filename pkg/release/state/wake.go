@@ -11,6 +11,9 @@ import (
 // LookAgain is when an owner is looked at again if nobody tells of what it waits for.
 const LookAgain = 10 * time.Second
 
+// LookTogether is when a provider is looked at for one of its names, so that one look is for many of them.
+const LookTogether = time.Second
+
 // Wakeup has the controller look at an owner, or at several whose names read together.
 type Wakeup struct {
 	Owners []intent.Path // not empty
