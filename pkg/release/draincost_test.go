@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
+	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
 	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
@@ -28,7 +29,7 @@ func TestANameGoesBesideVeryManyThatHaveGone(t *testing.T) {
 		w.settle(bakery)
 		require.NoError(t, w.publish(cafe, ofFront))
 		w.settle(bakery, cafe)
-		known := drains.Of(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub})
+		known := drains.For(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub})
 		gone := make([]drains.Drain, others)
 		for n := range gone {
 			gone[n].Endpoint = fmt.Sprintf("n%03d", n)
@@ -68,21 +69,83 @@ func TestANameGoesBesideVeryManyThatHaveGone(t *testing.T) {
 	require.Zero(t, waits[many].Writes+waitsUnused[many].Writes)
 }
 
-// TestANameThatComesBackIsNotWaitedFor: it is gone no more, and its external-dns is looked at no longer for that.
-func TestANameThatComesBackIsNotWaitedFor(t *testing.T) {
+// goes has a name unpublished, and its DNSEndpoint gone.
+func (w *world) goes(name intent.Path) {
+	w.Helper()
+	_, err := w.service.UnpublishName(ann(name), name, intent.NameRequest{Actor: "ann"})
+	require.NoError(w, err)
+	require.NoError(w, w.step(name))
+	w.applyAll()
+}
+
+// TestAnAnswerOfAnEarlierGoingDoesNotCount, though the provider was not looked at while the name was back.
+func TestAnAnswerOfAnEarlierGoingDoesNotCount(t *testing.T) {
 	t.Parallel()
 	w := newNames(t)
 	require.NoError(t, w.publish(bakery, ofFront))
 	w.settle(bakery)
-	_, err := w.service.UnpublishName(ann(bakery), bakery, intent.NameRequest{Actor: "ann"})
-	require.NoError(t, err)
-	require.NoError(t, w.rest())
+	snap := w.snapshot(bakery)
+	endpoint := endpoints.Name(snap.Group, snap.Group.Bindings[0])
+	w.goes(bakery)
+	w.hear(endpoint, "Gone", "192.0.2.53:53 no longer answers the targets", w.clock.Now())
+	require.NoError(t, w.publish(bakery, ofFront))
+	require.NoError(t, w.step(bakery))
+	w.applyAll()
+	w.goes(bakery)
+	for range 3 {
+		require.NoError(t, w.service.StepRecord(t.Context(), lab))
+	}
+	require.True(t, w.runs(labOnHub))
+}
+
+// TestANameThatWentWithMoreTargetsHasTheirTime: with coredns, each takes an interval.
+func TestANameThatWentWithMoreTargetsHasTheirTime(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
 	require.NoError(t, w.publish(bakery, ofFront))
 	w.settle(bakery)
-	w.clock.pass(2*time.Minute + time.Second)
-	w.settle(bakery)
-	draining, err := drains.Any(t.Context(), w.service.Store, lab)
+	w.goes(bakery)
+	w.observe(paris, "shop/front")
+	require.NoError(t, w.publish(bakery, ofFront))
+	require.NoError(t, w.step(bakery))
+	w.applyAll()
+	require.Equal(t, []string{"edge+hub lab/public: bakery.lab.example A 203.0.113.11"}, w.published(bakery))
+	w.goes(bakery)
+	all, err := drains.For(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub}).All(t.Context())
 	require.NoError(t, err)
-	require.False(t, draining)
-	require.Len(t, w.published(bakery), 1)
+	require.Len(t, all, 1)
+	require.Equal(t, 2, all[0].Targets)
+}
+
+// TestLeftoversAreToldHoursLater, when all else of the group has ended, too. They are no part of later looks.
+func TestLeftoversAreToldHoursLater(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	endpoint := w.publishedBy()
+	w.do(intent.Terminate, prod)
+	require.NoError(t, w.step(prod))
+	w.applyAll()
+	w.hear(endpoint, "StillThere", "192.0.2.53:53 still answers 203.0.113.10", time.Time{})
+	require.NoError(t, w.service.StepRecord(t.Context(), lab))
+	w.clock.pass(2 * time.Minute)
+	require.NoError(t, w.service.StepRecord(t.Context(), lab))
+	all, err := drains.For(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub}).All(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, all)
+	w.clock.pass(5 * time.Hour)
+	w.settle(prod)
+	require.Equal(t, intent.Terminated, w.state(prod))
+	require.Len(t, w.snapshot(prod).Lifecycle.Leftovers, 1)
+
+	left := func() int {
+		items, _, err := w.fake.Range(t.Context(), kv.Range{Prefix: "/signpost/left/"})
+		require.NoError(t, err)
+		return len(items)
+	}
+	require.Equal(t, 1, left())
+	require.NoError(t, w.service.Sweep(t.Context(), 10*time.Minute))
+	require.Equal(t, 1, left())
+	w.clock.pass(31 * 24 * time.Hour)
+	require.NoError(t, w.service.Sweep(t.Context(), 10*time.Minute))
+	require.Zero(t, left())
 }

@@ -40,7 +40,7 @@ func TestAnAnswerFromBeforeADrainDoesNotEndIt(t *testing.T) {
 	for range 3 { // the first one sees that the DNSEndpoint is gone
 		require.NoError(t, w.service.StepRecord(t.Context(), lab))
 	}
-	known, err := drains.Of(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub}).All(t.Context())
+	known, err := drains.For(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub}).All(t.Context())
 	require.NoError(t, err)
 	require.Len(t, known, 1)
 	require.Equal(t, endpoint, known[0].Endpoint)

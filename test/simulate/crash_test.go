@@ -34,6 +34,7 @@ func rare() []string {
 		"before plant the tree of names", "after plant the tree of names", // the tree has what this version claims
 		"before forget removals", "after forget removals", // an hour after the last one
 		"before permit removals", "after permit removals", "before use a permit", "after use a permit", // of names that a request was confirmed for
+		"before forget leftovers", "after forget leftovers", // 30 days later
 	}
 }
 

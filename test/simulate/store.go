@@ -155,6 +155,7 @@ func points() []point {
 		{"use a permit", "/signpost/permits/", "", true},
 		{"note drains", "/signpost/drains/", "", false},
 		{"end drains", "/signpost/drains/", "", true},
+		{"forget leftovers", "/signpost/left/", "", true},
 		{"write ledger", "/signpost/ledger/", "", false},
 		{"forget in ledger", "/signpost/ledger/", "", true},
 		{"note identity", "/signpost/cluster/", "", false},

@@ -18,54 +18,53 @@ import (
 // Drain is a DNSEndpoint that is about to go, or has gone. The external-dns that published its names outlives these. So it stays
 // without users, too, until all of its drains are over.
 type Drain struct {
-	Endpoint string            `json:"-"`
-	Targets  int               `json:"targets"`         // the most that one of its names had
-	Noted    int64             `json:"noted,omitempty"` // the store's revision when it was about to go: what was heard of its names before does not count
-	Since    time.Time         `json:"since,omitzero"`  // when it was confirmed to be gone; zero before
-	Over     time.Time         `json:"over,omitzero"`   // since when nobody waits for it any more; zero before
-	Left     []intent.Leftover `json:"left,omitempty"`  // its names that were still answered then; of none, nothing is kept
+	Endpoint string    `json:"-"`
+	Targets  int       `json:"targets"`         // the most that one of its names had
+	Since    time.Time `json:"since,omitzero"`  // when it was confirmed to be gone; zero before
+	Noted    int64     `json:"noted,omitempty"` // with Since, the store's revision that noted it: what was heard of its names before does not count
 
+	left []intent.Leftover // its names that are still answered when it is over
 	read kv.Item
 }
 
-// Drains are all of one external-dns, each with a key of its own: very many names may go at once. A public external-dns takes them
-// along to another home.
+// Drains are all of one external-dns, each with a key of its own: very many names may go at once. The keys of a public external-dns
+// do not say where it runs, so that nothing is to be done about them when it moves.
 type Drains struct {
-	kv     kv.KV
-	folder string
+	kv    kv.KV
+	under string // {record}//{scope}/[{cluster}/], behind which DNSEndpoints come
 }
 
-const allDrains = "/signpost/drains/" // {record}//{scope}/[{cluster}/]{DNSEndpoint}
+// Layout of the keys.
+const (
+	allDrains = "/signpost/drains/"
+	allLeft   = "/signpost/left/" // the same of drains that are over
+)
 
-// Of are the drains of an external-dns.
-func Of(s *state.Store, use state.Use) Drains {
-	folder := prefix(use.Record) + string(use.Scope) + "/"
+// For are the drains of an external-dns.
+func For(s *state.Store, use state.Use) Drains {
+	under := string(use.Record) + "//" + string(use.Scope) + "/"
 	if use.Scope != intent.Public {
-		folder += use.Cluster + "/"
+		under += use.Cluster + "/"
 	}
-	return Drains{s.KV, folder}
-}
-
-func prefix(record intent.Path) string { return allDrains + string(record) + "//" }
-
-// Any tells whether an external-dns of a record has drains.
-func Any(ctx context.Context, s *state.Store, record intent.Path) (bool, error) {
-	items, _, err := s.KV.Range(ctx, kv.Range{Prefix: prefix(record), Limit: 1, KeysOnly: true})
-	return len(items) > 0, err
+	return Drains{s.KV, under}
 }
 
 // All reads them all, in order of their DNSEndpoints.
 func (d Drains) All(ctx context.Context) ([]Drain, error) {
-	return d.read(ctx, kv.Range{Prefix: d.folder})
+	return d.read(ctx, kv.Range{Prefix: allDrains + d.under})
 }
 
-// Of reads those of some DNSEndpoints.
-func (d Drains) Of(ctx context.Context, endpoints []string) ([]Drain, error) {
-	keys := make([]string, len(endpoints))
+// Named reads those of some DNSEndpoints.
+func (d Drains) Named(ctx context.Context, endpoints []string) ([]Drain, error) {
+	return d.read(ctx, kv.Range{Keys: d.keys(allDrains, endpoints)})
+}
+
+func (d Drains) keys(all string, endpoints []string) []string {
+	keys := make([]string, len(endpoints)) // not nil: none are asked for
 	for n, endpoint := range endpoints {
-		keys[n] = d.folder + endpoint
+		keys[n] = all + d.under + endpoint
 	}
-	return d.read(ctx, kv.Range{Keys: keys})
+	return keys
 }
 
 func (d Drains) read(ctx context.Context, of kv.Range) ([]Drain, error) {
@@ -78,33 +77,32 @@ func (d Drains) read(ctx context.Context, of kv.Range) ([]Drain, error) {
 		if err := json.Unmarshal(item.Value, &drains[n]); err != nil {
 			return nil, fmt.Errorf("%s: %w", item.Key, err)
 		}
-		drains[n].Endpoint, drains[n].read = strings.TrimPrefix(item.Key, d.folder), item
+		drains[n].Endpoint, drains[n].read = strings.TrimPrefix(item.Key, allDrains+d.under), item
 	}
 	return drains, nil
 }
 
-// Note writes down that DNSEndpoints are about to go, also if they had gone before.
+// Note writes down that DNSEndpoints are about to go, also if they had gone before. They may have had more targets then.
 func (d Drains) Note(ctx context.Context, going []Drain) error {
-	for some := range slices.Chunk(going, kv.MaxOps) {
-		known, err := d.Of(ctx, endpointsOf(some))
+	const opsOfEach = 2
+	for some := range slices.Chunk(going, kv.MaxOps/opsOfEach) {
+		known, err := d.Named(ctx, endpointsOf(some))
 		if err != nil {
 			return err
 		}
 		var ops []kv.Op
 		for _, drain := range some {
-			if slices.ContainsFunc(known, func(k Drain) bool {
-				return k.Endpoint == drain.Endpoint && k.Since.IsZero() && k.Targets >= drain.Targets
-			}) {
-				continue
+			targets := drain.Targets
+			for _, before := range known {
+				if before.Endpoint == drain.Endpoint {
+					targets = max(targets, before.Targets)
+				}
 			}
-			raw, err := json.Marshal(Drain{Targets: drain.Targets})
+			raw, err := json.Marshal(Drain{Targets: targets})
 			if err != nil {
 				return err
 			}
-			ops = append(ops, kv.Put(d.folder+drain.Endpoint, raw))
-		}
-		if len(ops) == 0 {
-			continue
+			ops = append(ops, kv.Put(allDrains+d.under+drain.Endpoint, raw), kv.Delete(allLeft+d.under+drain.Endpoint))
 		}
 		if _, _, err := d.kv.Txn(ctx, nil, ops...); err != nil {
 			return err
@@ -121,55 +119,82 @@ func endpointsOf(drains []Drain) []string {
 	return endpoints
 }
 
-// begin notes since when DNSEndpoints are gone; zero: as if they had just been noted. A drain stays that others have noted meanwhile.
-func (d Drains) begin(ctx context.Context, gone []Drain, since time.Time) error {
-	_, err := d.change(ctx, gone, func(drain Drain) (Drain, bool) {
+// begin notes since when DNSEndpoints are gone, and answers the drains as they are then. Drains that others have noted meanwhile
+// stay, and are not among them.
+func (d Drains) begin(ctx context.Context, gone []Drain, since time.Time) ([]Drain, error) {
+	var begun []Drain
+	for _, drain := range gone {
 		if drain.Noted == 0 {
 			drain.Noted = drain.read.ModRevision
 		}
 		drain.Since = since
-		return drain, true
-	})
-	return err
-}
-
-// end notes that nobody waits for them any more, and forgets those of which nothing is left. A drain stays that others have noted
-// meanwhile: not all are ended then.
-func (d Drains) end(ctx context.Context, over []Drain, now time.Time) (all bool, err error) {
-	return d.change(ctx, over, func(drain Drain) (Drain, bool) {
-		drain.Over = now
-		return drain, len(drain.Left) > 0
-	})
-}
-
-// forget drops them. A drain stays that others have noted meanwhile.
-func (d Drains) forget(ctx context.Context, over []Drain) error {
-	_, err := d.change(ctx, over, func(Drain) (Drain, bool) { return Drain{}, false })
-	return err
-}
-
-// change rewrites drains, or drops them if they are not to be kept. It tells whether all are as they were read.
-func (d Drains) change(ctx context.Context, drains []Drain, to func(Drain) (is Drain, kept bool)) (all bool, err error) {
-	var when []kv.Compare
-	var ops []kv.Op
-	for _, drain := range drains {
-		op := kv.Delete(drain.read.Key)
-		if is, kept := to(drain); kept {
-			raw, err := json.Marshal(is)
-			if err != nil {
-				return false, err
-			}
-			op = kv.Put(drain.read.Key, raw)
-		}
-		when, ops = append(when, kv.Unchanged(drain.read.Key, &drain.read)), append(ops, op)
+		begun = append(begun, drain)
 	}
+	return d.change(ctx, begun, func(drain Drain) (kv.Op, error) { return drain.put() })
+}
+
+// restart has their time begin anew, as if they had just been noted.
+func (d Drains) restart(ctx context.Context, all []Drain) error {
+	_, err := d.change(ctx, all, func(drain Drain) (kv.Op, error) {
+		drain.Since, drain.Noted = time.Time{}, 0
+		return drain.put()
+	})
+	return err
+}
+
+func (d Drain) put() (kv.Op, error) {
+	raw, err := json.Marshal(d)
+	return kv.Put(d.read.Key, raw), err
+}
+
+// end drops drains, and keeps what is left of them. It tells whether all are ended: those are not that others have noted
+// meanwhile.
+func (d Drains) end(ctx context.Context, over []Drain, now time.Time) (all bool, err error) {
 	all = true
-	for batch := range kv.Batches(slices.Values(ops)) {
-		done, _, err := d.kv.Txn(ctx, when[:len(batch)], batch...)
+	var clean []Drain
+	for _, drain := range over {
+		if len(drain.left) == 0 {
+			clean = append(clean, drain)
+			continue
+		}
+		raw, err := json.Marshal(left{now, drain.left})
 		if err != nil {
 			return false, err
 		}
-		when, all = when[len(batch):], all && done
+		done, _, err := d.kv.Txn(ctx, []kv.Compare{kv.Unchanged(drain.read.Key, &drain.read)}, kv.Delete(drain.read.Key), kv.Put(allLeft+d.under+drain.Endpoint, raw))
+		if err != nil {
+			return false, err
+		}
+		all = all && done
 	}
-	return all, nil
+	ended, err := d.change(ctx, clean, func(drain Drain) (kv.Op, error) { return kv.Delete(drain.read.Key), nil })
+	return all && len(ended) == len(clean), err
+}
+
+// change writes drains that are as they were read, many at once, and answers those. If one of them is not, a later look takes up the
+// others that were to be written with it.
+func (d Drains) change(ctx context.Context, drains []Drain, to func(Drain) (kv.Op, error)) (changed []Drain, err error) {
+	for some := range slices.Chunk(drains, kv.MaxOps) {
+		var when []kv.Compare
+		var ops []kv.Op
+		for _, drain := range some {
+			op, err := to(drain)
+			if err != nil {
+				return changed, err
+			}
+			when, ops = append(when, kv.Unchanged(drain.read.Key, &drain.read)), append(ops, op)
+		}
+		done, revision, err := d.kv.Txn(ctx, when, ops...)
+		if err != nil {
+			return changed, err
+		}
+		if !done {
+			continue
+		}
+		for _, drain := range some {
+			drain.read.ModRevision = revision
+			changed = append(changed, drain)
+		}
+	}
+	return changed, nil
 }

@@ -36,7 +36,7 @@ func (k *Keeper) Note(ctx context.Context, owner intent.Path, before, after bund
 		if l.MovedFrom(use) && !l.Moving {
 			continue // its names were taken over
 		}
-		if err := Of(k.Store, use).Note(snapshot.Now(ctx), going[use]); err != nil {
+		if err := For(k.Store, use).Note(snapshot.Now(ctx), going[use]); err != nil {
 			return err
 		}
 		k.WakeAt(use.Record, k.Now().Add(state.LookTogether))
@@ -58,102 +58,91 @@ func mostTargets(p *bundle.Published) int {
 
 // Restart has the time of all drains of an external-dns begin anew, and tells whether there are any.
 func (k *Keeper) Restart(ctx context.Context, use state.Use) (bool, error) {
-	drains := Of(k.Store, use)
+	drains := For(k.Store, use)
 	all, err := drains.All(ctx)
 	if err != nil {
 		return false, err
 	}
-	waiting := slices.DeleteFunc(all, func(d Drain) bool { return !d.Over.IsZero() })
-	begun := slices.DeleteFunc(slices.Clone(waiting), func(d Drain) bool { return d.Since.IsZero() })
-	return len(waiting) > 0, drains.begin(ctx, begun, time.Time{})
+	return len(all) > 0, drains.restart(ctx, all)
 }
 
-// Look is one look at the drains of an external-dns.
-type Look struct {
-	Use    state.Use
-	Record plan.Record
-	Used   bool // it has users, so that it stays in any case
-
-	drains Drains
-	now    time.Time
+// look is one look at the drains of an external-dns.
+type look struct {
+	Drains
+	use       state.Use
+	record    plan.Record
+	used      bool // it has users, so that it stays in any case
+	abandoned bool // there is nothing to outlive
+	now       time.Time
 }
 
-// leftKept is how long it is remembered which names a DNSEndpoint has left behind. The owner whose it was reads that within seconds.
-const leftKept = time.Hour
+// over tells whether nobody waits for the names of a drain any more, answered or not. A suspended provider deletes nothing.
+func (l *look) over(d Drain) bool {
+	return l.abandoned || l.record.Spec.Suspend || l.now.Sub(d.Since) >= state.ReleaseTimeout(l.record, d.Targets)
+}
 
 // Look notes since when DNSEndpoints of an external-dns are gone, and which of them it has outlived long enough. It tells whether
-// it is still to outlive some.
-func (k *Keeper) Look(ctx context.Context, at Look) (left bool, err error) {
-	at.drains, at.now = Of(k.Store, at.Use), k.Now().UTC()
-	all, err := at.drains.All(ctx)
+// it is still to outlive some. Parameter used tells whether it has users.
+func (k *Keeper) Look(ctx context.Context, use state.Use, record plan.Record, used bool) (left bool, err error) {
+	l := look{Drains: For(k.Store, use), use: use, record: record, used: used, now: k.Now().UTC()}
+	all, err := l.All(ctx)
 	if err != nil || len(all) == 0 {
 		return false, err
 	}
-	var noted, gone, told []Drain
+	if l.abandoned, err = k.IsAbandoned(ctx, use.Cluster); err != nil {
+		return true, err
+	}
+	var noted, gone []Drain
 	for _, d := range all {
-		switch {
-		case d.Since.IsZero() || d.Since.After(at.now): // by another clock, for whose difference nobody waits
+		if d.Since.IsZero() || d.Since.After(l.now) { // by another clock, for whose difference nobody waits
 			noted = append(noted, d)
-		case d.Over.IsZero():
+		} else {
 			gone = append(gone, d)
-		case at.now.Sub(d.Over) > leftKept:
-			told = append(told, d)
 		}
 	}
-	if left, err = k.outlive(ctx, &at, gone); err != nil {
+	begun, err := k.begin(ctx, &l, noted)
+	if err != nil {
 		return true, err
 	}
-	if err := k.begin(ctx, &at, noted); err != nil {
-		return true, err
-	}
-	return left || len(noted) > 0, at.drains.forget(ctx, told)
+	left, err = k.outlive(ctx, &l, append(gone, begun...))
+	return left || len(begun) < len(noted), err
 }
 
-// begin has the time of drains begin whose DNSEndpoints are confirmed to be gone. While a home does not answer, very many may be
-// there: it looks no further than the first ones.
-func (k *Keeper) begin(ctx context.Context, at *Look, noted []Drain) error {
+// begin has the time of drains begin whose DNSEndpoints are confirmed to be gone, and answers these.
+func (k *Keeper) begin(ctx context.Context, l *look, noted []Drain) (begun []Drain, err error) {
 	for some := range slices.Chunk(noted, kv.MaxOps) {
 		var ids []bundle.ID
 		for _, d := range some {
-			ids = append(ids, bundle.EndpointID(at.Use.Cluster, at.Record.Project.Namespace, d.Endpoint))
+			ids = append(ids, bundle.EndpointID(l.use.Cluster, l.record.Project.Namespace, d.Endpoint))
 		}
-		there, err := k.Ledger.Entries(ctx, at.Use.Cluster, ids)
+		there, err := k.Ledger.Entries(ctx, l.use.Cluster, ids)
 		if err != nil {
-			return err
+			return begun, err
 		}
 		gone := slices.DeleteFunc(slices.Clone(some), func(d Drain) bool {
 			return slices.ContainsFunc(there, func(e ledger.Entry) bool { return e.ID.Name == d.Endpoint })
 		})
-		if len(gone) == 0 {
-			return nil
-		}
-		if err := at.drains.begin(ctx, gone, at.now); err != nil {
-			return err
+		part, err := l.begin(ctx, gone, l.now)
+		begun = append(begun, part...)
+		if err != nil {
+			return begun, err
 		}
 	}
-	return nil
+	return begun, nil
 }
 
-// outlive ends drains that an external-dns has outlived, and tells whether some are left. These are drains whose names no
-// authoritative server answers any more, or whose releaseTimeout is over. On an abandoned cluster there is nothing to outlive, and
-// a suspended provider deletes nothing. While there are users, nobody waits for answers. Without users, nobody waits for those about
-// later drains than the first ones that are left.
-func (k *Keeper) outlive(ctx context.Context, at *Look, gone []Drain) (left bool, err error) {
-	abandoned, err := k.IsAbandoned(ctx, at.Use.Cluster)
-	if err != nil {
-		return false, err
-	}
-	over := func(d Drain) bool {
-		return abandoned || at.Record.Spec.Suspend || at.now.Sub(d.Since) >= state.ReleaseTimeout(at.Record, d.Targets)
-	}
-	asked := slices.DeleteFunc(slices.Clone(gone), func(d Drain) bool { return at.Used && !over(d) })
+// outlive ends drains whose names no authoritative server answers any more, and those that are over. It tells whether some are left.
+// While there are users, nobody waits for answers. Without users, nobody waits for those about later drains than the first ones that
+// are left.
+func (k *Keeper) outlive(ctx context.Context, l *look, gone []Drain) (left bool, err error) {
+	asked := slices.DeleteFunc(slices.Clone(gone), func(d Drain) bool { return l.used && !l.over(d) })
 	slices.SortStableFunc(asked, func(a, b Drain) int { return a.Since.Compare(b.Since) })
 	for some := range slices.Chunk(asked, kv.MaxOps) {
-		ended, err := k.heard(ctx, at, some, over)
+		ended, err := k.heard(ctx, l, some)
 		if err != nil {
 			return true, err
 		}
-		all, err := at.drains.end(ctx, ended, at.now)
+		all, err := l.end(ctx, ended, l.now)
 		if err != nil || !all || len(ended) < len(some) {
 			return true, err
 		}
@@ -163,21 +152,21 @@ func (k *Keeper) outlive(ctx context.Context, at *Look, gone []Drain) (left bool
 
 // heard are the drains that are over, or whose names are gone from every authoritative server, with the names that are still there.
 // Names that no server could be asked about are neither (I6).
-func (k *Keeper) heard(ctx context.Context, at *Look, gone []Drain, over func(Drain) bool) (ended []Drain, err error) {
-	all, err := k.Observed.Answers(ctx, at.Use.Cluster, at.Record.Project.Namespace, endpointsOf(gone)...)
+func (k *Keeper) heard(ctx context.Context, l *look, gone []Drain) (ended []Drain, err error) {
+	all, err := k.Observed.Answers(ctx, l.use.Cluster, l.record.Project.Namespace, endpointsOf(gone)...)
 	if err != nil {
 		return nil, err
 	}
 	for _, d := range gone {
 		a, known := all[d.Endpoint]
 		known = known && a.Revision > d.Noted
-		if !over(d) && (!known || a.Gone.IsZero()) {
+		if !l.over(d) && (!known || a.Gone.IsZero()) {
 			continue
 		}
 		for _, n := range a.Names {
 			if known && n.Verdict == string(verify.StillThere) {
-				d.Left = append(d.Left, intent.Leftover{
-					Name: n.Name, Type: n.Type, Record: at.Record.Name, Reason: n.Message + " though nobody publishes the name any more",
+				d.left = append(d.left, intent.Leftover{
+					Name: n.Name, Type: n.Type, Record: l.record.Name, Reason: n.Message + " though nobody publishes the name any more",
 				})
 			}
 		}

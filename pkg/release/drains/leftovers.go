@@ -2,10 +2,12 @@ package drains
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/signpost-dns/signpost/pkg/dns/verify"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -13,8 +15,46 @@ import (
 	"github.com/signpost-dns/signpost/pkg/release/resolve"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
+	"github.com/signpost-dns/signpost/pkg/storage/kv"
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
+
+// left is what is left of a drain that is over.
+type left struct {
+	Since time.Time         `json:"since"`
+	Names []intent.Leftover `json:"names"`
+}
+
+// leftKept is how long it is remembered which names a DNSEndpoint has left behind. Its owner may wait so long for a cluster that is away.
+const leftKept = 30 * 24 * time.Hour
+
+// leftOf are the names that were still answered when their DNSEndpoints were waited for no longer.
+func (d Drains) leftOf(ctx context.Context, endpoints []string) (names []intent.Leftover, err error) {
+	items, _, err := d.kv.Range(ctx, kv.Range{Keys: d.keys(allLeft, endpoints)})
+	for _, item := range items {
+		var of left
+		if err := json.Unmarshal(item.Value, &of); err != nil {
+			return nil, fmt.Errorf("%s: %w", item.Key, err)
+		}
+		names = append(names, of.Names...)
+	}
+	return names, err
+}
+
+// Sweep forgets names that were left behind long ago.
+func (k *Keeper) Sweep(ctx context.Context) error {
+	items, _, err := k.KV.Range(ctx, kv.Range{Prefix: allLeft})
+	for _, item := range items {
+		var of left
+		if json.Unmarshal(item.Value, &of) == nil && k.Now().Sub(of.Since) < leftKept {
+			continue
+		}
+		if _, _, err := k.KV.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, &item)}, kv.Delete(item.Key)); err != nil {
+			return err
+		}
+	}
+	return err
+}
 
 // leftovers are the names of an owner's objects that their external-dns does not delete.
 func (k *Keeper) leftovers(ctx context.Context, owner intent.Path, objects bundle.Bundle) ([]intent.Leftover, error) {
@@ -27,7 +67,7 @@ func (k *Keeper) leftovers(ctx context.Context, owner intent.Path, objects bundl
 	}
 	var out []intent.Leftover
 	for _, use := range slices.SortedFunc(maps.Keys(of), state.CompareUses) {
-		left, err := k.leftOf(ctx, use, of[use])
+		left, err := k.staying(ctx, use, of[use])
 		if err != nil {
 			return nil, err
 		}
@@ -36,8 +76,8 @@ func (k *Keeper) leftovers(ctx context.Context, owner intent.Path, objects bundl
 	return once(out), nil
 }
 
-// leftOf are the names that one external-dns does not delete.
-func (k *Keeper) leftOf(ctx context.Context, use state.Use, objects bundle.Bundle) (left []intent.Leftover, err error) {
+// staying are the names that one external-dns does not delete.
+func (k *Keeper) staying(ctx context.Context, use state.Use, objects bundle.Bundle) (left []intent.Leftover, err error) {
 	record, err := k.RecordLifecycle(ctx, use.Record)
 	if err != nil {
 		return nil, err
@@ -55,11 +95,7 @@ func (k *Keeper) leftOf(ctx context.Context, use state.Use, objects bundle.Bundl
 		endpoints = append(endpoints, o.Name)
 	}
 	if reason == "" {
-		drains, err := Of(k.Store, use).Of(ctx, endpoints)
-		for _, d := range drains {
-			left = append(left, d.Left...)
-		}
-		return left, err
+		return For(k.Store, use).leftOf(ctx, endpoints)
 	}
 	heard, err := k.Observed.Answers(ctx, use.Cluster, objects[0].Namespace, endpoints...)
 	if err != nil {

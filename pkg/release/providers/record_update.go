@@ -373,11 +373,7 @@ func (s *Updater) StepRecord(ctx context.Context, record intent.Path) error {
 	if err != nil {
 		return err
 	}
-	draining, err := drains.Any(ctx, s.Store, record)
-	if err != nil {
-		return err
-	}
-	if l.Moving || draining || l.Adopting != nil || l.Deployed && !used {
+	if l.Moving || l.Adopting != nil || l.Deployed && !used {
 		s.WakeAt(record, s.Now().Add(state.LookAgain))
 	}
 	if err := followRecord(ctx, s, record, l); err != nil || used || len(pointers) > 0 {

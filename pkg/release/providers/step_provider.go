@@ -13,7 +13,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
-	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
@@ -36,7 +35,7 @@ func (s *Updater) reconcilers() []state.Reconciler[providerStep] {
 		{Name: "former home", Reconcile: s.leaveHome},
 		{Name: "move", Reconcile: s.move},
 		{Name: "adoption", Reconcile: s.adoptions},
-		{Name: "drains", Reconcile: s.drains},
+		{Name: "outlive", Reconcile: s.outlive},
 		{Name: "context", Reconcile: s.context},
 		{Name: "unused", Reconcile: s.unused},
 	}
@@ -80,9 +79,9 @@ func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err
 	return on, err
 }
 
-// drains looks whether the external-dns has outlived the names that it published.
-func (s *Updater) drains(ctx context.Context, on *providerStep) (_ state.Outcome, err error) {
-	on.draining, err = s.Drains.Look(ctx, drains.Look{Use: on.use, Record: on.lifecycle.Record, Used: len(on.users) > 0})
+// outlive looks whether the external-dns has outlived the names that it published.
+func (s *Updater) outlive(ctx context.Context, on *providerStep) (_ state.Outcome, err error) {
+	on.draining, err = s.Drains.Look(ctx, on.use, on.lifecycle.Record, len(on.users) > 0)
 	return state.Onward, err
 }
 

@@ -172,21 +172,27 @@ func (s *Reader) readSnapshot(ctx context.Context, group intent.Path, more func(
 			return snap, err
 		}
 	}
+	err = s.snapProviders(ctx, &snap, objects)
+	return snap, err
+}
+
+// snapProviders reads the external-dns that an owner uses, and those that it has left and that are there still.
+func (s *Reader) snapProviders(ctx context.Context, snap *Snapshot, objects map[string][]bundle.ID) error {
 	for _, use := range append(slices.Clone(snap.Lifecycle.Uses), snap.Lifecycle.Draining...) {
 		report, err := s.reportProvider(ctx, use, objects[use.Cluster])
 		if err != nil {
-			return snap, err
+			return err
 		}
 		if report.Draining = !slices.Contains(snap.Lifecycle.Uses, use); report.Draining {
 			if report.Until, err = s.drainsUntil(ctx, report.Record, use, objects[use.Cluster]); err != nil {
-				return snap, err
+				return err
 			}
 		}
 		if !report.Draining || len(report.Objects) > 0 {
 			snap.Providers = append(snap.Providers, report)
 		}
 	}
-	return snap, nil
+	return nil
 }
 
 // snapRelease reads the wanted release and folds what is observed into it.
@@ -289,7 +295,7 @@ func (s *Reader) drainsUntil(ctx context.Context, record plan.Record, use state.
 			published = append(published, id.Name)
 		}
 	}
-	known, err := drains.Of(s.Store, use).Of(ctx, published)
+	known, err := drains.For(s.Store, use).Named(ctx, published)
 	for _, d := range known {
 		if d.Since.IsZero() {
 			return time.Time{}, err

@@ -156,6 +156,9 @@ func (s *Reconciler) applied(ctx context.Context, on *step) (bool, error) {
 	}
 	for _, use := range on.lifecycle.Uses {
 		pointer, err := s.Contexts.Current(ctx, use.Owner())
+		if err == nil && pointer.ContextID == "" { // a step may have died that took it away when nobody used it
+			s.WakeAt(use.Record, s.Now().Add(state.LookTogether))
+		}
 		if err != nil || pointer.ContextID == "" {
 			return false, err
 		}

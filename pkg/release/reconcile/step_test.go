@@ -116,7 +116,7 @@ func (w *world) current(applied bool) appcontext.Pointer {
 func (w *world) drains() {
 	_, err := w.Contexts.Commit(w.Context(), appcontext.Pointer{Owner: onHub.Owner()}, appcontext.Context{ID: "12", Objects: bundle.Bundle{objectOn(hub)}})
 	require.NoError(w, err)
-	require.NoError(w, drains.Of(w.Store, onHub).Note(w.Context(), []drains.Drain{{Endpoint: "web"}}))
+	require.NoError(w, drains.For(w.Store, onHub).Note(w.Context(), []drains.Drain{{Endpoint: "web"}}))
 	w.holds(ledger.Entry{ID: bundle.ID{Cluster: hub, Kind: bundle.EndpointKind, Name: "web"}, CreatedByUs: true, Status: ledger.Applied})
 }
 

@@ -222,7 +222,7 @@ func outlives(p query.ProviderReport) string {
 	if p.Until.IsZero() {
 		return why
 	}
-	return fmt.Sprintf("%s: until no authoritative server answers them, at the latest until %s (releaseTimeout)", why, p.Until.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s: it waits for these until no authoritative server answers them, at the latest until %s (releaseTimeout)", why, p.Until.UTC().Format(time.RFC3339))
 }
 
 // publisherOf says what publishes the names of a provider.

@@ -51,12 +51,6 @@ func (s *Store) Answers(ctx context.Context, cluster, namespace string, endpoint
 	return s.answers(ctx, under, below(under, endpoints))
 }
 
-// Revision is the store's. All observations of before have an earlier one.
-func (s *Store) Revision(ctx context.Context) (int64, error) {
-	_, revision, err := s.kv.Get(ctx, prefix)
-	return revision, err
-}
-
 // AllAnswers answers the same of all DNSEndpoints of a cluster, by
 // "namespace/name".
 func (s *Store) AllAnswers(ctx context.Context, cluster string) (map[string]Answers, error) {
