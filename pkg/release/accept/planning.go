@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/bundle"
@@ -283,8 +284,13 @@ func explainChoice(d *resolve.Draft, b plan.Binding, choice address.Choice) {
 		d.Warn("namespace %s of %s belongs to another project: Service %s is not published from there", b.Namespace, cluster, b.Service)
 	}
 	for _, r := range choice.Rejected {
-		if r.Code == address.Standby {
+		switch {
+		case r.Code == address.Standby:
 			continue // as the intent asks for
+		case !choice.Some() && r.Kind == string(address.Fixed) && !address.Passes(r.Code): // its document alone would take the name out of DNS
+			pointer := strings.NewReplacer(".", "/", "[", "/", "]", "").Replace(r.Field)
+			d.Fail(d.Group.Path, "/"+pointer, "%s cannot be published: %s; give another target, or change what the provider allows", r.Target, r.Reason)
+			continue
 		}
 		of := ""
 		if r.Kind != string(address.Fixed) {

@@ -51,7 +51,7 @@ func (p *proposal) allowed(o intent.FailoverOptions) error {
 		return err
 	}
 	if len(p.drain)+len(p.undrain) == 0 {
-		return &intent.Error{Code: intent.Conflict, Detail: "nothing would change: " + strings.Join(p.unchanged, ", ") + " are as they were asked for already"}
+		return &intent.Error{Code: intent.Conflict, Detail: "nothing would change: " + strings.Join(p.unchanged, ", ") + " (as asked for already)"}
 	}
 	return nil
 }
