@@ -54,6 +54,12 @@ export const providerLacks = (input: ProviderInput) => lacking([['a project', in
 
 const list = (text: string) => text.split(/[\s,]+/).filter(Boolean)
 
+/** builtIn is the home of a provider whose names Signpost writes itself. */
+export const builtIn = 'built-in'
+
+/** projectOf is the document of a provider's project, which may not exist yet. */
+export const projectOf = (input: ProviderInput): Draft => ({ resource: 'projects', metadata: { name: input.project.trim() }, spec: {} })
+
 /** providerDraft is the document of a provider. A parameter with commas is a list. */
 export function providerDraft(input: ProviderInput): Draft {
   const parameters: Record<string, unknown> = { ...lines(input.parameters).values }
@@ -63,14 +69,14 @@ export function providerDraft(input: ProviderInput): Draft {
   const secrets = Object.entries(lines(input.secrets).values).map(([variable, value]) => ({ environment: variable, value }))
   const [clusterProvider, cluster] = input.home.split('/')
   return {
-    resource: `projects/${input.project}/dns-update-records`,
+    resource: `projects/${input.project.trim()}/dns-update-records`,
     metadata: { name: input.name.trim() },
     spec: {
       provider: input.provider.trim(),
       'external-dns-parameters': parameters,
       ...(Object.keys(environment).length > 0 ? { environment } : {}),
       ...(secrets.length > 0 ? { credentials: secrets } : {}),
-      ...(cluster ? { deployOn: { clusterProvider, cluster } } : {}),
+      ...(input.home === builtIn ? { deployOn: { publisher: builtIn } } : cluster ? { deployOn: { clusterProvider, cluster } } : {}),
       ...(list(input.servers).length > 0 ? { verify: { servers: list(input.servers) } } : {}),
     },
   }

@@ -1,7 +1,7 @@
 import { useClusters, useOwnProjects } from '../api/lists'
 import type { Provider } from '../api/types'
 import { cli } from '../lib/commands'
-import { emptyProvider, lines, pathOf, providerDraft, providerLacks, type Draft, type ProviderInput } from '../lib/draft'
+import { builtIn, emptyProvider, lines, pathOf, projectOf, providerDraft, providerLacks, type Draft, type ProviderInput } from '../lib/draft'
 import type { Typing } from '../lib/form'
 import { link } from '../lib/route'
 import { Badge, Copy, Section } from '../ui/basics'
@@ -17,18 +17,19 @@ const kind = { empty: emptyProvider, draftOf: providerDraft, lacking: providerLa
 
 /** ProviderForm makes an account at a DNS provider known. */
 export function ProviderForm() {
-  const provider = useNewDocument<ProviderInput, Provider>(kind)
+  const { mine } = useOwnProjects()
+  const provider = useNewDocument<ProviderInput, Provider>({ ...kind, parentOf: (input) => (mine.includes(input.project.trim()) ? undefined : projectOf(input)) })
   const { form, late, draft, save } = provider
   const ready = provider.ready && !provider.judged.error
   const isRead = [late.parameters, late.environment, late.secrets].every((text) => lines(text).faults.length === 0)
-  if (save.data) return <Stored provider={save.data} draft={draft} project={late.project} />
+  if (save.data) return <Stored provider={save.data} draft={draft} project={late.project.trim()} />
   return (
     <form class="card stack" aria-label="The provider" onSubmit={(e) => {
         e.preventDefault()
         if (ready) save.mutate()
       }}>
       <h1>Add a provider</h1>
-      <p class="muted">A provider is an account at a DNS provider: how external-dns reaches its zones, and with which credentials. Nothing runs before a name is published through it.</p>
+      <p class="muted">A provider is an account at a DNS provider: how its zones are reached, and with which credentials. Nothing runs before a name is published through it.</p>
       <div class="columns">
         <div class="stack">
           <Account {...provider} />
@@ -40,7 +41,7 @@ export function ProviderForm() {
       <Refused {...provider} />
       <div class="bar">
         <button type="submit" class="primary" disabled={!ready || save.isPending || !isRead}>
-          Add the provider
+          {provider.orphan ? 'Make the project, and add the provider' : 'Add the provider'}
         </button>
         <Standing {...provider} ready={ready} />
         {provider.complete && !form.secrets.trim() && <CopyDraft draft={draft} />}
@@ -49,22 +50,13 @@ export function ProviderForm() {
   )
 }
 
-/** Account is the project and the name of an account, its zones, and the cluster of external-dns. */
+/** Account is the project and the name of an account, its zones, and what writes there. */
 function Account({ form, set, faults }: Typing<ProviderInput>) {
   const { mine } = useOwnProjects()
   const clusters = useClusters()
   return (
     <>
-      <Field label="Project">
-        {(p) => (
-          <select {...p} value={form.project} onChange={(e) => set({ project: e.currentTarget.value })}>
-            <option value="">choose one</option>
-            {mine.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <TextField label="Project" hint="One that does not exist is made." value={form.project} list="projects" offers={mine} autocomplete="off" spellcheck={false} set={(project) => set({ project })} />
       <TextField label="Name" hint="How Signpost calls it, as in lab." faults={faults.of('/metadata/name')} value={form.name} autocomplete="off" spellcheck={false} set={(name) => set({ name })} />
       <TextField label="DNS provider" hint="As external-dns calls it." faults={faults.of('/spec/provider')} value={form.provider} list="dns-providers" offers={providers} spellcheck={false} set={(provider) => set({ provider })} />
       <TextField label="Domains" hint="The zones that it serves; with commas or spaces between." faults={faults.of(domains)} value={form.domains} spellcheck={false} placeholder="shop.example" set={(domains) => set({ domains })} />
@@ -77,7 +69,7 @@ function Account({ form, set, faults }: Typing<ProviderInput>) {
           </select>
         )}
       </Field>
-      <TextField label="Cluster where external-dns runs" hint="As provider/cluster. Empty: the server's controller cluster." faults={faults.of('/spec/deployOn')} value={form.home} list="homes" offers={(clusters.data ?? []).map((c) => c.path)} spellcheck={false} placeholder="edge/hub" set={(home) => set({ home: home.trim() })} />
+      <TextField label="Written by" hint={`${builtIn}: Signpost itself. Or the cluster where external-dns runs, as provider/cluster. Empty: the server's controller cluster.`} faults={faults.of('/spec/deployOn')} value={form.home} list="homes" offers={[builtIn, ...(clusters.data ?? []).map((c) => c.path)]} spellcheck={false} set={(home) => set({ home: home.trim() })} />
     </>
   )
 }

@@ -8,7 +8,7 @@ import { ServiceFields } from './servicefields'
 export function ProjectField({ form, set, fixed, strange }: Typing<NameForm> & { fixed: boolean; strange: boolean }) {
   const { projects, mine } = useOwnProjects()
   return (
-    <Field label="Project" hint={projects.error ? 'The projects cannot be listed: type the name.' : ''} faults={strange ? [`There is no project ${visible(form.project)} in which you may publish. Choose one.`] : []}>
+    <Field label="Project" hint={projects.error ? 'The projects cannot be listed: type the name.' : projects.data && mine.length === 0 ? 'Add a provider first. That makes a project, too.' : ''} faults={strange ? [`There is no project ${visible(form.project)} in which you may publish. Choose one.`] : []}>
       {(p) =>
         projects.error ? (
           <input {...p} value={form.project} onInput={(e) => set({ project: e.currentTarget.value })} />

@@ -114,8 +114,8 @@ function Nothing({ filtered }: { filtered: boolean }) {
   return (
     <Empty title="There are no names yet.">
       <p>
-        A name needs a <a href={link(['publish'], { what: 'provider' })}>provider</a>, which is an account at a DNS provider, and a <a href={link(['publish'], { what: 'cluster' })}>cluster</a> where external-dns runs. Then{' '}
-        <a href={link(['publish'])}>publish a name</a>.
+        A name needs a <a href={link(['publish'], { what: 'provider' })}>provider</a>, which is an account at a DNS provider. Signpost writes there itself, or external-dns does in a{' '}
+        <a href={link(['publish'], { what: 'cluster' })}>cluster</a>. Then <a href={link(['publish'])}>publish a name</a>.
       </p>
     </Empty>
   )

@@ -12,7 +12,7 @@ interface Kind<Input> {
   empty: Input
   draftOf: (input: Input) => Draft
   lacking: (input: Input) => string[] // what is needed before a document can be judged
-  parentOf?: (input: Input) => Draft
+  parentOf?: (input: Input) => Draft | undefined
   fields: string[] // that show their faults
 }
 

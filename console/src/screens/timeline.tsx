@@ -108,7 +108,7 @@ function Turn({ turn, of, newer, current }: { turn: NameTurn; of: string; newer:
             flapping, {turn.times} times, last <Time at={turn.lastTime} />
           </span>
         )}
-        <Back turn={turn} current={current} />
+        {!deletedSince(turn, newer) && <Back turn={turn} current={current} />}
       </div>
       {turn.cause.message && (
         <p>
@@ -123,6 +123,9 @@ function Turn({ turn, of, newer, current }: { turn: NameTurn; of: string; newer:
     </li>
   )
 }
+
+/** deletedSince tells whether the owner of a change was terminated after it: a name that is published again has new releases. */
+export const deletedSince = (turn: NameTurn, newer: NameTurn[]) => kindOf(turn.owner ?? '') === 'name' && newer.some((t) => t.owner === turn.owner && t.cause.action === 'terminate')
 
 /** Back leads to the plan that goes back to a release: of a name, in the form with its document of then. */
 function Back({ turn, current }: { turn: NameTurn; current: NameOwner | undefined }) {
