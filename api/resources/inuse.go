@@ -103,6 +103,9 @@ func (h *Handlers) reason(ctx context.Context, path intent.Path, u user) (string
 	case isRecord(u.path):
 		return relation + "; terminate that one's users, or move it, first", nil
 	}
+	if intent.IsName(u.path) {
+		return relation + "; unpublish that name, or publish it by another provider, first", nil
+	}
 	return relation + "; terminate that, or update it without this, first", nil
 }
 

@@ -174,7 +174,7 @@ func TestDeleteDeletesNothingWhenOthersUseARecord(t *testing.T) {
 	f.on("GET projects/shop/dns-update-records/lab/users", 200, "UseList", example(t, "useList"))
 	got := withInput(t.Context(), f.url, shop, "delete", "-f", "-")
 	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "(projects/shop/dns-update-records/lab) is used by shop/store/v1/prod; first terminate these, or update them without it")
+	require.Contains(t, got.err, "(projects/shop/dns-update-records/lab) is used by shop/store/v1/prod; first terminate these (signpost unpublish ends a name), or update them without it")
 	require.Len(t, f.documents, 3)
 }
 

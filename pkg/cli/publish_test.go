@@ -14,19 +14,16 @@ const publishedName = `{"metadata":{"name":"shop.lab.example","revision":1,"crea
 	"status":{"state":"Instantiated","published":"True","verified":"True","message":"","warnings":[],
 	"records":[{"name":"shop.lab.example","type":"A","record":"lab","scope":"public","targets":["203.0.113.7"],"conditions":[],"sources":[],"rejected":[]}]}}`
 
-// TestPublishIsOneCommand that makes the default project if it does not exist, waits,
-// and prints what the name answers.
+// TestPublishIsOneCommand that waits, and prints what the name answers.
 func TestPublishIsOneCommand(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	f.on("PUT "+shopName, 404, "Problem", `{"type":"about:blank","title":"Not Found","status":404,"detail":"projects/default does not exist"}`)
 	changed := strings.Replace(publishedName, `"warnings"`, `"changes":[{"name":"shop.lab.example","type":"A","record":"lab","action":"update","before":["203.0.113.9"],"targets":["203.0.113.7"]}],"warnings"`, 1)
 	f.on("PUT "+shopName, 201, "DNSName", changed)
-	f.on("POST projects", 201, "Project", example(t, "projectStored"))
 	got := signpost(t, f.url, "publish", "Shop.lab.example.", "--service", "web/frontend", "--clusters", "edge+hub")
-	require.Equal(t, []string{"PUT " + shopName, "POST projects", "PUT " + shopName}, f.seen())
+	require.Equal(t, []string{"PUT " + shopName}, f.seen())
 	require.Equal(t, exitDone, got.code)
-	require.Equal(t, "created project \"default\"\n", got.err)
+	require.Empty(t, got.err)
 	require.Contains(t, got.out, "A     203.0.113.9 -> 203.0.113.7  update\n")
 
 	f = newFake(t)
@@ -100,34 +97,20 @@ func TestWaitTakesItsStateInBothForms(t *testing.T) {
 	}
 }
 
-// TestANameThatCannotBePublishedEndsTheWait at once, and tells why.
-func TestANameThatCannotBePublishedEndsTheWait(t *testing.T) {
+// TestANameNeedsAProjectWithAProvider: the command says which projects there are.
+func TestANameNeedsAProjectWithAProvider(t *testing.T) {
 	t.Parallel()
-	private := strings.NewReplacer(`"service":"web/frontend","clusters":["edge/hub"]`, `"addresses":["10.0.0.7"]`, `"published":"True"`, `"published":"False"`, `["203.0.113.7"]`, `[]`,
-		`"rejected":[]`, `"rejected":[{"target":"10.0.0.7","cluster":"built-in","object":"the name","reason":"private address in a public name: its provider has no allowPrivate","code":"Private","field":"spec.addresses","kind":"fixed"}]`).Replace(publishedName)
-	f := newFake(t)
-	f.on("PUT "+shopName, 201, "", private)
-	f.on("GET "+shopName, 200, "", private)
-	got := signpost(t, f.url, "publish", "shop.lab.example", "--address", "10.0.0.7", "--wait")
-	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, "shop.lab.example was accepted, but cannot be published: 10.0.0.7: private address in a public name: its provider has no allowPrivate; change its targets, or what the provider allows\n")
-
-	f = newFake(t)
-	passing := strings.Replace(private, `"code":"Private"`, `"code":"ProbeFailed"`, 1)
-	f.on("PUT "+shopName, 201, "", passing)
-	f.on("GET "+shopName, 200, "", passing)
-	require.Equal(t, exitTimeout, signpost(t, f.url, "publish", "shop.lab.example", "--address", "10.0.0.7", "--wait", "--timeout", "50ms").code, "a probe may succeed")
-}
-
-// TestADryRunMakesNoProject, and says what makes it.
-func TestADryRunMakesNoProject(t *testing.T) {
-	t.Parallel()
-	f := newFake(t)
-	f.on("PUT "+shopName+"?dryRun=true", 404, "Problem", `{"type":"about:blank","title":"Not Found","status":404,"detail":"projects/default does not exist"}`)
-	got := signpost(t, f.url, "publish", "shop.lab.example", "--address", "203.0.113.7", "--dry-run")
-	require.Equal(t, exitFailed, got.code)
-	require.Contains(t, got.err, `project "default" does not exist yet; without --dry-run, the command makes it`)
-	require.Equal(t, []string{"PUT " + shopName + "?dryRun=true"}, f.seen())
+	service := startService(t)
+	publish := []string{"publish", "www.lab.example", "--address", "192.0.2.7"}
+	require.Contains(t, signpost(t, service.url, publish...).err, "projects/default does not exist; create it first, by signpost apply")
+	projects := write(t, "projects.yaml", "resource: projects\nmetadata: {name: shop}\nspec: {}\n---\nresource: projects\nmetadata: {name: mall}\nspec: {}\n")
+	require.Equal(t, exitDone, signpost(t, service.url, "apply", "-f", projects).code)
+	for _, args := range [][]string{publish, append(publish, "--dry-run")} {
+		got := signpost(t, service.url, args...)
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.err, `project "default" does not exist; give another one by --project or SIGNPOST_PROJECT: mall, shop`)
+	}
+	require.NoError(t, service.stop())
 }
 
 // TestTheProjectOfTheEnvironment is that of commands that name none.
@@ -154,22 +137,17 @@ func TestAFlagForEachTarget(t *testing.T) {
 	require.Contains(t, got.err, "give 300, or 5m")
 }
 
-// TestTheDefaultProjectStaysOnlyIfItIsNeeded publishes and applies on an empty server.
+// TestTheDefaultProjectStaysOnlyIfItIsNeeded by what is applied.
 func TestTheDefaultProjectStaysOnlyIfItIsNeeded(t *testing.T) {
 	t.Parallel()
 	service := startService(t)
 	provider := func(project, kind string) string {
 		return write(t, "provider.yaml", "resource: projects/"+project+"/dns-update-records\nmetadata: {name: lab}\nspec: {provider: "+kind+", external-dns-parameters: {domain-filter: lab.example}}\n")
 	}
-	publish := []string{"publish", "www.lab.example", "--address", "192.0.2.7"}
-	for reason, args := range map[string][]string{
-		"a name without a provider": publish, "a provider that is refused": {"apply", "-f", provider("default", "none")},
-	} {
-		got := signpost(t, service.url, args...)
-		require.Equal(t, exitFailed, got.code, reason)
-		require.Contains(t, got.err, "removed project \"default\", because it is empty\n", reason)
-		require.Equal(t, "There are no projects.\n", signpost(t, service.url, "get", "projects").out, reason)
-	}
+	got := signpost(t, service.url, "apply", "-f", provider("default", "none"))
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "removed project \"default\", because it is empty\n")
+	require.Equal(t, "There are no projects.\n", signpost(t, service.url, "get", "projects").out)
 	other := signpost(t, service.url, "apply", "-f", provider("shop", "coredns"))
 	require.Equal(t, exitFailed, other.code)
 	require.Contains(t, other.err, "projects/shop does not exist; create it first, by signpost apply. Or give another project, with --project\n")
@@ -177,7 +155,7 @@ func TestTheDefaultProjectStaysOnlyIfItIsNeeded(t *testing.T) {
 	made := signpost(t, service.url, "apply", "-f", provider("default", "coredns"))
 	require.Equal(t, exitDone, made.code, made.err)
 	require.Contains(t, made.err, "created project \"default\"\n")
-	require.Equal(t, exitFailed, signpost(t, service.url, publish...).code, "the provider has no home")
+	require.Equal(t, exitFailed, signpost(t, service.url, "publish", "www.lab.example", "--address", "192.0.2.7").code, "the provider has no home")
 	require.Contains(t, signpost(t, service.url, "get", "projects").out, "default", "a command removes what it has made itself only")
 	require.NoError(t, service.stop())
 }

@@ -207,12 +207,16 @@ func (b batch) stored(ctx context.Context, path intent.Path) (*client.Response, 
 // warn prints what the server finds odd in a document that it stored.
 func (b batch) warn(d document.Document, body []byte) {
 	var stored struct {
-		Status client.DocumentStatus `json:"status"`
+		Status struct{ Warnings []json.RawMessage }
 	}
 	if json.Unmarshal(body, &stored) != nil {
 		return // a document without warnings
 	}
 	for _, warning := range stored.Status.Warnings {
-		terminal.Printf(b.err, "%s (%s): warning: %s %s\n", d, d.Path, warning.Parameter, warning.Message)
+		var of client.Warning
+		if json.Unmarshal(warning, &of.Message) != nil && json.Unmarshal(warning, &of) != nil { // those of a name are texts
+			continue
+		}
+		terminal.Printf(b.err, "%s (%s): warning: %s\n", d, d.Path, strings.TrimSpace(of.Parameter+" "+of.Message))
 	}
 }

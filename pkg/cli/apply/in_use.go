@@ -90,7 +90,7 @@ func usedRecord(ctx context.Context, api *client.Client, record intent.Path, doc
 	if len(others) == 0 {
 		return "", nil
 	}
-	return "is used by " + strings.Join(others, ", ") + "; first terminate these, or update them without it", nil
+	return "is used by " + strings.Join(others, ", ") + "; first terminate these (signpost unpublish ends a name), or update them without it", nil
 }
 
 // getIfAny reads what is at a path, and leaves value alone when there is

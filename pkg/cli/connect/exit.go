@@ -69,7 +69,7 @@ func AsFlags(text string) string {
 		{`\?takeover=`, "--takeover "},
 		{`\bwith adopt=`, "with --adopt "},
 		{`see POST …/plan(\?for=\w+)?, and confirm it by \?confirm=<token>`, "look at it by signpost plan, and confirm it by --confirm TOKEN"},
-		{`delete it with \?confirm=<token> of its plan \(\?dryRun=true\)`, "give --confirm TOKEN, with the token that --dry-run shows"},
+		{`delete it with \?confirm=<token> of its plan \(\?dryRun=true\)`, "look at it by signpost unpublish --dry-run, and give --confirm TOKEN there"},
 		{`look at the plan here, and repeat the request with \?confirm=`, "look at the plan by --dry-run, and repeat the command with --confirm "},
 		{`plans are allowed: \?dryRun=true`, "plans are allowed: --dry-run"},
 		{`with \?override=\w+ \((--override \w+)\)`, "with $1"},

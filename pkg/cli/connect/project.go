@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -18,7 +20,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
-// DefaultProject is the project of commands that name none. Commands that store documents make it as needed.
+// DefaultProject is the project of commands that name none. To apply documents of it makes it as needed.
 const DefaultProject = "default"
 
 // ProjectFlag adds --project. Its default is SIGNPOST_PROJECT, else the default project.
@@ -74,6 +76,28 @@ func InProject(ctx context.Context, api *client.Client, project, host string, er
 		}
 	}
 	return OfProject(project, err)
+}
+
+// OtherProjects has a refusal say which projects there are, if it is about the default project, which does not exist.
+func OtherProjects(ctx context.Context, api *client.Client, project string, err error) error {
+	problem, is := errors.AsType[*client.Error](err)
+	if !is || problem.Status != http.StatusNotFound || project != DefaultProject {
+		return err
+	}
+	const few = 5
+	var page client.ProjectList
+	if _, unknown := Ask(ctx, api, http.MethodGet, Query{"limit": strconv.Itoa(few)}.Of("projects"), nil, &page); unknown != nil || len(page.Items) == 0 {
+		return err
+	}
+	var names []string
+	for _, other := range page.Items {
+		names = append(names, other.Metadata.Name)
+	}
+	if page.Continue != "" {
+		names = append(names, "...")
+	}
+	problem.Detail = fmt.Sprintf("project %q does not exist; give another one by --project or SIGNPOST_PROJECT: %s", project, strings.Join(names, ", "))
+	return err
 }
 
 // OfProject adds to a refusal what to do if the default project was asked and does not have it.

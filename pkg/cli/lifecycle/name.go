@@ -14,7 +14,6 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
-	"github.com/signpost-dns/signpost/pkg/domain/address"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
@@ -37,9 +36,6 @@ func AwaitName(ctx context.Context, p terminal.Program, api *client.Client, path
 		}
 		body = answer
 		done := err == nil && name.Status.Is(what)
-		if why := never(answer); err == nil && !done && why != "" {
-			return false, fmt.Errorf("%s was accepted, but cannot be published: %s; change its targets, or what the provider allows", hostIn(path), why)
-		}
 		if text := name.Status.Message; !done && text != "" && text != shown {
 			terminal.Printf(p.Err, "%s\n", terminal.Plain(text))
 			shown = text
@@ -47,30 +43,6 @@ func AwaitName(ctx context.Context, p terminal.Program, api *client.Client, path
 		return done, err
 	})
 	return body, err
-}
-
-// never says why no target of a name can be published as its document is; empty if that may still change.
-func never(document []byte) string {
-	var name struct {
-		Spec   intent.Name
-		Status intent.NameReport
-	}
-	if json.Unmarshal(document, &name) != nil || name.Spec.Service != "" || name.Status.State != intent.Instantiated {
-		return ""
-	}
-	why := ""
-	for _, record := range name.Status.Records {
-		if len(record.Targets) > 0 {
-			return ""
-		}
-		for _, r := range record.Rejected {
-			if address.Passes(r.Code) {
-				return ""
-			}
-			why = cmp.Or(why, terminal.Plain(r.Target)+": "+terminal.Plain(r.Reason))
-		}
-	}
-	return why
 }
 
 // hostIn is the host name of a name's path, as it is written in a URL.

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/netip"
@@ -207,9 +206,9 @@ func (r *publication) publish(ctx context.Context, p terminal.Program, given fun
 		return err
 	}
 	query := connect.Query{"takeover": r.takeover, "confirm": r.confirm, "dryRun": connect.If(r.dryRun)}
-	response, err := r.put(ctx, p, api, query.Of(path), body, asRead)
+	response, err := api.Do(ctx, http.MethodPut, query.Of(path), bytes.NewReader(body), asRead)
 	if err != nil {
-		return err
+		return connect.OtherProjects(ctx, api, r.project, err)
 	}
 	if r.dryRun {
 		return lifecycle.PrintPlan(p, &r.output, response.Body, false)
@@ -290,24 +289,4 @@ func (r *publication) changed(given func(flag string) bool) []string {
 		}
 	}
 	return fields
-}
-
-// put sends the name. If its project is the default one and does not exist, it is made, but not for a plan. It does not stay
-// without the name.
-func (r *publication) put(ctx context.Context, p terminal.Program, api *client.Client, path string, body []byte, asRead http.Header) (*client.Response, error) {
-	response, err := api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), asRead)
-	if r.project != connect.DefaultProject || !connect.IsMissing(err) {
-		return response, err
-	}
-	if r.dryRun {
-		return nil, fmt.Errorf("project %q does not exist yet; without --dry-run, the command makes it. Or give another project, with --project", r.project)
-	}
-	remove, err := connect.MakeDefaultProject(ctx, api, p.Err)
-	if err != nil {
-		return nil, err
-	}
-	if response, err = api.Do(ctx, http.MethodPut, path, bytes.NewReader(body), asRead); err != nil {
-		remove()
-	}
-	return response, err
 }

@@ -4,6 +4,7 @@ package hostname
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -112,7 +113,7 @@ func CheckLabel(label string) error {
 	case len(label) > longestLabel:
 		return errLongLabel()
 	case !labelPattern.MatchString(label):
-		return errors.New("has a label with other characters than letters, digits and '-', or one that begins or ends with '-'")
+		return fmt.Errorf("has a label with other characters than letters, digits and '-', or one that begins or ends with '-': %q; change it", label)
 	}
 	return nil
 }
