@@ -46,6 +46,8 @@ api.lab.example  shop     name                lab       Updating      Unknown   
 	}
 	require.Equal(t, "\"lab\" finds that very name; '*lab*' finds all names that hold it\n", signpost(t, f.url, "find", "lab").err)
 	require.Empty(t, signpost(t, f.url, "find", "*lab*").err)
+	f.on("GET names?cluster=edge%2Fhub&limit=500", 200, "FoundNamePage", rest)
+	require.Equal(t, exitDone, signpost(t, f.url, "find", "--cluster", "edge+hub").code, "as a status calls it")
 	require.Equal(t, exitUsage, signpost(t, f.url, "find", "--limit", "-1").code)
 	require.Equal(t, exitUsage, signpost(t, f.url, "find", "a", "b").code)
 }

@@ -165,6 +165,7 @@ func TestPublishRefusesWhatItCanJudge(t *testing.T) {
 	for _, args := range [][]string{
 		{"publish"}, {"publish", "a..example"}, {"publish", "a.example", "--wait", "someday"},
 		{"publish", "a.example", "--clusters", "a/b", "--selector", "region=eu"}, {"unpublish"}, {"names", "x"},
+		{"publish", "a.example", "--service", "web/frontend", "--clusters", "berlin"},
 	} {
 		require.Equal(t, exitUsage, signpost(t, "http://127.0.0.1:1", args...).code, args)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/domain/hostname"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 const findHelp = `Finds host names in all projects that you may read: those of name documents, and those of DNS
@@ -44,6 +45,9 @@ func Command(p terminal.Program) *cobra.Command {
 			q.query = connect.Query{}
 			for name, value := range only {
 				q.query[name] = *value
+			}
+			if cluster := q.query["cluster"]; cluster != "" {
+				q.query["cluster"] = intent.ClusterWord(cluster) // as in a status
 			}
 			if len(args) == 1 {
 				pattern, err := hostname.ASCIIPattern(args[0])

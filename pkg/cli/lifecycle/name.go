@@ -66,7 +66,11 @@ func PrintName(w io.Writer, accepted, now []byte) error {
 	if err := cmp.Or(json.Unmarshal(accepted, &changed), json.Unmarshal(now, &name)); err != nil {
 		return err
 	}
-	terminal.Printf(w, "%s %s: published %s, verified %s\n", terminal.Plain(name.Metadata.Name), name.Status.State, name.Status.Published, name.Status.Verified)
+	onWay := ""
+	if goes := name.Status.State == intent.Instantiating || name.Status.State == intent.Updating; goes && name.Status.Published != "True" {
+		onWay = "; it is on its way, and --wait waits for it"
+	}
+	terminal.Printf(w, "%s %s: published %s, verified %s%s\n", terminal.Plain(name.Metadata.Name), name.Status.State, name.Status.Published, name.Status.Verified, onWay)
 	for _, warning := range changed.Status.Warnings {
 		terminal.Printf(w, "warning: %s\n", terminal.Plain(warning))
 	}

@@ -115,7 +115,9 @@ func (r *publication) read(host string) error {
 	if len(r.clusters)+len(r.selector) > 0 {
 		r.spec.Clusters = &intent.ClusterChoice{Names: r.clusters, Selector: r.selector}
 		for n, cluster := range r.clusters {
-			r.clusters[n] = intent.ClusterWord(cluster)
+			if r.clusters[n] = intent.ClusterWord(cluster); !strings.Contains(r.clusters[n], "/") {
+				return terminal.Usagef("--clusters: %q must be a cluster as provider/cluster; signpost fleet lists them", cluster)
+			}
 		}
 	}
 	return nil
