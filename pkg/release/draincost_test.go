@@ -98,6 +98,47 @@ func TestAnAnswerOfAnEarlierGoingDoesNotCount(t *testing.T) {
 	require.True(t, w.runs(labOnHub))
 }
 
+// TestNamesThatGoBeforeAMoveHaveTheirTimeAfterIt: while no external-dns runs, nothing removes them.
+func TestNamesThatGoBeforeAMoveHaveTheirTimeAfterIt(t *testing.T) {
+	t.Parallel()
+	const cafe = intent.Path("projects/shop/names/cafe.lab.example")
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	require.NoError(t, w.publish(cafe, ofFront))
+	w.settle(bakery, cafe)
+	w.goes(bakery)
+	require.NoError(t, w.service.StepRecord(t.Context(), lab))
+	require.NoError(t, w.moveTo("paris"))
+	w.clock.pass(3 * time.Minute)
+	w.settle(cafe)
+	require.True(t, w.runs(labOnParis))
+	all, err := drains.For(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: paris}).All(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Equal(t, w.clock.Now(), all[0].Since)
+}
+
+// TestANameThatGoesDuringALookHasItsTime: the look was about to end an earlier drain of it.
+func TestANameThatGoesDuringALookHasItsTime(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	require.NoError(t, w.publish(bakery, ofFront))
+	w.settle(bakery)
+	w.goes(bakery)
+	require.NoError(t, w.service.StepRecord(t.Context(), lab))
+	w.clock.pass(3 * time.Minute)
+	known := drains.For(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub})
+	before, err := known.All(t.Context())
+	require.NoError(t, err)
+	w.meanwhile("/signpost/drains/", func() { require.NoError(t, known.Note(t.Context(), before)) })
+	require.NoError(t, w.service.StepRecord(t.Context(), lab))
+	all, err := known.All(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.True(t, w.runs(labOnHub))
+}
+
 // TestANameThatWentWithMoreTargetsHasTheirTime: with coredns, each takes an interval.
 func TestANameThatWentWithMoreTargetsHasTheirTime(t *testing.T) {
 	t.Parallel()

@@ -32,6 +32,36 @@ func inDrafts() []bugs.Bug {
 	}
 }
 
+// inDrains are mutants of how long an external-dns outlives its names.
+func inDrains() []bugs.Bug {
+	return []bugs.Bug{
+		{
+			Name: "answer of an earlier going", File: "pkg/release/drains/keeper.go",
+			Breaks:      "an external-dns ends because its names had gone before they came back and went again",
+			Text:        "		known = known && a.Revision > d.Noted",
+			Replacement: "		known = known && a.Revision > 0",
+		},
+		{
+			Name: "drain that is noted again", File: "pkg/release/drains/drains.go",
+			Breaks:      "a look ends the drain of a name that goes meanwhile",
+			Text:        "			when, ops = append(when, kv.Unchanged(drain.read.Key, &drain.read)), append(ops, op)",
+			Replacement: "			when, ops = append(when, kv.Exists(drain.read.Key)), append(ops, op)",
+		},
+		{
+			Name: "time of fewer targets", File: "pkg/release/drains/drains.go",
+			Breaks:      "an external-dns ends before it has removed the targets that a name had when it went first",
+			Text:        "					targets = max(targets, before.Targets)",
+			Replacement: "					targets = max(targets, drain.Targets)",
+		},
+		{
+			Name: "time goes on in a move", File: "pkg/release/drains/drains.go",
+			Breaks:      "the time of names that are to be removed goes on while no external-dns runs",
+			Text:        "		drain.Since, drain.Noted = time.Time{}, 0",
+			Replacement: "		drain.Noted = 0",
+		},
+	}
+}
+
 // inRemovals are mutants of what keeps names from going in large numbers.
 func inRemovals() []bugs.Bug {
 	return []bugs.Bug{
