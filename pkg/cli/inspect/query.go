@@ -1,8 +1,11 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
+	"net"
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,6 +68,9 @@ func nameserver(text string) (netip.AddrPort, error) {
 	const usual = 53
 	if text == "" {
 		return netip.AddrPort{}, nil
+	}
+	if host, port, _ := strings.Cut(text, ":"); host == "localhost" {
+		text = net.JoinHostPort("127.0.0.1", cmp.Or(port, strconv.Itoa(usual)))
 	}
 	if address, err := netip.ParseAddr(text); err == nil {
 		return netip.AddrPortFrom(address, usual), nil

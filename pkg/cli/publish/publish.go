@@ -77,6 +77,7 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.StringVar(&r.spec.Service, "service", "", "the Service whose addresses the name gets, as `NAMESPACE/NAME`")
 	flags.StringSliceVar(&r.clusters, "clusters", nil, "the `CLUSTERS` in which the Service is, as provider/cluster, separated by commas")
 	flags.StringToStringVar(&r.selector, "selector", nil, "in place of --clusters: `LABELS` that a cluster has to have, as in region=eu")
+	flags.Lookup("selector").DefValue = "" // --help would show it
 	flags.StringSliceVar(&r.spec.Addresses, "address", nil, "in place of --service: fixed IP `ADDRESSES`")
 	flags.StringVar(&r.spec.CNAME, "cname", "", "in place of --service: a fixed host `NAME`")
 	flags.StringVar(&r.spec.Provider, "provider", "", "the `PROVIDER` of the project (default: the one that serves the name)")
