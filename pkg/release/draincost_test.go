@@ -108,15 +108,21 @@ func TestNamesThatGoBeforeAMoveHaveTheirTimeAfterIt(t *testing.T) {
 	require.NoError(t, w.publish(cafe, ofFront))
 	w.settle(bakery, cafe)
 	w.goes(bakery)
+	known := drains.For(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: hub})
+	another := []drains.Drain{{Endpoint: "another"}}
+	require.NoError(t, known.Note(t.Context(), another))
 	require.NoError(t, w.service.StepRecord(t.Context(), lab))
 	require.NoError(t, w.moveTo("paris"))
 	w.clock.pass(3 * time.Minute)
+	w.meanwhile("/signpost/drains/", func() { require.NoError(t, known.Note(t.Context(), another)) })
 	w.settle(cafe)
 	require.True(t, w.runs(labOnParis))
-	all, err := drains.For(w.service.Store, state.Use{Record: lab, Scope: intent.Public, Cluster: paris}).All(t.Context())
+	all, err := known.All(t.Context())
 	require.NoError(t, err)
-	require.Len(t, all, 1)
-	require.Equal(t, w.clock.Now(), all[0].Since)
+	require.Len(t, all, 2)
+	for _, drain := range all {
+		require.Equal(t, w.clock.Now(), drain.Since)
+	}
 }
 
 // TestANameThatGoesDuringALookHasItsTime: the look was about to end an earlier drain of it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/release/state"
+	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
@@ -133,12 +134,15 @@ func (d Drains) begin(ctx context.Context, gone []Drain, since time.Time) ([]Dra
 	return d.change(ctx, begun, func(drain Drain) (kv.Op, error) { return drain.put() })
 }
 
-// restart has their time begin anew, as if they had just been noted.
+// restart has their time begin anew, as if they had just been noted. ErrStale: others have noted some of them meanwhile.
 func (d Drains) restart(ctx context.Context, all []Drain) error {
-	_, err := d.change(ctx, all, func(drain Drain) (kv.Op, error) {
+	changed, err := d.change(ctx, all, func(drain Drain) (kv.Op, error) {
 		drain.Since, drain.Noted = time.Time{}, 0
 		return drain.put()
 	})
+	if err == nil && len(changed) < len(all) {
+		return &intent.Error{Code: appcontext.ErrStale, Detail: "other names of the provider go meanwhile; try again"}
+	}
 	return err
 }
 
