@@ -35,9 +35,9 @@ func TestTheExitCodeOfAPlanOfFiles(t *testing.T) {
 		{"nothing changes", aDraftPlan("false", "unchanged", "", ""), exitDone, "Nothing would change.\n", ""},
 		{"a document changes", aDraftPlan("true", "update", "", ""), exitChanges, "ACTION  DOCUMENT\nupdate  projects/shop/dns-update-records/lab\n", ""},
 		{"a document is refused", aDraftPlan("false", "refused", "", `{"pointer":"/documents/1/spec/provider","detail":"is unknown"}`), exitFailed,
-			"error: " + file + ", document 1 (projects/shop/dns-update-records/lab): /spec/provider: is unknown\n", "the plan has 1 error; apply would refuse these documents, and apply the others"},
+			"error: " + file + ", document 1 (projects/shop/dns-update-records/lab): /spec/provider: is unknown\n", "the plan has 1 error; what is wrong would be refused, and all else applied"},
 		{"an owner would be refused", aDraftPlan("true", "update", `{"path":"`+prod+`","changes":true,"plan":{"token":"","objects":[],"names":[],"warnings":[],"errors":[{"pointer":"x#/spec","detail":"no"}]}}`, ""), exitFailed,
-			prod + "\nerror: x#/spec: no", "the plan has 1 error; apply would refuse these documents, and apply the others"},
+			prod + "\nerror: x#/spec: no", "the plan has 1 error; what is wrong would be refused, and all else applied"},
 		{"an owner changes", aDraftPlan("true", "unchanged", owner, ""), exitChanges, prod + "\nObjects: ", ""},
 	} {
 		f := newFake(t)

@@ -187,7 +187,7 @@ func verdict(plan client.DraftPlan) error {
 	}
 	switch {
 	case wrong > 0:
-		return fmt.Errorf("the plan has %s; apply would refuse these documents, and apply the others", terminal.Count(wrong, "error"))
+		return fmt.Errorf("the plan has %s; what is wrong would be refused, and all else applied", terminal.Count(wrong, "error"))
 	case plan.Changes:
 		return terminal.ChangesError{}
 	}
