@@ -32,9 +32,14 @@ after(async () => {
   server?.close()
 })
 
+/** type types words into the search. */
+function type(page, words) {
+  return page.getByRole('searchbox', { name: 'Search the documentation' }).pressSequentially(words)
+}
+
 /** find types words into the search, and follows the first page that is found. */
 async function find(page, words, title) {
-  await page.getByRole('searchbox', { name: 'Search the documentation' }).pressSequentially(words)
+  await type(page, words)
   await page.locator('#found').getByRole('link').first().click()
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
 }
@@ -46,6 +51,22 @@ test('a word leads to the page about it, from each directory of the site', async
   await find(page, 'FAILOVER', 'Moving traffic between clusters') // and not a decision record about failovers
   await page.getByRole('searchbox').fill('failover nosuchword')
   assert.equal(await page.locator('#found li').count(), 0)
+  assert.deepEqual(page.faults, [])
+  await page.context().close()
+})
+
+test('words that were typed before the search is there are found when it is', async () => {
+  const page = await open(browser, 'about:blank')
+  let typed
+  const words = new Promise((resolve) => (typed = resolve))
+  await page.route('**/pages.js', async (route) => {
+    await words
+    await route.continue()
+  })
+  await page.goto(`http://127.0.0.1:${server.address().port}/signpost/index.html`, { waitUntil: 'commit' })
+  await type(page, 'glossary')
+  typed()
+  await page.locator('#found').getByRole('link', { name: 'Glossary' }).waitFor()
   assert.deepEqual(page.faults, [])
   await page.context().close()
 })

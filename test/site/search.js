@@ -4,10 +4,13 @@ const up = document.body.dataset.up;
 const field = document.getElementById('search');
 const found = document.getElementById('found');
 
-field.addEventListener('input', () => {
+field.addEventListener('input', show);
+show(); // of what was typed before this script was here
+
+function show() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   found.replaceChildren(...(words.length ? search(words) : []));
-});
+}
 
 function search(words) {
   const hits = [];
