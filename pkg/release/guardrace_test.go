@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -162,27 +163,29 @@ func TestThePlanOfAMoveTellsWhatAnotherRuleTakesAway(t *testing.T) {
 // TestStepsThatNeedACountWaitForOne of all names of their provider.
 func TestStepsThatNeedACountWaitForOne(t *testing.T) {
 	t.Parallel()
-	const together = 8
-	w, _, all := manyNames(t, 100)
-	for _, cluster := range []string{berlin, paris} {
-		writer, err := w.observed.Writer(t.Context(), cluster, fence)
-		require.NoError(t, err)
-		require.NoError(t, writer.SetService(t.Context(), "shop", "front", address.Observation{}))
-	}
-	for _, name := range all[:guard.Few] {
-		require.NoError(t, w.step(name))
-	}
-	var counts atomic.Int32
-	var waiting sync.WaitGroup
-	w.fake.Before = func(op, key string) error {
-		if op == "range" && key == "/signpost/removed/"+string(lab)+"//" {
-			counts.Add(1)
+	synctest.Test(t, func(t *testing.T) {
+		const together = 8
+		w, _, all := manyNames(t, 100)
+		for _, cluster := range []string{berlin, paris} {
+			writer, err := w.observed.Writer(t.Context(), cluster, fence)
+			require.NoError(t, err)
+			require.NoError(t, writer.SetService(t.Context(), "shop", "front", address.Observation{}))
 		}
-		return nil
-	}
-	for _, name := range all[guard.Few:][:together] {
-		waiting.Go(func() { _, _ = w.service.StepGroup(t.Context(), name) })
-	}
-	waiting.Wait()
-	require.EqualValues(t, 1, counts.Load())
+		for _, name := range all[:guard.Few] {
+			require.NoError(t, w.step(name))
+		}
+		var counts atomic.Int32
+		w.fake.Before = func(op, key string) error {
+			if op == "range" && key == "/signpost/removed/"+string(lab)+"//" && counts.Add(1) == 1 {
+				synctest.Wait() // until the others wait for it, or have counted themselves
+			}
+			return nil
+		}
+		var steps sync.WaitGroup
+		for _, name := range all[guard.Few:][:together] {
+			steps.Go(func() { _, _ = w.service.StepGroup(t.Context(), name) })
+		}
+		steps.Wait()
+		require.EqualValues(t, 1, counts.Load())
+	})
 }
