@@ -189,3 +189,57 @@ func TestStepsThatNeedACountWaitForOne(t *testing.T) {
 		require.EqualValues(t, 1, counts.Load())
 	})
 }
+
+// TestARefusedConfirmationRemovesNothing: a step changes what the plan says before the confirmation is written.
+func TestARefusedConfirmationRemovesNothing(t *testing.T) {
+	t.Parallel()
+	names, w := numbered(20, "lab.example"), newMall(t)
+	w.shut(names[:12]...)
+	w.settle(prod)
+	plan := w.plan(prod, intent.Update)
+	w.meanwhile("lifecycle//"+string(prod), func() {
+		w.shut(names[12])
+		require.NoError(t, w.step(prod))
+	})
+	_, err := w.try(intent.Update, prod, plan.Token)
+	require.Equal(t, intent.PreconditionFailed, intent.CodeOf(err))
+	w.settle(prod)
+	require.Len(t, w.published(prod), 20)
+}
+
+// TestAPermitIsUsedOnce, also if the step that uses it can write no lifecycle.
+func TestAPermitIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	names, w := numbered(20, "lab.example"), newMall(t)
+	w.shut(names[:12]...)
+	w.names(numbered(19, "lab.example")...)
+	_, err := w.tryGuarded(intent.Update, w.plan(prod, intent.Update).Token)
+	require.NoError(t, err)
+	w.beforeWrite("lifecycle//"+string(prod), "", func() error { return &intent.Error{Code: intent.Unavailable, Detail: "dead"} })
+	_ = w.step(prod)
+	w.fake.Before = nil
+	w.restartOn(w.fake)
+	w.settle(prod)
+	w.open(names...)
+	w.settle(prod)
+	require.Len(t, w.published(prod), 19)
+	w.shut(names[:12]...)
+	w.settle(prod)
+	require.Len(t, w.published(prod), 19)
+}
+
+// TestAPermitThatNoStepUsesIsForgotten: the update of a provider was to remove names, and they have an address again.
+func TestAPermitThatNoStepUsesIsForgotten(t *testing.T) {
+	t.Parallel()
+	names, w := numbered(20, "lab.example"), newMall(t)
+	permit := guard.Permit{For: w.snapshot(prod).Lifecycle.ContextID, Names: names[:12]}
+	require.NoError(t, w.service.Guard.Permit(t.Context(), lab, map[intent.Path]guard.Permit{prod: permit}))
+	for range 2 {
+		require.Contains(t, w.books(), "/signpost/permits/")
+		w.clock.pass(time.Minute)
+		require.NoError(t, w.service.Sweep(t.Context(), time.Minute))
+	}
+	w.shut(names[:12]...)
+	w.settle(prod)
+	require.Len(t, w.published(prod), 20)
+}

@@ -124,7 +124,7 @@ func (s *Planner) acceptPlan(ctx context.Context, owner intent.Path, p *resolve.
 		return intent.Accepted{}, s.rollbackRejected(ctx, p, next, err)
 	}
 	if confirm != "" {
-		if err := s.Removal.PermitRemovals(ctx, p, next.ContextID); err != nil {
+		if err := s.Removal.AcceptRemovals(ctx, p, &next); err != nil {
 			return intent.Accepted{}, s.rollbackRejected(ctx, p, next, s.Offers.Withdrawn(p, err))
 		}
 	}

@@ -132,34 +132,50 @@ func wantedNames(d *resolve.Draft, record string, of state.NameSet) state.NameSe
 	return out
 }
 
-// PermitRemovals permits the removal of names that an accepted release asks for and that
-// have no address: a confirmed plan has listed them.
-func (s *Guard) PermitRemovals(ctx context.Context, p *resolve.Proposal, contextID string) error {
-	for _, r := range p.Removals {
-		gone := state.NameSet{}
-		for _, name := range slices.Concat(r.Gone, r.Held) {
-			gone[name] = true
-		}
-		wanted := slices.Sorted(maps.Keys(wantedNames(p.Draft, r.Record.Name, gone)))
-		if len(wanted) == 0 {
-			continue
-		}
-		if err := s.Permit(ctx, r.Record.Path, map[intent.Path]guard.Permit{p.Draft.Group.Path: {For: contextID, Names: wanted}}); err != nil {
+// AcceptRemovals permits the removal of names that the release of a lifecycle asks for and that have no address: a confirmed plan
+// has listed them. The lifecycle tells of each permit, so that the group's steps use it up.
+func (s *Guard) AcceptRemovals(ctx context.Context, p *resolve.Proposal, next *state.Lifecycle) error {
+	for record := range permitted(p) {
+		next.ExpectRemovals(record)
+	}
+	return s.permitRemovals(ctx, p, next.ContextID)
+}
+
+func (s *Guard) permitRemovals(ctx context.Context, p *resolve.Proposal, contextID string) error {
+	names := permitted(p)
+	for _, record := range slices.Sorted(maps.Keys(names)) {
+		if err := s.Permit(ctx, record, map[intent.Path]guard.Permit{p.Draft.Group.Path: {For: contextID, Names: names[record]}}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// permitted are the names that a proposal asks for and would remove, by record.
+func permitted(p *resolve.Proposal) map[intent.Path][]string {
+	all := map[intent.Path][]string{}
+	for _, r := range p.Removals {
+		gone := state.NameSet{}
+		for _, name := range slices.Concat(r.Gone, r.Held) {
+			gone[name] = true
+		}
+		if wanted := slices.Sorted(maps.Keys(wantedNames(p.Draft, r.Record.Name, gone))); len(wanted) > 0 {
+			all[r.Record.Path] = wanted
+		}
+	}
+	return all
+}
+
 // ConfirmRemoval permits the removal of names of the current release that stay although
-// they have no address: all that the confirmed plan has listed.
+// they have no address: all that the confirmed plan has listed. The permit is written last, because a step
+// uses it at once, also if the plan turns out to be outdated.
 func (s *Guard) ConfirmRemoval(ctx context.Context, p *resolve.Proposal, actor string) (intent.Accepted, error) {
 	l := p.Lifecycle
-	if err := s.PermitRemovals(ctx, p, l.ContextID); err != nil {
+	l.Record(intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: "names without an address may be removed"})
+	if err := s.Swap(ctx, p.Draft.Group.Path, l); err != nil {
 		return intent.Accepted{}, err
 	}
-	l.Record(intent.Event{Time: s.Now().UTC(), Actor: actor, RequestID: intent.By(ctx).RequestID, Action: p.Action, Revision: l.Seq, Outcome: "accepted", Message: "names without an address may be removed"})
-	err := s.Swap(ctx, p.Draft.Group.Path, l)
+	err := s.permitRemovals(ctx, p, l.ContextID)
 	s.Wake(p.Draft.Group.Path)
 	return intent.Accepted{ContextID: l.ContextID, Revision: l.Seq}, err
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Sweep forgets removals that do not count any more. It takes out of the books what steps and requests that died have left there.
-// These are held names that no lifecycle tells of, and permits of releases that are over. Both are found twice before, because a step
+// These are held names that no lifecycle tells of, and permits that no step uses any more. Both are found twice before, because a step
 // or a request may be under way. So Sweep is called no more often than these take. It must not be called twice at once.
 func (s *Guard) Sweep(ctx context.Context) error {
 	found := map[string]int64{}
@@ -125,9 +125,11 @@ func (s *Guard) sweepPermits(ctx context.Context, permits []kv.Item, found map[s
 			}
 			pinned[record] = l.ContextID
 		}
-		counts := func(p guard.Permit) bool { return p.For == lifecycles[n].ContextID || p.For == pinned[record] }
-		if slices.ContainsFunc(its, counts) {
-			continue
+		l := lifecycles[n]
+		counts := func(p guard.Permit) bool { return p.For == l.ContextID || p.For == pinned[record] }
+		told := slices.ContainsFunc(l.Retained, func(h state.RetainedNames) bool { return h.Record == record })
+		if slices.ContainsFunc(its, counts) && (told || !l.Settled) {
+			continue // a step uses it
 		}
 		found[item.Key] = item.ModRevision
 		if !s.foundBefore(item) {

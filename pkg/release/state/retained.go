@@ -60,6 +60,13 @@ func (l *Lifecycle) RetainedOf(record intent.Path) RetainedNames {
 	return RetainedNames{Record: record}
 }
 
+// ExpectRemovals notes that names of a record are going that somebody has asked for. The slice may be another lifecycle's, too.
+func (l *Lifecycle) ExpectRemovals(record intent.Path) {
+	if !slices.ContainsFunc(l.Retained, func(h RetainedNames) bool { return h.Record == record }) {
+		l.Retained = append(slices.Clip(l.Retained), RetainedNames{Record: record})
+	}
+}
+
 // StillRetained keeps what a step of the group has kept, as far as is known without
 // one.
 func (l *Lifecycle) StillRetained(g plan.Group) func(context.Context, map[string]NameSet) (map[string]NameSet, error) {
