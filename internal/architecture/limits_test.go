@@ -36,7 +36,7 @@ type order struct {
 func orders() []order {
 	return []order{
 		{"pkg/release", []string{
-			"removal/guard", "ownership/nameclaim", "state/packed", "state", "ahead", "inputs", "resolve", "ownership", "tenancy", "sharing", "removal", "drains", "render",
+			"removal/guard", "ownership/nameclaim", "state/packed", "state", "ahead", "inputs", "resolve", "ownership", "tenancy", "sharing", "removal", "cleanup", "render",
 			"offers", "follow", "providers", "reconcile", "clusters", "failover", "accept", "orchestration", "query", "nameindex", "controller", ".", "status", "explain",
 		}},
 		{"pkg/worker", []string{

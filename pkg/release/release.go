@@ -28,9 +28,9 @@ import (
 	"github.com/signpost-dns/signpost/pkg/emco/handover"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/release/accept"
+	"github.com/signpost-dns/signpost/pkg/release/cleanup"
 	"github.com/signpost-dns/signpost/pkg/release/clusters"
 	"github.com/signpost-dns/signpost/pkg/release/controller"
-	"github.com/signpost-dns/signpost/pkg/release/drains"
 	"github.com/signpost-dns/signpost/pkg/release/failover"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
@@ -81,6 +81,7 @@ type Options struct {
 	Quotas                 intent.Quotas                                                                                     // of projects that have none of their own
 	PlanMemory             int64                                                                                             // bytes that the plans at work may take, as far as that can be told before; 0: 256 MiB
 	Now                    func() time.Time
+	Host                   string // by whose clock Now tells the time; other hosts may differ by minutes
 	Logger                 *slog.Logger
 	Tracer                 *tracing.Tracer       // nil: traces are passed on, and none are recorded
 	Metrics                prometheus.Registerer // of the controller; nil: nowhere
@@ -137,10 +138,10 @@ func New(options Options) *Service {
 	keeper := &offers.Keeper{Store: store}
 	follower := &follow.Follower{Store: store, EMCO: contexts, Inputs: reader}
 	renderer.Reports = follower.Reports
-	outliving := &drains.Keeper{Store: store}
-	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer, Drains: outliving}
+	cleanups := cleanup.NewKeeper(store, options.Host)
+	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer, Cleanups: cleanups}
 	reconciler := &reconcile.Reconciler{
-		Store: store, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Drains: outliving,
+		Store: store, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Cleanups: cleanups,
 	}
 	operator := &clusters.Operator{Store: store, Renderer: renderer}
 	mover := &failover.Mover{Store: store, Renderer: renderer}

@@ -13,5 +13,5 @@ import (
 
 // All returns the mutants, first those of the simulator. The names differ.
 func All() []bugs.Bug {
-	return slices.Concat(bugs.All(), inEdges(), inHandlers(), inRights(), inLimits(), inDrafts(), inRemovals(), inDrains(), inReleases(), inCommands(), inBodies(), inAdmission(), inCommandLine(), inPublishing(), inIntents(), inNames(), inPlans(), inPods(), inStores(), inKeys(), inReplicas(), inWork(), inOrchestration(), inQuestions(), inAccounts(), inWorker(), inTurns(), inLooks(), inDNS(), inWriters(), inPolicies(), inPublisher(), inFailovers(), inImports())
+	return slices.Concat(bugs.All(), inEdges(), inHandlers(), inRights(), inLimits(), inDrafts(), inRemovals(), inCleanups(), inReleases(), inCommands(), inBodies(), inAdmission(), inCommandLine(), inPublishing(), inIntents(), inNames(), inPlans(), inPods(), inStores(), inKeys(), inReplicas(), inWork(), inOrchestration(), inQuestions(), inAccounts(), inWorker(), inTurns(), inLooks(), inDNS(), inWriters(), inPolicies(), inPublisher(), inFailovers(), inImports())
 }

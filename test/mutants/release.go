@@ -32,32 +32,62 @@ func inDrafts() []bugs.Bug {
 	}
 }
 
-// inDrains are mutants of how long an external-dns outlives its names.
-func inDrains() []bugs.Bug {
+// inCleanups are mutants of how long an external-dns outlives its names.
+func inCleanups() []bugs.Bug {
 	return []bugs.Bug{
 		{
-			Name: "answer of an earlier going", File: "pkg/release/drains/keeper.go",
+			Name: "answer of an earlier going", File: "pkg/release/cleanup/keeper.go",
 			Breaks:      "an external-dns ends because its names had gone before they came back and went again",
-			Text:        "		known = known && a.Revision > d.Noted",
+			Text:        "		known = known && a.Revision > one.Noted",
 			Replacement: "		known = known && a.Revision > 0",
 		},
 		{
-			Name: "drain that is noted again", File: "pkg/release/drains/drains.go",
-			Breaks:      "a look ends the drain of a name that goes meanwhile",
-			Text:        "			when, ops = append(when, kv.Unchanged(drain.read.Key, &drain.read)), append(ops, op)",
-			Replacement: "			when, ops = append(when, kv.Exists(drain.read.Key)), append(ops, op)",
+			Name: "cleanup that is noted again", File: "pkg/release/cleanup/cleanup.go",
+			Breaks:      "a look ends the cleanup of a name that goes meanwhile",
+			Text:        "			when, ops = append(when, kv.Unchanged(one.item.Key, &one.item)), append(ops, its...)",
+			Replacement: "			when, ops = append(when, kv.Exists(one.item.Key)), append(ops, its...)",
 		},
 		{
-			Name: "time of fewer targets", File: "pkg/release/drains/drains.go",
+			Name: "time of fewer targets", File: "pkg/release/cleanup/cleanup.go",
 			Breaks:      "an external-dns ends before it has removed the targets that a name had when it went first",
-			Text:        "					targets = max(targets, before.Targets)",
-			Replacement: "					targets = max(targets, drain.Targets)",
+			Text:        "				targets = max(targets, before.Targets)",
+			Replacement: "				targets = max(targets, next.Targets)",
 		},
 		{
-			Name: "time goes on in a move", File: "pkg/release/drains/drains.go",
+			Name: "time goes on in a move", File: "pkg/release/cleanup/cleanup.go",
 			Breaks:      "the time of names that are to be removed goes on while no external-dns runs",
-			Text:        "		drain.Since, drain.Noted = time.Time{}, 0",
-			Replacement: "		drain.Noted = 0",
+			Text:        "			one.GoneSince, one.GoneBy, one.Noted = time.Time{}, \"\", 0",
+			Replacement: "			one.Noted = 0",
+		},
+		{
+			Name: "time by the clock of another host", File: "pkg/release/cleanup/keeper.go",
+			Breaks:      "an external-dns ends too early because the host that saw its names go has a slow clock",
+			Text:        " || one.GoneBy != k.host {",
+			Replacement: " {",
+		},
+		{
+			Name: "a name comes and goes while the external-dns ends", File: "pkg/release/providers/step_provider.go",
+			Breaks:      "an external-dns ends before it has removed a name that was published and deleted meanwhile",
+			Text:        "appcontext.Context{}, on.cleaning.When)",
+			Replacement: "appcontext.Context{})",
+		},
+		{
+			Name: "leftovers of an external-dns that runs on", File: "pkg/release/cleanup/keeper.go",
+			Breaks:      "names are told as left behind that their external-dns still removes",
+			Text:        "	if p.used {",
+			Replacement: "	if false {",
+		},
+		{
+			Name: "permit before the confirmation", File: "pkg/release/removal/guard.go",
+			Breaks:      "a refused confirmation removes names",
+			Text:        "	l := p.Lifecycle\n	l.Record(",
+			Replacement: "	l := p.Lifecycle\n	_ = s.permitRemovals(ctx, p, l.ContextID)\n	l.Record(",
+		},
+		{
+			Name: "permits that no lifecycle tells of", File: "pkg/release/state/retained.go",
+			Breaks:      "a permit counts for a later loss if the step that used it could write no lifecycle",
+			Text:        "		l.Retained = append(slices.Clip(l.Retained), RetainedNames{Record: record})",
+			Replacement: "		_ = record",
 		},
 	}
 }

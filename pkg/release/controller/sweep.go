@@ -32,7 +32,7 @@ func (s *Worker) Sweep(ctx context.Context, age time.Duration) error {
 		if err := s.Renderer.Removal.Sweep(ctx); err != nil {
 			s.Logger.WarnContext(ctx, "removals of names cannot be swept", "error", err)
 		}
-		if err := s.Providers.Drains.Sweep(ctx); err != nil {
+		if err := s.Providers.Cleanups.Sweep(ctx); err != nil {
 			s.Logger.WarnContext(ctx, "names that were left behind cannot be swept", "error", err)
 		}
 	}

@@ -199,12 +199,12 @@ func (s *Updater) move(ctx context.Context, on *providerStep) (state.Outcome, er
 			return state.AtRest, nil
 		}
 	}
-	draining, err := s.Drains.Restart(ctx, on.use)
+	cleaning, err := s.Cleanups.Restart(ctx, on.use)
 	if err != nil {
 		return state.AtRest, err
 	}
 	on.lifecycle.Moving = false
-	if draining || on.leaving || len(on.users) > 0 {
+	if cleaning || on.leaving || len(on.users) > 0 {
 		return s.provide(ctx, on)
 	}
 	return state.AtRest, nil

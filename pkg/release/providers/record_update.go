@@ -16,7 +16,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
-	"github.com/signpost-dns/signpost/pkg/release/drains"
+	"github.com/signpost-dns/signpost/pkg/release/cleanup"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
 	"github.com/signpost-dns/signpost/pkg/release/removal"
 	"github.com/signpost-dns/signpost/pkg/release/removal/guard"
@@ -36,7 +36,7 @@ type Updater struct {
 	Ownership *ownership.Registry
 	Removal   *removal.Guard
 	Renderer  *render.Renderer
-	Drains    *drains.Keeper
+	Cleanups  *cleanup.Keeper
 
 	lastFollowed sync.Map // of records, by path: the state that their users have last been woken for
 	usersMoved   sync.Map // of records that move, by path

@@ -13,6 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan"
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
+	"github.com/signpost-dns/signpost/pkg/release/cleanup"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
 	"github.com/signpost-dns/signpost/pkg/storage/snapshot"
@@ -23,9 +24,9 @@ import (
 type providerStep struct {
 	use       state.Use
 	was       appcontext.Pointer
-	users     []string // the first groups and names that rely on it
-	leaving   bool     // without users: others may have names of it still
-	draining  bool     // names that it published may be there still
+	users     []string       // the first groups and names that rely on it
+	leaving   bool           // without users: others may have names of it still
+	cleaning  cleanup.Result // of names that it published
 	lifecycle state.RecordLifecycle
 }
 
@@ -35,7 +36,7 @@ func (s *Updater) reconcilers() []state.Reconciler[providerStep] {
 		{Name: "former home", Reconcile: s.leaveHome},
 		{Name: "move", Reconcile: s.move},
 		{Name: "adoption", Reconcile: s.adoptions},
-		{Name: "outlive", Reconcile: s.outlive},
+		{Name: "cleanups", Reconcile: s.cleanups},
 		{Name: "context", Reconcile: s.context},
 		{Name: "unused", Reconcile: s.unused},
 	}
@@ -61,8 +62,8 @@ func (s *Updater) StepProvider(ctx context.Context, use state.Use) error {
 	}
 }
 
-// look reads the pointer first: what is read after it is at least as new. The lifecycle is read after the users, and the drains after
-// it. A group that is no user and no leaver any more has noted its drains before that. Nobody is looked for who uses a home that the
+// look reads the pointer first: what is read after it is at least as new. The lifecycle is read after the users, and the cleanups after
+// it. A group that is no user and no leaver any more has noted its cleanups before that. Nobody is looked for who uses a home that the
 // record has left.
 func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err error) {
 	on.use = use
@@ -79,9 +80,13 @@ func (s *Updater) look(ctx context.Context, use state.Use) (on providerStep, err
 	return on, err
 }
 
-// outlive looks whether the external-dns has outlived the names that it published.
-func (s *Updater) outlive(ctx context.Context, on *providerStep) (_ state.Outcome, err error) {
-	on.draining, err = s.Drains.Look(ctx, on.use, on.lifecycle.Record, len(on.users) > 0)
+// cleanups ends cleanups of names that the external-dns has published. While it has users, later looks are for those that are left.
+func (s *Updater) cleanups(ctx context.Context, on *providerStep) (_ state.Outcome, err error) {
+	used := len(on.users) > 0
+	on.cleaning, err = s.Cleanups.Settle(ctx, on.use, on.lifecycle.Record, used)
+	if used && on.cleaning.Left {
+		s.WakeAt(on.use.Record, on.cleaning.Next)
+	}
 	return state.Onward, err
 }
 
@@ -91,10 +96,10 @@ func (s *Updater) context(ctx context.Context, on *providerStep) (state.Outcome,
 	switch {
 	case len(on.users) > 0:
 		return s.provide(ctx, on)
-	case on.leaving || on.draining:
+	case on.leaving || on.cleaning.Left:
 		return state.AtRest, nil
 	case on.was.ContextID != "": // a user that came meanwhile has written its lifecycle before it looked at the context: it is found now
-		_, err := s.Commit(ctx, on.was, appcontext.Context{})
+		_, err := s.Commit(ctx, on.was, appcontext.Context{}, on.cleaning.When) // none has come and gone
 		return state.Again, err
 	}
 	return state.Onward, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/plan/provider"
 	"github.com/signpost-dns/signpost/pkg/publisher"
 	"github.com/signpost-dns/signpost/pkg/release/ahead"
-	"github.com/signpost-dns/signpost/pkg/release/drains"
+	"github.com/signpost-dns/signpost/pkg/release/cleanup"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/render"
@@ -184,7 +184,7 @@ func (s *Reader) snapProviders(ctx context.Context, snap *Snapshot, objects map[
 			return err
 		}
 		if report.Draining = !slices.Contains(snap.Lifecycle.Uses, use); report.Draining {
-			if report.Until, err = s.drainsUntil(ctx, report.Record, use, objects[use.Cluster]); err != nil {
+			if report.Until, err = s.cleanupUntil(ctx, report.Record, use, objects[use.Cluster]); err != nil {
 				return err
 			}
 		}
@@ -287,24 +287,29 @@ func (s *Reader) reportCluster(ctx context.Context, cluster string, objects []bu
 	return r, err
 }
 
-// drainsUntil is until when an external-dns outlives those of some objects that it published; zero: some are still there.
-func (s *Reader) drainsUntil(ctx context.Context, record plan.Record, use state.Use, objects []bundle.ID) (until time.Time, err error) {
-	var published []string
-	for _, id := range objects {
-		if id.IsEndpoint() && id.Namespace == record.Project.Namespace {
-			published = append(published, id.Name)
-		}
-	}
-	known, err := drains.For(s.Store, use).Named(ctx, published)
+// cleanupUntil returns until when an external-dns has time to remove the names of some DNSEndpoints from DNS. It is zero if one of
+// these is still there, and if none has names to remove.
+func (s *Reader) cleanupUntil(ctx context.Context, record plan.Record, use state.Use, objects []bundle.ID) (until time.Time, err error) {
+	known, err := cleanup.Of(s.Store, use).Get(ctx, endpointsIn(record.Project.Namespace, objects))
 	for _, d := range known {
-		if d.Since.IsZero() {
+		if d.GoneSince.IsZero() {
 			return time.Time{}, err
 		}
-		if end := d.Since.Add(state.ReleaseTimeout(record, d.Targets)); end.After(until) {
+		if end := d.GoneSince.Add(state.ReleaseTimeout(record, d.Targets)); end.After(until) {
 			until = end
 		}
 	}
 	return until, err
+}
+
+// endpointsIn returns the names of the DNSEndpoints of a namespace among objects.
+func endpointsIn(namespace string, objects []bundle.ID) (names []string) {
+	for _, id := range objects {
+		if id.IsEndpoint() && id.Namespace == namespace {
+			names = append(names, id.Name)
+		}
+	}
+	return names
 }
 
 // reportProvider reads what is known of an external-dns, and of some objects on its
@@ -328,12 +333,7 @@ func (s *Reader) reportProvider(ctx context.Context, use state.Use, objects []bu
 		return r, err
 	}
 	namespace := l.Record.Project.Namespace
-	var published []string
-	for _, id := range objects {
-		if id.IsEndpoint() && id.Namespace == namespace {
-			published = append(published, id.Name)
-		}
-	}
+	published := endpointsIn(namespace, objects)
 	if r.Published, err = s.Observed.Published(ctx, use.Cluster, namespace, published...); err != nil {
 		return r, err
 	}

@@ -30,7 +30,7 @@ func (s *Reconciler) claims(ctx context.Context, on *step) (state.Outcome, error
 
 // drains tells the external-dns of DNSEndpoints that are about to go to outlive them.
 func (s *Reconciler) drains(ctx context.Context, on *step) (state.Outcome, error) {
-	return state.Onward, s.Drains.Note(ctx, on.group, on.before, on.next.Objects)
+	return state.Onward, s.Cleanups.NoteDeleted(ctx, on.group, on.before, on.next.Objects)
 }
 
 // retained notes the names that stay although nothing offers them an address.
@@ -92,7 +92,7 @@ func (s *Reconciler) leaving(ctx context.Context, on *step) (_ state.Outcome, er
 		return state.Onward, nil
 	}
 	if l.Wanted == intent.Terminate {
-		l.Leftovers, err = s.Drains.Leftovers(ctx, on.group, on.pointer)
+		l.Leftovers, err = s.Cleanups.Leftovers(ctx, on.group, on.pointer)
 	}
 	l.Draining = state.Without(append(slices.Clone(l.Draining), l.Leaving...), l.Uses)
 	l.Refs = slices.DeleteFunc(slices.Clone(l.Refs), l.Leaves)

@@ -18,11 +18,12 @@ type looks struct {
 
 const looksApart = 50 * time.Millisecond
 
-// next is when a name is looked at. It keeps its turn.
+// next is when a name is looked at. It keeps its turn, unless the clock was set back since.
 func (l *looks) next(name intent.Path, now time.Time) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := l.turns[name]; at.After(now) {
+	longest := max(state.LookAgain, time.Duration(len(l.turns)+1)*looksApart)
+	if at := l.turns[name]; at.After(now) && at.Sub(now) <= longest {
 		return at
 	}
 	if l.turns == nil {

@@ -31,4 +31,6 @@ func TestVeryManyHeldNamesAreLookedAtOneAfterTheOther(t *testing.T) {
 		l.drop(name(n))
 	}
 	require.Equal(t, last.Add(state.LookAgain), l.next(name(many), last))
+	back := last.Add(-5 * time.Hour)
+	require.Equal(t, back.Add(state.LookAgain), l.next(name(many), back), "a clock that was set back delays nothing")
 }

@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
-	"github.com/signpost-dns/signpost/pkg/release/drains"
+	"github.com/signpost-dns/signpost/pkg/release/cleanup"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/offers"
 	"github.com/signpost-dns/signpost/pkg/release/ownership"
@@ -27,7 +27,7 @@ type Reconciler struct {
 	Offers    *offers.Keeper
 	Follower  *follow.Follower
 	Providers *providers.Updater
-	Drains    *drains.Keeper
+	Cleanups  *cleanup.Keeper
 
 	// FollowClusters accepts a release of a name for the clusters that have the labels of its selector
 	// now, if these are other ones than before. Later tells that it will when the present release is in its clusters.

@@ -80,8 +80,8 @@ func (s *Reconciler) removedClusters(ctx context.Context, on *step) (state.Outco
 	return state.Onward, nil
 }
 
-// heldIn are entries of a cluster, among them all that an owner has there. Objects of a name are found by their own names: there may
-// be very many others.
+// heldIn answers ledger entries of a cluster, among them all of the owner. Entries of a name are found by the beginning of their own
+// names, because a cluster may have very many others.
 func heldIn(ctx context.Context, s *state.Store, on *step, cluster string) ([]ledger.Entry, error) {
 	if !intent.IsName(on.group) {
 		return s.Ledger.Cluster(ctx, cluster)
@@ -105,7 +105,7 @@ func (s *Reconciler) completion(ctx context.Context, on *step) (state.Outcome, e
 	if complete {
 		l.Complete(s.Now().UTC())
 		if l.Wanted == intent.Terminate { // a record may have been suspended while its external-dns was to delete names
-			l.Leftovers, err = s.Drains.Leftovers(ctx, on.group, on.pointer)
+			l.Leftovers, err = s.Cleanups.Leftovers(ctx, on.group, on.pointer)
 		}
 	}
 	l.ReleaseOffers()
@@ -193,7 +193,7 @@ func objectsOn(objects bundle.Bundle, cluster string) bundle.Bundle {
 	return out
 }
 
-// appliedOn is so of an abandoned cluster, too: nobody waits for it.
+// appliedOn tells whether a cluster has all wanted objects as they are now. Nobody waits for an abandoned cluster.
 func (s *Reconciler) appliedOn(ctx context.Context, pointer appcontext.Pointer, cluster string, wanted bundle.Bundle) (bool, error) {
 	entries, err := s.Ledger.Entries(ctx, cluster, wanted.IDs())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/emco"
 	"github.com/signpost-dns/signpost/pkg/plan"
-	"github.com/signpost-dns/signpost/pkg/release/drains"
+	"github.com/signpost-dns/signpost/pkg/release/cleanup"
 	"github.com/signpost-dns/signpost/pkg/release/follow"
 	"github.com/signpost-dns/signpost/pkg/release/inputs"
 	"github.com/signpost-dns/signpost/pkg/release/offers"
@@ -64,7 +64,7 @@ func newWorld(t testing.TB) *world {
 	return &world{TB: t, Reconciler: &Reconciler{
 		Store: store, Ownership: owners, Removal: guard, Renderer: renderer, Offers: &offers.Keeper{Store: store},
 		Follower:         &follow.Follower{Store: store, EMCO: emco.NewStore(fake, now), Inputs: reader},
-		Providers:        &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer, Drains: &drains.Keeper{Store: store}},
+		Providers:        &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer, Cleanups: cleanup.NewKeeper(store, "")},
 		SyncOrchestrated: func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil },
 	}}
 }
@@ -112,11 +112,11 @@ func (w *world) current(applied bool) appcontext.Pointer {
 	return pointer
 }
 
-// drains has the external-dns of lab outlive a DNSEndpoint that is there still.
-func (w *world) drains() {
+// cleansUp has the external-dns of lab outlive a DNSEndpoint that is there still.
+func (w *world) cleansUp() {
 	_, err := w.Contexts.Commit(w.Context(), appcontext.Pointer{Owner: onHub.Owner()}, appcontext.Context{ID: "12", Objects: bundle.Bundle{objectOn(hub)}})
 	require.NoError(w, err)
-	require.NoError(w, drains.For(w.Store, onHub).Note(w.Context(), []drains.Drain{{Endpoint: "web"}}))
+	require.NoError(w, cleanup.Of(w.Store, onHub).Note(w.Context(), []cleanup.Cleanup{{Endpoint: "web"}}))
 	w.holds(ledger.Entry{ID: bundle.ID{Cluster: hub, Kind: bundle.EndpointKind, Name: "web"}, CreatedByUs: true, Status: ledger.Applied})
 }
 
@@ -210,7 +210,7 @@ func TestEachReconcilerByItself(t *testing.T) {
 			in: with(settled, func(l *state.Lifecycle) { l.Draining = []state.Use{onHub} }), out: settled,
 		},
 		{
-			what: "one whose names are in the cluster still", reconciler: "draining", given: func(w *world, _ *step) { w.record(hub, false); w.drains() },
+			what: "one whose names are in the cluster still", reconciler: "draining", given: func(w *world, _ *step) { w.record(hub, false); w.cleansUp() },
 			in:  with(settled, func(l *state.Lifecycle) { l.Draining = []state.Use{onHub} }),
 			out: with(settled, func(l *state.Lifecycle) { l.Draining = []state.Use{onHub} }),
 		},

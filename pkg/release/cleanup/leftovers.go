@@ -1,4 +1,4 @@
-package drains
+package cleanup
 
 import (
 	"context"
@@ -19,20 +19,20 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/observed"
 )
 
-// left is what is left of a drain that is over.
-type left struct {
+// storedLeftovers are the names that were still answered when a cleanup ended.
+type storedLeftovers struct {
 	Since time.Time         `json:"since"`
 	Names []intent.Leftover `json:"names"`
 }
 
-// leftKept is how long it is remembered which names a DNSEndpoint has left behind. Its owner may wait so long for a cluster that is away.
-const leftKept = 30 * 24 * time.Hour
+// leftoversKept is how long it is remembered which names a DNSEndpoint has left behind. Its owner may wait so long for a cluster that is away.
+const leftoversKept = 30 * 24 * time.Hour
 
-// leftOf are the names that were still answered when their DNSEndpoints were waited for no longer.
-func (d Drains) leftOf(ctx context.Context, endpoints []string) (names []intent.Leftover, err error) {
-	items, _, err := d.kv.Range(ctx, kv.Range{Keys: d.keys(allLeft, endpoints)})
+// readLeftovers reads the names that were still answered when the cleanups of DNSEndpoints ended.
+func (c Cleanups) readLeftovers(ctx context.Context, endpoints []string) (names []intent.Leftover, err error) {
+	items, _, err := c.kv.Range(ctx, kv.Range{Keys: c.keys(leftoversPrefix, endpoints)})
 	for _, item := range items {
-		var of left
+		var of storedLeftovers
 		if err := json.Unmarshal(item.Value, &of); err != nil {
 			return nil, fmt.Errorf("%s: %w", item.Key, err)
 		}
@@ -43,41 +43,52 @@ func (d Drains) leftOf(ctx context.Context, endpoints []string) (names []intent.
 
 // Sweep forgets names that were left behind long ago.
 func (k *Keeper) Sweep(ctx context.Context) error {
-	items, _, err := k.KV.Range(ctx, kv.Range{Prefix: allLeft})
+	items, _, err := k.KV.Range(ctx, kv.Range{Prefix: leftoversPrefix})
+	var old []kv.Item
 	for _, item := range items {
-		var of left
-		if json.Unmarshal(item.Value, &of) == nil && k.Now().Sub(of.Since) < leftKept {
+		var of storedLeftovers
+		if unreadable := json.Unmarshal(item.Value, &of); unreadable != nil {
+			k.Logger.ErrorContext(ctx, "names that were left behind are forgotten: they cannot be read", "key", item.Key, "error", unreadable)
+		} else if k.Now().Sub(of.Since) < leftoversKept {
 			continue
 		}
-		if _, _, err := k.KV.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, &item)}, kv.Delete(item.Key)); err != nil {
+		old = append(old, item)
+	}
+	for some := range slices.Chunk(old, kv.MaxOps) {
+		var when []kv.Compare
+		var ops []kv.Op
+		for _, item := range some {
+			when, ops = append(when, kv.Unchanged(item.Key, &item)), append(ops, kv.Delete(item.Key))
+		}
+		if _, _, err := k.KV.Txn(ctx, when, ops...); err != nil {
 			return err
 		}
 	}
 	return err
 }
 
-// leftovers are the names of an owner's objects that their external-dns does not delete.
-func (k *Keeper) leftovers(ctx context.Context, owner intent.Path, objects bundle.Bundle) ([]intent.Leftover, error) {
-	of := map[state.Use]bundle.Bundle{}
+// leftoversOf are the names of an owner's objects that their external-dns does not delete.
+func (k *Keeper) leftoversOf(ctx context.Context, owner intent.Path, objects bundle.Bundle) ([]intent.Leftover, error) {
+	by := map[state.Use]bundle.Bundle{}
 	for _, o := range objects {
 		if o.Published != nil {
 			use := state.UseOf(owner, o.Cluster, o.Published)
-			of[use] = append(of[use], o)
+			by[use] = append(by[use], o)
 		}
 	}
 	var out []intent.Leftover
-	for _, use := range slices.SortedFunc(maps.Keys(of), state.CompareUses) {
-		left, err := k.staying(ctx, use, of[use])
+	for _, use := range slices.SortedFunc(maps.Keys(by), state.CompareUses) {
+		names, err := k.leftoversAt(ctx, use, by[use])
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, left...)
+		out = append(out, names...)
 	}
-	return once(out), nil
+	return mergeReasons(out), nil
 }
 
-// staying are the names that one external-dns does not delete.
-func (k *Keeper) staying(ctx context.Context, use state.Use, objects bundle.Bundle) (left []intent.Leftover, err error) {
+// leftoversAt are those of one external-dns.
+func (k *Keeper) leftoversAt(ctx context.Context, use state.Use, objects bundle.Bundle) (names []intent.Leftover, err error) {
 	record, err := k.RecordLifecycle(ctx, use.Record)
 	if err != nil {
 		return nil, err
@@ -95,29 +106,29 @@ func (k *Keeper) staying(ctx context.Context, use state.Use, objects bundle.Bund
 		endpoints = append(endpoints, o.Name)
 	}
 	if reason == "" {
-		return For(k.Store, use).leftOf(ctx, endpoints)
+		return Of(k.Store, use).readLeftovers(ctx, endpoints)
 	}
 	heard, err := k.Observed.Answers(ctx, use.Cluster, objects[0].Namespace, endpoints...)
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range objects {
-		left = append(left, slices.DeleteFunc(namesLeft(o, reason), func(l intent.Leftover) bool { return notOurs(heard[o.Name].Names, l) })...)
+		names = append(names, slices.DeleteFunc(namesOf(o, reason), func(l intent.Leftover) bool { return foreignOrGone(heard[o.Name].Names, l) })...)
 	}
-	return left, nil
+	return names, nil
 }
 
-// notOurs tells whether authoritative servers answered that a name is somebody
+// foreignOrGone tells whether authoritative servers answered that a name is somebody
 // else's, or that they do not have it any more.
-func notOurs(heard []observed.NameAnswer, l intent.Leftover) bool {
+func foreignOrGone(heard []observed.NameAnswer, l intent.Leftover) bool {
 	return slices.ContainsFunc(heard, func(n observed.NameAnswer) bool {
 		verdict := verify.Verdict(n.Verdict)
 		return n.Name == l.Name && n.Type == l.Type && (verdict == verify.Foreign || verdict == verify.Gone)
 	})
 }
 
-// once lists a name that several DNSEndpoints gave once, with each reason.
-func once(left []intent.Leftover) []intent.Leftover {
+// mergeReasons lists a name that several DNSEndpoints gave once, with each reason.
+func mergeReasons(left []intent.Leftover) []intent.Leftover {
 	var out []intent.Leftover
 	at := map[state.NameKey]int{}
 	for _, l := range left {
@@ -146,10 +157,10 @@ func (k *Keeper) Leftovers(ctx context.Context, group intent.Path, pointer appco
 		}
 		going = append(going, part...)
 	}
-	return k.leftovers(ctx, group, going)
+	return k.leftoversOf(ctx, group, going)
 }
 
-func namesLeft(o bundle.Object, reason string) []intent.Leftover {
+func namesOf(o bundle.Object, reason string) []intent.Leftover {
 	names := map[state.NameKey][]string{}
 	state.CollectNames(o.Published, names)
 	var out []intent.Leftover
