@@ -137,7 +137,7 @@ func assemble(ctx context.Context, c Config, log *slog.Logger, stores *stores) (
 		Ledger: entries, Observed: observed.New(stores.kv), Live: pool, NamespaceHolder: admission.New(documents, rules).NamespaceHolder, ExternallyManaged: documents.ExternallyManaged,
 		Installation: id, ControllerCluster: c.controllerCluster(), ImageRegistry: c.ImageRegistry, Quotas: c.quotas(), PlanMemory: memory.forRequests(), RequireDomains: c.RequireDomains,
 		TakeBytes: stores.documents.Release, OrchestratedNamespaces: c.EMCONamespaces,
-		Recorder: past.Told, Recorded: past.Kept, Watch: c.watching(stores), Replicas: registry, Names: pastNames, Now: time.Now, Host: self.Host, Logger: log, Tracer: to.tracer, Metrics: metrics,
+		Recorder: past.Told, Recorded: past.Kept, Watch: c.watching(stores), Replicas: registry, Names: pastNames, Now: time.Now, Logger: log, Tracer: to.tracer, Metrics: metrics,
 	})
 	rules.NamespaceTenant, rules.UsesOf = releases.NamespaceTenant, releases.UsesOf // which no document tells of
 	s := &service{

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signpost-dns/signpost/internal/golden"
+	"github.com/signpost-dns/signpost/pkg/domain/intent"
 )
 
 const prod = "projects/shop/composite-apps/store/v1/deployment-intent-groups/prod"
@@ -283,9 +284,11 @@ func TestARecordAdoptsNames(t *testing.T) {
 // TestANameWithoutAnAddressIsNotDone: nobody is served by it.
 func TestANameWithoutAnAddressIsNotDone(t *testing.T) {
 	t.Parallel()
-	named := func(targets string) string {
-		return strings.Replace(inState("Instantiated", "1", "Applied", "Applied", "true"), `"names":[]`,
-			`"names":[{"name":"www.lab.example","type":"A","record":"lab","scope":"public","targets":[`+targets+`],"sources":[],"rejected":[],"conditions":[]}]`, 1)
+	named := func(each ...string) string {
+		for n, targets := range each {
+			each[n] = `{"name":"www.lab.example","type":"A","record":"lab","scope":"public","targets":[` + targets + `],"sources":[],"rejected":[],"conditions":[]}`
+		}
+		return strings.Replace(inState("Instantiated", "1", "Applied", "Applied", "true"), `"names":[]`, `"names":[`+strings.Join(each, ",")+`]`, 1)
 	}
 	f := newFake(t)
 	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
@@ -297,7 +300,29 @@ func TestANameWithoutAnAddressIsNotDone(t *testing.T) {
 	f = newFake(t)
 	f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
 	f.on("GET "+prod+"/status", 200, "Status", named(""))
-	f.on("GET "+prod+"/status", 200, "Status", named(`"203.0.113.10"`))
+	f.on("GET "+prod+"/status", 200, "Status", named("", `"203.0.113.10"`)) // of two apps, one is drained
 	got = signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait")
 	require.Equal(t, exitDone, got.code, got.err)
+}
+
+// TestNamesOfSomebodyElseAreNotVerified, although they are answered as they are to be: their publisher leaves them alone.
+func TestNamesOfSomebodyElseAreNotVerified(t *testing.T) {
+	t.Parallel()
+	status := func(published string) string {
+		return strings.Replace(inState("Instantiated", "1", "Applied", "Applied", "true"), `"conditions":[]`,
+			`"conditions":[{"type":"Verified","status":"True","reason":"Matches","message":"","lastTransitionTime":"2026-11-01T12:00:00Z"},
+			{"type":"Published","status":"`+published+`","reason":"Failed","message":"www.lab.example belongs to owner old","lastTransitionTime":"2026-11-01T12:00:00Z"}]`, 1)
+	}
+	for published, code := range map[string]int{"True": exitDone, "Unknown": exitDone, "False": exitTimeout} {
+		f := newFake(t)
+		f.on("POST "+prod+"/instantiate", 202, "Accepted", `{"contextID":"4242","revision":1}`)
+		f.on("GET "+prod+"/status", 200, "Status", status(published))
+		got := signpost(t, f.url, "instantiate", "shop/store/v1/prod", "--wait=verified", "--timeout", "1s")
+		require.Equal(t, code, got.code, published+got.err)
+		if code != exitDone {
+			require.Contains(t, got.err, "not Published: www.lab.example belongs to owner old")
+		}
+		name := intent.NameReport{State: intent.Instantiated, Published: published, Verified: "True"}
+		require.Equal(t, code == exitDone, name.Is("verified"))
+	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
 	"github.com/signpost-dns/signpost/pkg/plan/endpoints"
-	"github.com/signpost-dns/signpost/pkg/release"
 	"github.com/signpost-dns/signpost/pkg/release/cleanup"
 	"github.com/signpost-dns/signpost/pkg/release/state"
 	"github.com/signpost-dns/signpost/pkg/storage/appcontext"
@@ -105,23 +104,6 @@ func TestANameGoesBesideVeryManyThatHaveGone(t *testing.T) {
 		require.LessOrEqual(t, large[waits].Items, small[waits].Items+(many-few), "each is read once")
 		require.Zero(t, large[waits].Writes, waits)
 	}
-}
-
-// TestAnotherHostBeginsTheTimeAnew, because nobody knows how far its clock is off.
-func TestAnotherHostBeginsTheTimeAnew(t *testing.T) {
-	t.Parallel()
-	const behind = 4 * time.Minute
-	w := running(t)
-	w.clock.pass(-behind)
-	w.do(intent.Terminate, prod)
-	require.NoError(t, w.rest())
-	w.clock.pass(behind)
-	w.options.Host = "another"
-	w.service = release.New(w.options)
-	require.NoError(t, w.rest())
-	require.Equal(t, intent.Terminating, w.state(prod))
-	w.outlive()
-	require.Equal(t, intent.Terminated, w.state(prod))
 }
 
 // TestANameThatComesAndGoesWhileTheExternalDNSEndsKeepsIt until it has removed the name, too.

@@ -81,7 +81,6 @@ type Options struct {
 	Quotas                 intent.Quotas                                                                                     // of projects that have none of their own
 	PlanMemory             int64                                                                                             // bytes that the plans at work may take, as far as that can be told before; 0: 256 MiB
 	Now                    func() time.Time
-	Host                   string // by whose clock Now tells the time; other hosts may differ by minutes
 	Logger                 *slog.Logger
 	Tracer                 *tracing.Tracer       // nil: traces are passed on, and none are recorded
 	Metrics                prometheus.Registerer // of the controller; nil: nowhere
@@ -138,7 +137,7 @@ func New(options Options) *Service {
 	keeper := &offers.Keeper{Store: store}
 	follower := &follow.Follower{Store: store, EMCO: contexts, Inputs: reader}
 	renderer.Reports = follower.Reports
-	cleanups := cleanup.NewKeeper(store, options.Host)
+	cleanups := &cleanup.Keeper{Store: store}
 	updater := &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Tenancy: tenants, Removal: guard, Renderer: renderer, Cleanups: cleanups}
 	reconciler := &reconcile.Reconciler{
 		Store: store, Ownership: owners, Sharing: judge, Removal: guard, Renderer: renderer, Offers: keeper, Follower: follower, Providers: updater, Cleanups: cleanups,

@@ -56,14 +56,8 @@ func inCleanups() []bugs.Bug {
 		{
 			Name: "time goes on in a move", File: "pkg/release/cleanup/cleanup.go",
 			Breaks:      "the time of names that are to be removed goes on while no external-dns runs",
-			Text:        "			one.GoneSince, one.GoneBy, one.Noted = time.Time{}, \"\", 0",
+			Text:        "			one.GoneSince, one.Noted = time.Time{}, 0",
 			Replacement: "			one.Noted = 0",
-		},
-		{
-			Name: "time by the clock of another host", File: "pkg/release/cleanup/keeper.go",
-			Breaks:      "an external-dns ends too early because the host that saw its names go has a slow clock",
-			Text:        " || one.GoneBy != k.host {",
-			Replacement: " {",
 		},
 		{
 			Name: "a name comes and goes while the external-dns ends", File: "pkg/release/providers/step_provider.go",

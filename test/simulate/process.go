@@ -88,7 +88,7 @@ func (w *world) begin(slot int) {
 	p.service = release.New(release.Options{
 		Documents: p.documents, KV: own, DocumentKey: etcd.Key, Contexts: appcontext.NewStore(own, p.now),
 		Ledger: ledger.New(own), Observed: observed.New(own),
-		Watch: documents.WatchAll, Replicas: p, Installation: installation, Now: p.now, Host: p.name, Logger: slog.New(slog.DiscardHandler),
+		Watch: documents.WatchAll, Replicas: p, Installation: installation, Now: p.now, Logger: slog.New(slog.DiscardHandler),
 	})
 	worker := syncer.New(syncer.Options{
 		KV: workers, Contexts: &reader{Store: appcontext.NewStore(workers, p.now), world: w},

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -126,18 +127,23 @@ func (g Goal) String() string {
 	return string(g.State)
 }
 
-// missing is why a status is not the goal, as far as a condition tells; empty if it is.
+// missing is why a status is not the goal, as far as conditions tell; empty if it is. Names are not verified if their publisher has
+// not put them through: then the answers are somebody else's.
 func (g Goal) missing(status client.Status) string {
-	for _, c := range status.Conditions {
-		if c.Type == g.Condition && c.Status == client.True {
-			return ""
-		}
-		if c.Type == g.Condition {
-			return "not " + string(c.Type) + ": " + terminal.Plain(c.Message)
-		}
-	}
+	missing, unpublished := "", ""
 	if g.Condition != "" {
-		return "not " + string(g.Condition)
+		missing = "not " + string(g.Condition)
 	}
-	return ""
+	for _, c := range status.Conditions {
+		why := "not " + string(c.Type) + ": " + terminal.Plain(c.Message)
+		switch {
+		case g.Condition == client.Verified && c.Type == client.Published && c.Status == client.False:
+			unpublished = why
+		case c.Type == g.Condition && c.Status == client.True:
+			missing = ""
+		case c.Type == g.Condition:
+			missing = why
+		}
+	}
+	return cmp.Or(missing, unpublished)
 }

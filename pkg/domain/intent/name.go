@@ -144,7 +144,7 @@ type NameReport struct {
 
 // Is tells whether the name is "instantiated", "published" or "verified". The latter two are
 // of the newest release: while it is not instantiated, the answers may be those to an older
-// one.
+// one. A name is not verified if its publisher has not put it through: then the answers are somebody else's.
 func (r NameReport) Is(what string) bool {
 	switch {
 	case r.State != Instantiated:
@@ -152,7 +152,7 @@ func (r NameReport) Is(what string) bool {
 	case what == "published":
 		return r.Published == "True"
 	case what == "verified":
-		return r.Verified == "True"
+		return r.Verified == "True" && r.Published != "False"
 	}
 	return true
 }

@@ -47,6 +47,10 @@ const mentioned = 5
 // Counted returns the sums of a status.
 func (s Status) Counted() StatusCounts {
 	c := StatusCounts{Names: len(s.Names), Clusters: len(s.Clusters), Undeployed: len(s.Undeployed), Leftovers: len(s.Leftovers)}
+	addressed := map[string]bool{} // several apps may give a host name, and types of it
+	for _, n := range s.Names {
+		addressed[n.Name] = addressed[n.Name] || len(n.Targets) > 0
+	}
 	for _, n := range s.Names {
 		if Holds(n.Conditions, "Published", "True") {
 			c.Published++
@@ -54,7 +58,7 @@ func (s Status) Counted() StatusCounts {
 		if Holds(n.Conditions, "Verified", "True") {
 			c.Verified++
 		}
-		if len(n.Targets) == 0 && len(c.Unaddressed) < mentioned {
+		if !addressed[n.Name] && len(c.Unaddressed) < mentioned && !slices.Contains(c.Unaddressed, n.Name) {
 			c.Unaddressed = append(c.Unaddressed, n.Name)
 		}
 	}

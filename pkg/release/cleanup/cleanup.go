@@ -21,8 +21,7 @@ type Cleanup struct {
 	Endpoint string `json:"-"`
 	Targets  int    `json:"targets"` // the most that one of its names had
 
-	GoneSince time.Time `json:"since,omitzero"`  // when the DNSEndpoint was confirmed to be gone; zero before, as are those that follow
-	GoneBy    string    `json:"by,omitempty"`    // the host whose clock told that
+	GoneSince time.Time `json:"since,omitzero"`  // when the DNSEndpoint was confirmed to be gone; zero before, as is Noted
 	Noted     int64     `json:"noted,omitempty"` // the store's revision that noted the cleanup: answers before it are about an earlier one
 
 	leftovers []intent.Leftover // its names that are still answered when it ends
@@ -153,14 +152,14 @@ func endpointsOf(all []Cleanup) []string {
 
 // startTimers notes since when DNSEndpoints are gone, and answers their cleanups as they are then. Cleanups that were noted again
 // meanwhile are not among them.
-func (c Cleanups) startTimers(ctx context.Context, gone []Cleanup, now time.Time, host string) ([]Cleanup, error) {
+func (c Cleanups) startTimers(ctx context.Context, gone []Cleanup, now time.Time) ([]Cleanup, error) {
 	started := slices.Clone(gone)
 	for n := range started {
 		one := &started[n]
 		if one.Noted == 0 {
 			one.Noted = one.item.ModRevision
 		}
-		one.GoneSince, one.GoneBy = now, host
+		one.GoneSince = now
 	}
 	return c.writeUnchanged(ctx, started, Cleanup.put)
 }
@@ -170,7 +169,7 @@ func (c Cleanups) resetTimers(ctx context.Context, all []Cleanup) error {
 	var started []Cleanup
 	for _, one := range all {
 		if !one.GoneSince.IsZero() {
-			one.GoneSince, one.GoneBy, one.Noted = time.Time{}, "", 0
+			one.GoneSince, one.Noted = time.Time{}, 0
 			started = append(started, one)
 		}
 	}

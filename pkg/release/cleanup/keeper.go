@@ -17,14 +17,7 @@ import (
 )
 
 // Keeper notes cleanups, and ends them.
-type Keeper struct {
-	*state.Store
-
-	host string
-}
-
-// NewKeeper makes a Keeper that tells the time by the clock of a host.
-func NewKeeper(s *state.Store, host string) *Keeper { return &Keeper{Store: s, host: host} }
+type Keeper struct{ *state.Store }
 
 // NoteDeleted notes cleanups of the DNSEndpoints of an owner that are about to be deleted.
 func (k *Keeper) NoteDeleted(ctx context.Context, owner intent.Path, before, after bundle.Bundle) error {
@@ -117,7 +110,7 @@ func (k *Keeper) Settle(ctx context.Context, use state.Use, record plan.Record, 
 	}
 	var waiting, started []Cleanup
 	for _, one := range all {
-		if one.GoneSince.IsZero() || one.GoneSince.After(p.now) || one.GoneBy != k.host { // nobody knows how far another clock is off
+		if one.GoneSince.IsZero() || one.GoneSince.After(p.now) { // by a clock that is ahead, for which nobody waits
 			waiting = append(waiting, one)
 		} else {
 			started = append(started, one)
@@ -158,7 +151,7 @@ func (k *Keeper) start(ctx context.Context, p *pass, waiting []Cleanup) (started
 		gone := slices.DeleteFunc(slices.Clone(some), func(one Cleanup) bool {
 			return slices.ContainsFunc(there, func(e ledger.Entry) bool { return e.ID.Name == one.Endpoint })
 		})
-		part, err := p.startTimers(ctx, gone, p.now, k.host)
+		part, err := p.startTimers(ctx, gone, p.now)
 		started = append(started, part...)
 		if err != nil {
 			return started, err

@@ -64,7 +64,7 @@ func newWorld(t testing.TB) *world {
 	return &world{TB: t, Reconciler: &Reconciler{
 		Store: store, Ownership: owners, Removal: guard, Renderer: renderer, Offers: &offers.Keeper{Store: store},
 		Follower:         &follow.Follower{Store: store, EMCO: emco.NewStore(fake, now), Inputs: reader},
-		Providers:        &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer, Cleanups: cleanup.NewKeeper(store, "")},
+		Providers:        &providers.Updater{Store: store, Resolver: resolver, Ownership: owners, Removal: guard, Renderer: renderer, Cleanups: &cleanup.Keeper{Store: store}},
 		SyncOrchestrated: func(context.Context, intent.Path, *state.Lifecycle) (bool, error) { return false, nil },
 	}}
 }
