@@ -16,7 +16,7 @@ import { PlanScreen } from './screens/plan'
 import { PublishScreen } from './screens/publish'
 import { SignIn } from './screens/signin'
 import { TroubleScreen } from './screens/trouble'
-import { Dialog, Empty, Fault, Loading, useDelayed } from './ui/basics'
+import { Dialog, Empty, Fault, Loading } from './ui/basics'
 
 const places = [
   { path: 'names', name: 'Names', key: 'n' },
@@ -131,7 +131,7 @@ function Header({ help }: { help: () => void }) {
 
 /** TroubleCount is how much needs somebody, beside the way there. */
 function TroubleCount() {
-  const n = useDelayed(useTroubleCount() ?? 0, 3000) // what changes is no trouble for a moment
+  const n = useTroubleCount() ?? 0
   if (n === 0) return null
   return (
     <span class="many">

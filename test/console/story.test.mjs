@@ -83,6 +83,35 @@ describe('the short story', () => {
     await page.goto(server.url + hash(['names'], { q: 'story' }))
     await page.getByRole('link', { name: 'story.lab.example' }).waitFor()
     assert.deepEqual(page.faults, [])
+
+    await page.goto(server.url + hash(['publish'], { project: 'shop' })) // the form does not replace a name that it has not read
+    await fill(page, 'https://story.lab.example/', '203.0.113.99')
+    await page.getByText('story.lab.example is published already').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Publish', exact: true }).isDisabled())
+    await page.getByRole('link', { name: 'Change it' }).click()
+    await page.getByRole('heading', { name: 'Change a name' }).waitFor()
+    assert.equal(await page.getByLabel('Addresses', { exact: true }).inputValue(), '203.0.113.9')
+    await page.context().close()
+  })
+
+  test('a provider is not added as something else than what was typed', async () => {
+    const page = await open(browser, server.url + hash(['publish'], { what: 'provider' }))
+    const field = (label) => page.getByLabel(label, { exact: true })
+    const add = page.getByRole('button', { name: /provider$/ })
+    await field('Project').fill('shop')
+    await field('Name').fill('lab')
+    await page.getByText('there is one of this name already').waitFor()
+    await field('Name').fill('other')
+    await page.getByText('the server would take it').waitFor()
+    for (const [label, typed, fault] of [['Written by', 'Built-in', 'must be built-in, or a cluster as provider/cluster'], ['More parameters of external-dns', 'policy=upsert-only', '"policy" has a field of its own'], ['Environment', 'ETCD_URLS', 'is not of the form key=value']]) {
+      await field(label).fill(typed)
+      await page.getByText(fault).waitFor()
+      await page.getByText('some fields need a change').waitFor()
+      assert.ok(await add.isDisabled(), label)
+      await field(label).fill('')
+      await page.getByText('the server would take it').waitFor()
+    }
+    assert.deepEqual(page.faults, [])
     await page.context().close()
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { DNSName, FleetItem, NameChange, Plan } from '../api/types'
-import { base64, clusterDraft, clusterLacks, emptyCluster, emptyProvider, lines, ownErrors, parentOf, pathOf, providerDraft, providerLacks } from './draft'
+import type { DNSName, DraftPlan, FleetItem, NameChange, Plan } from '../api/types'
+import { base64, clusterDraft, clusterFaults, clusterLacks, emptyCluster, emptyProvider, lines, ownErrors, parentOf, pathOf, providerDraft, providerFaults, providerLacks, takenError, type ProviderInput } from './draft'
 import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
 import { canonical, documentOf, emptyForm, faultsOf, formOf, missing, own, publishCommand } from './form'
@@ -65,6 +65,7 @@ describe('the form of a name', () => {
   test('makes host names canonical', () => {
     expect(canonical(' WWW.Shop.Example. ')).toBe('www.shop.example')
     expect(canonical('*.Bücher.example')).toBe('*.xn--bcher-kva.example')
+    expect(canonical('https://a.lab.example/shop?q=1')).toBe('a.lab.example')
   })
   test('makes the document of what is chosen, and of nothing else', () => {
     const form = { ...emptyForm, project: 'p', name: 'a.example', service: 'web/front', clusters: ['dc/one'], addresses: '192.0.2.1', ttl: '60', policy: 'failover' as const, order: 'dc/one dc/two' }
@@ -99,6 +100,19 @@ describe('the form of a name', () => {
 })
 
 describe('other forms', () => {
+  test('tell what a form does not understand in place of dropping it', () => {
+    const faults = (input: Partial<ProviderInput>) => Object.entries(providerFaults({ ...emptyProvider, ...input })).filter(([, all]) => all.length > 0)
+    expect(faults({ project: 'p', name: 'lab', home: 'edge/hub', parameters: 'interval=5s' })).toEqual([])
+    expect(faults({ home: 'built-in' })).toEqual([])
+    for (const home of ['Built-in', 'edge', 'edge/', 'a/b/c']) expect(faults({ home })).toEqual([['home', ['must be built-in, or a cluster as provider/cluster']]])
+    expect(faults({ parameters: 'policy=sync\na=1\na=2\nb' })).toEqual([['parameters', ['"a" is given twice', '"b" is not of the form key=value', '"policy" has a field of its own']]])
+    expect(faults({ project: 'a/b' })).toEqual([['project', ['must not have slashes or spaces']]])
+    expect(clusterFaults({ ...emptyCluster, labels: 'region a=b' }).labels).toEqual(['"region" is not of the form key=value'])
+    expect(clusterLacks({ ...emptyCluster, provider: 'dc', name: 'one', kubeconfig: 'x', uses: [] })).toEqual(['a use'])
+    const draft = providerDraft({ ...emptyProvider, project: 'p', name: 'lab' })
+    const taken = (action: 'create' | 'update') => takenError({ documents: [{ path: pathOf(draft), action }] } as Pick<DraftPlan, 'documents'>, draft).map((e) => e.pointer)
+    expect([taken('create'), taken('update')]).toEqual([[], ['/metadata/name']])
+  })
   test('read lines', () => expect(lines('a=b=c\n\n bad \nd=')).toEqual({ values: { a: 'b=c', d: '' }, faults: ['"bad" is not of the form key=value'] }))
   test('make a provider', () => {
     expect(providerDraft({ ...emptyProvider, project: 'p', name: 'lab', domains: 'a.example, b.example', home: 'edge/hub', environment: 'ETCD_URLS=http://e:2379', secrets: 'PW=s', servers: '192.0.2.53' })).toEqual({

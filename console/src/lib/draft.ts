@@ -11,22 +11,39 @@ export interface Draft {
 /** pathOf is where a draft will be stored. */
 export const pathOf = ({ resource, metadata }: Draft) => `${resource}/${metadata.name}`
 
-/** ownErrors are the faults of a draft's first document, with pointers into that. */
+/** ownErrors are the faults of a draft's first document, with pointers into that. Those of its parent begin with /parent. */
 export function ownErrors(plan: Pick<DraftPlan, 'errors'>): FieldError[] {
-  return plan.errors.map((e) => ({ ...e, pointer: e.pointer.replace(/^\/documents\/0(?=\/|$)/, '') }))
+  return plan.errors.map((e) => ({ ...e, pointer: e.pointer.replace(/^\/documents\/0(?=\/|$)/, '').replace(/^\/documents\/1(?=\/|$)/, '/parent') }))
 }
 
-/** lines reads a line key=value each; what has no = is told as a fault. */
+/** takenError tells that a draft would replace a document of the same name. */
+export function takenError(plan: Pick<DraftPlan, 'documents'>, draft: Draft): FieldError[] {
+  const taken = plan.documents.some((d) => d.path === pathOf(draft) && ['update', 'unchanged'].includes(d.action))
+  return taken ? [{ pointer: '/metadata/name', detail: 'is taken: there is one of this name already' }] : []
+}
+
+/** lines reads a line key=value each; a line without =, and a key that is given twice, are told as faults. */
 export function lines(text: string): { values: Record<string, string>; faults: string[] } {
   const values: Record<string, string> = {}
   const faults: string[] = []
   for (const line of text.split('\n').map((l) => l.trim()).filter(Boolean)) {
     const at = line.indexOf('=')
+    const key = line.slice(0, at).trim()
     if (at <= 0) faults.push(`"${line}" is not of the form key=value`)
-    else values[line.slice(0, at).trim()] = line.slice(at + 1).trim()
+    else if (key in values) faults.push(`"${key}" is given twice`)
+    else values[key] = line.slice(at + 1).trim()
   }
   return { values, faults }
 }
+
+/** pathFaults are those of a text that is to be one part of a path. */
+const pathFaults = (text: string) => (/[/\s]/.test(text.trim()) ? ['must not have slashes or spaces'] : [])
+
+/** Faults are those that a form finds itself, by field: the document would not have what is typed. */
+export type OwnFaults<Input> = { [Field in keyof Input]?: string[] }
+
+/** some tells whether there are any. */
+export const some = (faults: Record<string, string[] | undefined>) => Object.values(faults).some((all) => all !== undefined && all.length > 0)
 
 /** base64 is UTF-8 text in base64. */
 export const base64 = (text: string) => btoa(String.fromCharCode(...new TextEncoder().encode(text)))
@@ -53,6 +70,21 @@ export const emptyProvider: ProviderInput = { project: '', name: '', provider: '
 export const providerLacks = (input: ProviderInput) => lacking([['a project', input.project], ['a name', input.name], ['a DNS provider', input.provider]])
 
 const list = (text: string) => text.split(/[\s,]+/).filter(Boolean)
+
+/** providerFaults are what the form finds in the fields of a provider. */
+export function providerFaults(input: ProviderInput): OwnFaults<ProviderInput> {
+  const parameters = lines(input.parameters)
+  const shown = ['policy', 'domain-filter'].filter((key) => key in parameters.values).map((key) => `"${key}" has a field of its own`)
+  const known = input.home === '' || input.home === builtIn || /^[^/\s]+\/[^/\s]+$/.test(input.home)
+  return {
+    project: pathFaults(input.project),
+    name: pathFaults(input.name),
+    home: known ? [] : [`must be ${builtIn}, or a cluster as provider/cluster`],
+    parameters: [...parameters.faults, ...shown],
+    environment: lines(input.environment).faults,
+    secrets: lines(input.secrets).faults,
+  }
+}
 
 /** builtIn is the home of a provider whose names Signpost writes itself. */
 export const builtIn = 'built-in'
@@ -103,7 +135,10 @@ export interface ClusterInput {
 export const emptyCluster: ClusterInput = { provider: '', name: '', reach: 'kubeconfig', kubeconfig: '', directory: '', uses: ['addresses'], labels: '' }
 
 /** clusterLacks is what is needed before a cluster can be judged. */
-export const clusterLacks = (input: ClusterInput) => lacking([['a cluster provider', input.provider], ['a name', input.name], [`a ${input.reach}`, input[input.reach]]])
+export const clusterLacks = (input: ClusterInput) => lacking([['a cluster provider', input.provider], ['a name', input.name], [`a ${input.reach}`, input[input.reach]], ['a use', input.uses.join()]])
+
+/** clusterFaults are what the form finds in the fields of a cluster. */
+export const clusterFaults = (input: ClusterInput): OwnFaults<ClusterInput> => ({ provider: pathFaults(input.provider), name: pathFaults(input.name), labels: lines(list(input.labels).join('\n')).faults })
 
 /** parentOf is the document of a cluster's provider, which may not exist yet. */
 export const parentOf = (input: ClusterInput): Draft => ({ resource: 'cluster-providers', metadata: { name: input.provider.trim() }, spec: {} })
@@ -116,7 +151,7 @@ export function clusterDraft(input: ClusterInput): Draft {
     metadata: { name: input.name.trim() },
     spec: {
       ...(input.reach === 'kubeconfig' ? { kubeconfig: base64(input.kubeconfig) } : { directory: input.directory.trim() }),
-      ...(input.uses.length > 0 ? { uses: input.uses } : {}),
+      uses: input.uses,
       ...(Object.keys(labels).length > 0 ? { labels } : {}),
     },
   }

@@ -28,7 +28,7 @@ export const words = (text: string) => text.split(/[\s,]+/).filter(Boolean)
 
 /** canonical is a host name as the API wants it: lower case, ASCII, without a trailing dot. */
 export function canonical(typed: string): string {
-  const text = typed.trim().replace(/\.$/, '')
+  const text = typed.trim().replace(/^https?:\/\/([^/]*).*$/i, '$1').replace(/\.$/, '') // as it was copied from the address bar
   const star = text.startsWith('*.')
   const rest = star ? text.slice(2) : text
   if (/^[\x21-\x7e]*$/.test(rest)) return text.toLowerCase()

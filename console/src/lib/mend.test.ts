@@ -23,6 +23,8 @@ describe('sentences of the server', () => {
     ['is missing, and project "p" has no provider; create one first: POST /v2/projects/p/dns-update-records', 'is missing, and project "p" has no provider; make one first, in Publish, A provider'],
     ['plain words', 'plain words'],
     ['a.b of projects/shop/names/a.b is published', 'a.b of project shop is published'],
+    ['203.0.113.7 of projects/shop/names/a.b is an address for documentation', '203.0.113.7 of a.b is an address for documentation'],
+    ['projects/shop/names/a.b is at "6", so If-Match does not hold', 'a.b is at "6", so If-Match does not hold'],
     ['it belongs to projects/shop/composite-apps/store/v1/deployment-intent-groups/prod, which', 'it belongs to group shop/store/v1/prod, which'],
     ['create projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/dns-intents/www', 'create projects/shop/composite-apps/store/v1/deployment-intent-groups/prod/dns-intents/www'],
   ])('%s', (said, shown) => {

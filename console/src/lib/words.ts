@@ -13,6 +13,8 @@ const inConsole: [RegExp, string][] = [
   [/use POST \/v2\/failovers \(signpost drain --override\) to override a rule/g, 'the failover desk can override a rule'],
   [/remove the names with --force \(\?force=true\)/g, 'force it at the failover desk, and the names go'],
   [/(the role \w+)(?: in all projects)?, with --force \(\?force=true\)/g, 'force it at the failover desk; it needs $1'],
+  [/([\w*-]+(?:\.[\w*-]+)*) of projects\/([\w-]+)\/names\/\1/g, '$1 of project $2'],
+  [/(^|(?<= of ))projects\/[\w-]+\/names\/([\w*-]+(?:\.[\w*-]+)*)/g, '$2'],
   [/\bprojects\/([\w-]+)\/names\/[\w*-]+(?:\.[\w*-]+)*/g, 'project $1'],
   [/\bprojects\/([\w.-]+\/)composite-apps\/([\w.-]+\/[\w.-]+\/)deployment-intent-groups\/([\w-]+(?:\.[\w-]+)*)(?![\w/-])/g, 'group $1$2$3'],
   [/take it (over|back) with \?takeover=([\w./-]*[\w-])/g, 'to take it $1, copy the command (Copy as CLI) and run it with --takeover $2'],

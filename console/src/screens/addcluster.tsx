@@ -1,6 +1,6 @@
 import type { Cluster } from '../api/types'
 import { cli } from '../lib/commands'
-import { clusterDraft, clusterLacks, emptyCluster, parentOf, uses, type ClusterInput } from '../lib/draft'
+import { clusterDraft, clusterFaults, clusterLacks, emptyCluster, parentOf, uses, type ClusterInput, type OwnFaults } from '../lib/draft'
 import type { Typing } from '../lib/form'
 import { link } from '../lib/route'
 import { Copy, Section } from '../ui/basics'
@@ -8,7 +8,7 @@ import { AreaField, TextField } from '../ui/field'
 import { PreflightView } from '../ui/preflight'
 import { CopyDraft, Refused, Standing, useNewDocument } from './newdocument'
 
-const kind = { empty: emptyCluster, draftOf: clusterDraft, lacking: clusterLacks, parentOf, fields: ['/metadata/name', '/spec/kubeconfig', '/spec/directory', '/spec/uses', '/spec/labels'] }
+const kind = { empty: emptyCluster, draftOf: clusterDraft, lacking: clusterLacks, ownFaults: clusterFaults, parentOf, fields: ['/parent', '/metadata/name', '/spec/kubeconfig', '/spec/directory', '/spec/uses', '/spec/labels'] }
 
 /** ClusterForm makes a cluster known, and checks it. */
 export function ClusterForm() {
@@ -48,11 +48,11 @@ export function ClusterForm() {
 }
 
 /** Identity is the name of a cluster, its uses and its labels. */
-function Identity({ form, set, faults }: Typing<ClusterInput>) {
+function Identity({ form, set, faults, own }: Typing<ClusterInput> & { own: OwnFaults<ClusterInput> }) {
   return (
     <>
-      <TextField label="Cluster provider" hint="A group of clusters, as in dc. A new one is made." value={form.provider} autocomplete="off" spellcheck={false} set={(provider) => set({ provider })} />
-      <TextField label="Name" hint="As in one: names then call it dc/one." faults={faults.of('/metadata/name')} value={form.name} autocomplete="off" spellcheck={false} set={(name) => set({ name })} />
+      <TextField label="Cluster provider" hint="A group of clusters, as in dc. A new one is made." faults={[...(own.provider ?? []), ...faults.of('/parent')]} value={form.provider} autocomplete="off" spellcheck={false} set={(provider) => set({ provider })} />
+      <TextField label="Name" hint="As in one: names then call it dc/one." faults={[...(own.name ?? []), ...faults.of('/metadata/name')]} value={form.name} autocomplete="off" spellcheck={false} set={(name) => set({ name })} />
       <fieldset>
         <legend>It is for</legend>
         <div class="stack">
@@ -66,7 +66,7 @@ function Identity({ form, set, faults }: Typing<ClusterInput>) {
           ))}
         </div>
       </fieldset>
-      <TextField label="Labels" hint="As region=eu, with commas or spaces between; names may choose clusters by them." faults={faults.of('/spec/labels')} value={form.labels} spellcheck={false} set={(labels) => set({ labels })} />
+      <TextField label="Labels" hint="As region=eu, with commas or spaces between; names may choose clusters by them." faults={[...(own.labels ?? []), ...faults.of('/spec/labels')]} value={form.labels} spellcheck={false} set={(labels) => set({ labels })} />
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { useClusters, useOwnProjects } from '../api/lists'
 import type { Provider } from '../api/types'
 import { cli } from '../lib/commands'
-import { builtIn, emptyProvider, lines, pathOf, projectOf, providerDraft, providerLacks, type Draft, type ProviderInput } from '../lib/draft'
+import { builtIn, emptyProvider, pathOf, projectOf, providerDraft, providerFaults, providerLacks, type Draft, type OwnFaults, type ProviderInput } from '../lib/draft'
 import type { Typing } from '../lib/form'
 import { link } from '../lib/route'
 import { Badge, Copy, Section } from '../ui/basics'
@@ -13,15 +13,13 @@ const parameters = '/spec/external-dns-parameters'
 const domains = `${parameters}/domain-filter`
 const policy = `${parameters}/policy`
 const providers = ['coredns', 'rfc2136', 'aws', 'azure', 'azure-private-dns', 'cloudflare', 'google', 'pdns', 'webhook']
-const kind = { empty: emptyProvider, draftOf: providerDraft, lacking: providerLacks, fields: ['/metadata/name', '/spec/provider', domains, policy, parameters, '/spec/environment', '/spec/credentials', '/spec/deployOn', '/spec/verify'] }
+const kind = { empty: emptyProvider, draftOf: providerDraft, lacking: providerLacks, ownFaults: providerFaults, fields: ['/parent', '/metadata/name', '/spec/provider', domains, policy, parameters, '/spec/environment', '/spec/credentials', '/spec/deployOn', '/spec/verify'] }
 
 /** ProviderForm makes an account at a DNS provider known. */
 export function ProviderForm() {
   const { mine } = useOwnProjects()
   const provider = useNewDocument<ProviderInput, Provider>({ ...kind, parentOf: (input) => (mine.includes(input.project.trim()) ? undefined : projectOf(input)) })
-  const { form, late, draft, save } = provider
-  const ready = provider.ready && !provider.judged.error
-  const isRead = [late.parameters, late.environment, late.secrets].every((text) => lines(text).faults.length === 0)
+  const { form, late, draft, save, ready } = provider
   if (save.data) return <Stored provider={save.data} draft={draft} project={late.project.trim()} />
   return (
     <form class="card stack" aria-label="The provider" onSubmit={(e) => {
@@ -40,10 +38,10 @@ export function ProviderForm() {
       </div>
       <Refused {...provider} />
       <div class="bar">
-        <button type="submit" class="primary" disabled={!ready || save.isPending || !isRead}>
+        <button type="submit" class="primary" disabled={!ready || save.isPending}>
           {provider.orphan ? 'Make the project, and add the provider' : 'Add the provider'}
         </button>
-        <Standing {...provider} ready={ready} />
+        <Standing {...provider} />
         {provider.complete && !form.secrets.trim() && <CopyDraft draft={draft} />}
       </div>
     </form>
@@ -51,13 +49,13 @@ export function ProviderForm() {
 }
 
 /** Account is the project and the name of an account, its zones, and what writes there. */
-function Account({ form, set, faults }: Typing<ProviderInput>) {
+function Account({ form, set, faults, own }: Typing<ProviderInput> & { own: OwnFaults<ProviderInput> }) {
   const { mine } = useOwnProjects()
   const clusters = useClusters()
   return (
     <>
-      <TextField label="Project" hint="One that does not exist is made." value={form.project} list="projects" offers={mine} autocomplete="off" spellcheck={false} set={(project) => set({ project })} />
-      <TextField label="Name" hint="How Signpost calls it, as in lab." faults={faults.of('/metadata/name')} value={form.name} autocomplete="off" spellcheck={false} set={(name) => set({ name })} />
+      <TextField label="Project" hint="One that does not exist is made." faults={[...(own.project ?? []), ...faults.of('/parent')]} value={form.project} list="projects" offers={mine} autocomplete="off" spellcheck={false} set={(project) => set({ project })} />
+      <TextField label="Name" hint="How Signpost calls it, as in lab." faults={[...(own.name ?? []), ...faults.of('/metadata/name')]} value={form.name} autocomplete="off" spellcheck={false} set={(name) => set({ name })} />
       <TextField label="DNS provider" hint="As external-dns calls it." faults={faults.of('/spec/provider')} value={form.provider} list="dns-providers" offers={providers} spellcheck={false} set={(provider) => set({ provider })} />
       <TextField label="Domains" hint="The zones that it serves; with commas or spaces between." faults={faults.of(domains)} value={form.domains} spellcheck={false} placeholder="shop.example" set={(domains) => set({ domains })} />
       <Field label="Policy" faults={faults.of(policy)}>
@@ -69,19 +67,19 @@ function Account({ form, set, faults }: Typing<ProviderInput>) {
           </select>
         )}
       </Field>
-      <TextField label="Written by" hint={`${builtIn}: Signpost itself. Or the cluster where external-dns runs, as provider/cluster. Empty: the server's controller cluster.`} faults={faults.of('/spec/deployOn')} value={form.home} list="homes" offers={[builtIn, ...(clusters.data ?? []).map((c) => c.path)]} spellcheck={false} set={(home) => set({ home: home.trim() })} />
+      <TextField label="Written by" hint={`${builtIn}: Signpost itself. Or the cluster where external-dns runs, as provider/cluster. Empty: the server's controller cluster.`} faults={[...(own.home ?? []), ...faults.of('/spec/deployOn')]} value={form.home} list="homes" offers={[builtIn, ...(clusters.data ?? []).map((c) => c.path)]} spellcheck={false} set={(home) => set({ home: home.trim() })} />
     </>
   )
 }
 
 /** Settings are further parameters, credentials, and which servers to ask. */
-function Settings({ form, late, set, faults }: Typing<ProviderInput> & { late: ProviderInput }) {
+function Settings({ form, set, faults, own }: Typing<ProviderInput> & { own: OwnFaults<ProviderInput> }) {
   const apart = [...faults.of(domains), ...faults.of(policy)] // these stand beside their own fields
   return (
     <>
-      <AreaField label="More parameters of external-dns" hint="A line name=value each, without dashes, as in rfc2136-host=192.0.2.53" faults={[...faults.of(parameters).filter((f) => !apart.includes(f)), ...lines(late.parameters).faults]} rows={4} value={form.parameters} set={(parameters) => set({ parameters })} />
-      <AreaField label="Environment" hint="A line NAME=value each, for what is no secret, as in ETCD_URLS=http://10.0.0.5:2379" faults={[...faults.of('/spec/environment'), ...lines(late.environment).faults]} rows={2} value={form.environment} set={(environment) => set({ environment })} />
-      <AreaField label="Secrets" hint="A line NAME=value each. They are write-only and encrypted; the console keeps none." faults={[...faults.of('/spec/credentials'), ...lines(late.secrets).faults]} rows={2} autocomplete="off" value={form.secrets} set={(secrets) => set({ secrets })} />
+      <AreaField label="More parameters of external-dns" hint="A line name=value each, without dashes, as in rfc2136-host=192.0.2.53" faults={[...faults.of(parameters).filter((f) => !apart.includes(f)), ...(own.parameters ?? [])]} rows={4} value={form.parameters} set={(parameters) => set({ parameters })} />
+      <AreaField label="Environment" hint="A line NAME=value each, for what is no secret, as in ETCD_URLS=http://10.0.0.5:2379" faults={[...faults.of('/spec/environment'), ...(own.environment ?? [])]} rows={2} value={form.environment} set={(environment) => set({ environment })} />
+      <AreaField label="Secrets" hint="A line NAME=value each. They are write-only and encrypted; the console keeps none." faults={[...faults.of('/spec/credentials'), ...(own.secrets ?? [])]} rows={2} autocomplete="off" value={form.secrets} set={(secrets) => set({ secrets })} />
       <TextField label="Authoritative servers" hint="Which servers to ask whether a name is answered; empty: those of the zone." faults={faults.of('/spec/verify')} value={form.servers} spellcheck={false} placeholder="192.0.2.53:53" set={(servers) => set({ servers })} />
     </>
   )

@@ -36,6 +36,7 @@ export function FleetScreen() {
       ) : (
         <Clusters grid={grid} labels={labels} />
       )}
+      <BuiltIn grid={grid} />
       {fleet.hasNextPage && (
         <p>
           <button type="button" disabled={fleet.isFetchingNextPage} onClick={() => void fleet.fetchNextPage()}>
@@ -74,7 +75,7 @@ function Counts({ fleet: { hosts, groups, names, answerTimes } }: { fleet: Fleet
   return (
     <>
       <div class="counts">
-        <Count n={hosts.total} what="names" to={link(['names'])} />
+        <Count n={hosts.total} what={hosts.total === 1 ? 'name' : 'names'} to={link(['names'])} />
         <Count n={hosts.unpublished} what="not published, or not known" to={link(['names'], { published: 'NotTrue' })} tone="unknown" />
         <Count n={hosts.unverified} what="not answered, or not known" to={link(['names'], { verified: 'NotTrue' })} tone="unknown" />
         <Count n={(groups['Failed'] ?? 0) + (names['Failed'] ?? 0)} what="owners that failed" to={link(['names'], { state: 'Failed' })} tone="bad" />
@@ -123,18 +124,24 @@ function Clusters({ grid, labels }: { grid: Grid; labels: Map<string, string[]> 
         </Table>
         {rows.length === 0 && <p class="muted">No cluster fits “{only}”.</p>}
         <p class="muted small">Not known: Signpost has not seen whether these names are published, or answered. Lag: objects that a cluster does not have yet; a dash means that this is not known.</p>
-        {grid.builtIn.length > 0 && (
-          <div class="small">
-            <span class="muted">Without external-dns, by the built-in publisher:</span>
-            {grid.builtIn.map((item) => (
-              <p key={`${item.project}/${item.provider}`}>
-                <External item={item} />
-              </p>
-            ))}
-          </div>
-        )}
       </div>
     </>
+  )
+}
+
+/** BuiltIn are the providers whose names Signpost writes itself. */
+function BuiltIn({ grid: { builtIn } }: { grid: Grid }) {
+  if (builtIn.length === 0) return null
+  return (
+    <Section title="Without external-dns, by the built-in publisher" id="built-in">
+      <ul class="plain">
+        {builtIn.map((item) => (
+          <li key={`${item.project}/${item.provider}`}>
+            <External item={item} />
+          </li>
+        ))}
+      </ul>
+    </Section>
   )
 }
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { Refusal, request } from '../api/client'
 import type { DraftPlan } from '../api/types'
 import { apiPath, curl } from '../lib/commands'
-import { ownErrors, pathOf, type Draft } from '../lib/draft'
+import { ownErrors, pathOf, some, takenError, type Draft, type OwnFaults } from '../lib/draft'
 import { faultsOf, type Faults } from '../lib/form'
 import { Badge, Copy, Fault, Text, useDelayed } from '../ui/basics'
 
@@ -13,6 +13,7 @@ interface Kind<Input> {
   draftOf: (input: Input) => Draft
   lacking: (input: Input) => string[] // what is needed before a document can be judged
   parentOf?: (input: Input) => Draft | undefined
+  ownFaults: (input: Input) => OwnFaults<Input>
   fields: string[] // that show their faults
 }
 
@@ -33,12 +34,13 @@ const isNew = { 'If-None-Match': '*' }
 const bodyOf = ({ metadata, spec }: Draft) => ({ metadata, spec })
 
 /** useNewDocument judges a document while it is typed, and saves it, after its parent if that does not exist. late is what has been typed for a while. */
-export function useNewDocument<Input, Stored>({ empty, draftOf, lacking, parentOf, fields }: Kind<Input>) {
+export function useNewDocument<Input extends object, Stored>({ empty, draftOf, lacking, parentOf, ownFaults, fields }: Kind<Input>) {
   const [form, setForm] = useState(empty)
   const client = useQueryClient()
   const late = useDelayed(form, 350)
   const [draft, parent, lacks] = [draftOf(late), parentOf?.(late), lacking(late)]
-  const complete = lacks.length === 0
+  const own = ownFaults(late)
+  const complete = lacks.length === 0 && !some(own)
   const judged = useDraft(draft, complete, parent)
   const [made, setMade] = useState(false)
   const orphan = !made && parent && judged.data?.documents.some((d) => d.path === pathOf(parent) && d.action === 'create')
@@ -57,9 +59,9 @@ export function useNewDocument<Input, Stored>({ empty, draftOf, lacking, parentO
     if (save.isError) save.reset() // the refusal was of what was typed before
   }
   const refusal = save.error ?? judged.error
-  const errors = refusal instanceof Refusal ? ownErrors(refusal) : judged.data ? ownErrors(judged.data) : []
-  const ready = Boolean(complete && form === late && !judged.isFetching && judged.data && errors.length === 0)
-  return { form, set, late, draft, lacks, complete, orphan, judged, save, errors, faults: faultsOf(errors, fields), ready }
+  const errors = !complete ? [] : refusal instanceof Refusal ? ownErrors(refusal) : judged.data ? [...ownErrors(judged.data), ...takenError(judged.data, draft)] : []
+  const ready = Boolean(complete && form === late && !judged.isFetching && judged.data && !judged.error && errors.length === 0)
+  return { form, set, late, draft, lacks, own, complete, orphan, judged, save, errors, faults: faultsOf(errors, fields), ready }
 }
 
 /** Refused says why a document cannot be saved, if no field does. */
@@ -78,10 +80,10 @@ export function Refused({ save, judged, errors, faults }: { save: { error: Error
 }
 
 /** Standing says in which way a form is ready: what it lacks, that fields need a change, or that the server would take it. */
-export function Standing({ lacks, errors, ready }: { lacks: string[]; errors: unknown[]; ready: boolean }) {
+export function Standing({ lacks, own, errors, save, ready }: { lacks: string[]; own: Record<string, string[] | undefined>; errors: unknown[]; save: { error: Error | null }; ready: boolean }) {
+  if (some(own) || (lacks.length === 0 && errors.length > 0)) return <Badge tone="bad">some fields need a change</Badge>
   if (lacks.length > 0) return <span class="muted small">It still needs {lacks.join(', ')}.</span>
-  if (errors.length > 0) return <Badge tone="bad">some fields need a change</Badge>
-  return ready ? <Badge tone="good">the server would take it</Badge> : null
+  return ready && !save.error ? <Badge tone="good">the server would take it</Badge> : null
 }
 
 /** CopyDraft offers the request that saves a document. */

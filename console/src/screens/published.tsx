@@ -9,7 +9,7 @@ import { Told } from '../ui/subject'
 import { useName } from './name'
 
 /** Published follows a name until its servers answer it. */
-export function Published({ project, host, another }: { project: string; host: string; another: () => void }) {
+export function Published({ project, host, changed, another }: { project: string; host: string; changed: boolean; another: () => void }) {
   const name = useQuery({
     queryKey: ['published', project, host],
     refetchInterval: 1000,
@@ -28,7 +28,7 @@ export function Published({ project, host, another }: { project: string; host: s
   const isNew = name.data?.metadata.revision === 1
   const steps: [string, string][] = status ? [['Accepted', 'True'], ['Written for the publisher', status.state === 'Instantiated' ? 'True' : 'False'], ['Published', status.published], ['Answered by its servers', status.published === 'False' ? 'False' : status.verified]] : []
   return (
-    <Section title={answered ? `${host} is answered by its servers` : `${host} is accepted`} id="published">
+    <Section title={!changed ? `Nothing of ${host} was changed` : answered ? `${host} is answered by its servers` : `${host} is accepted`} id="published">
       <div class="card" role="status" aria-live="polite">
         {name.error && <Fault error={name.error} />}
         {status && <Badge tone={stateTone(status.state)}>{status.state}</Badge>}
@@ -52,7 +52,7 @@ export function Published({ project, host, another }: { project: string; host: s
         <a class="button primary" href={link(['names', host])}>
           Look at the name
         </a>
-        {isNew ? (
+        {!changed ? null : isNew ? (
           <a class="button risky" href={link(['plan'], { owner: path, for: 'delete' })}>
             Undo: unpublish it
           </a>

@@ -21,13 +21,13 @@ interface Asked {
 export function usePublishing(form: NameForm, { stored, from, lacking, waits, back }: Asked) {
   const client = useQueryClient()
   const late = useDelayed(form, 350)
-  const [published, setPublished] = useState<{ project: string; host: string }>()
+  const [published, setPublished] = useState<{ project: string; host: string; changed: boolean }>()
   const lacks = lacking(late)
   const document = documentOf(late, from)
   const path = `/v2/projects/${encodeURIComponent(late.project)}/names/${encodeURIComponent(document.metadata.name)}`
   const restores = back && JSON.stringify(document) === JSON.stringify(documentOf(back.start, from)) ? back.release : undefined // an edited document is none of before
   const query = restores ? { restores: String(restores) } : {}
-  const write: { body: DNSName; headers: Record<string, string> } = { body: document, headers: stored ? { 'If-Match': `"${stored.metadata.revision}"` } : {} }
+  const write: { body: DNSName; headers: Record<string, string> } = { body: document, headers: stored ? { 'If-Match': `"${stored.metadata.revision}"` } : { 'If-None-Match': '*' } }
   const plan = useQuery({
     queryKey: ['dry', path, document, restores],
     enabled: lacks.length === 0 && !published && !waits,
@@ -40,10 +40,10 @@ export function usePublishing(form: NameForm, { stored, from, lacking, waits, ba
   })
   const publish = useMutation({
     mutationFn: (token: string) => requestWhole<DNSName>('PUT', path, { query: { confirm: token, ...query }, ...write }),
-    onSuccess: () => {
+    onSuccess: ({ data: { metadata } }) => {
       dropForm()
-      setPublished({ project: late.project, host: document.metadata.name })
-      void client.invalidateQueries()
+      setPublished({ project: late.project, host: document.metadata.name, changed: metadata.revision !== stored?.metadata.revision })
+      void client.invalidateQueries({ predicate: ({ queryKey: [what] }) => what !== 'dry' && what !== 'trouble-count' })
     },
   })
   useEffect(() => publish.reset(), [late])
@@ -52,7 +52,8 @@ export function usePublishing(form: NameForm, { stored, from, lacking, waits, ba
   const faults = faultsOf(lacks.length === 0 ? own(errors, `projects/${late.project}/names/${document.metadata.name}`) : [], fields)
   const settled = form === late && !plan.isFetching && !plan.isPlaceholderData
   const ready = lacks.length === 0 && settled && plan.data?.errors.length === 0 && !plan.error ? plan.data : undefined
-  return { late, lacks, document, path, restores, plan: plan.data, publish, refusal, errors, faults, settled, ready, published, restart: () => setPublished(undefined) }
+  const taken = !stored && refusal instanceof Refusal && refusal.status === 412
+  return { late, lacks, document, path, taken, restores, plan: plan.data, publish, refusal, errors, faults, settled, ready, published, restart: () => setPublished(undefined) }
 }
 
 export type Publishing = ReturnType<typeof usePublishing>

@@ -4,6 +4,7 @@ import { Refusal } from '../api/client'
 import { cli, curl } from '../lib/commands'
 import { publishCommand } from '../lib/form'
 import { dropForm } from '../lib/kept'
+import { link } from '../lib/route'
 import { effect, lacking } from '../lib/plan'
 import { Copy, Fault, Loading } from '../ui/basics'
 import { PlanView, Sure } from '../ui/planview'
@@ -53,20 +54,28 @@ function Outcome({ publishing }: { publishing: Publishing }) {
 }
 
 /** Refused says why the server refuses, if no field does. */
-function Refused({ publishing: { publish, refusal, errors, faults } }: { publishing: Publishing }) {
+function Refused({ publishing: { late, document, publish, refusal, errors, faults, taken } }: { publishing: Publishing }) {
   const client = useQueryClient()
   const readAgain = () => {
     dropForm()
     void client.resetQueries({ queryKey: ['stored'] })
   }
   const isRefusal = refusal instanceof Refusal
+  if (taken)
+    return (
+      <p class="notice">
+        {document.metadata.name} is published already. <a href={link(['publish'], { project: late.project, name: document.metadata.name })}>Change it</a>
+      </p>
+    )
   return (
     <>
       {faults.others.length > 0 || errors.length === 0 ? <Fault acted={Boolean(publish.error)} error={errors.length > 0 && isRefusal ? new Refusal(refusal.status, { detail: refusal.message, errors: faults.others }) : refusal} /> : <p class="notice">Some fields need a change: see beside them.</p>}
       {isRefusal && refusal.status === 412 && (
-        <button type="button" onClick={readAgain}>
-          Read the name as it is now
-        </button>
+        <div class="bar">
+          <button type="button" onClick={readAgain}>
+            Read the name as it is now
+          </button>
+        </div>
       )}
     </>
   )
