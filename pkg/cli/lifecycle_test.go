@@ -326,3 +326,15 @@ func TestNamesOfSomebodyElseAreNotVerified(t *testing.T) {
 		require.Equal(t, code == exitDone, name.Is("verified"))
 	}
 }
+
+// TestAStatusOfNothingIsAnError: a mistyped cluster or name would look like good health.
+func TestAStatusOfNothingIsAnError(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	f.on("GET "+prod+"/status?cluster=edge%2Fromme", 200, "Status", `{"state":"Instantiated","contextID":"4242","revision":1,"conditions":[],"names":[],"providers":[],"clusters":[]}`)
+	f.on("GET "+prod+"/status?name=foo%2A", 200, "Status", inState("Instantiated", "1", "Applied", "Applied", "true"))
+	got := signpost(t, f.url, "status", "shop/store/v1/prod", "--cluster", "edge/romme")
+	require.Equal(t, result{exitFailed, "", "signpost status: --cluster: shop/store/v1/prod has nothing in edge/romme; signpost status shop/store/v1/prod lists its clusters\n"}, got)
+	got = signpost(t, f.url, "status", "shop/store/v1/prod", "--name", "foo*")
+	require.Equal(t, result{exitFailed, "", "signpost status: --name: shop/store/v1/prod has no name like foo*; signpost status shop/store/v1/prod lists its names\n"}, got)
+}

@@ -54,6 +54,8 @@ spec: {addresses: [192.0.2.7], provider: lab, ttl: 30, recordTypes: [A], health:
 		require.Contains(t, stored(), kept)
 	}
 	require.NotContains(t, stored(), "192.0.2.7")
+	require.Equal(t, exitDone, signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--ttl", "default").code)
+	require.NotContains(t, stored(), "ttl")
 	require.Equal(t, exitDone, signpost(t, f.url, "publish", "www.lab.example", "--project", "shop", "--ttl", "60").code)
 	require.Contains(t, stored(), "ttl: 60")
 	require.Contains(t, stored(), "- 192.0.2.8")
@@ -132,9 +134,11 @@ func TestAFlagForEachTarget(t *testing.T) {
 		require.Equal(t, exitUsage, got.code)
 		require.Contains(t, got.err, flag)
 	}
-	got := signpost(t, "http://127.0.0.1:1", "publish", "www.lab.example", "--ttl", "soon")
-	require.Equal(t, exitUsage, got.code)
-	require.Contains(t, got.err, "give 300, or 5m")
+	for _, ttl := range []string{"soon", "0", "-5", "1.5s"} {
+		got := signpost(t, "http://127.0.0.1:1", "publish", "www.lab.example", "--ttl", ttl)
+		require.Equal(t, exitUsage, got.code)
+		require.Contains(t, got.err, "give 300, 5m or default", ttl)
+	}
 }
 
 // TestTheDefaultProjectStaysOnlyIfItIsNeeded by what is applied.
@@ -152,6 +156,11 @@ func TestTheDefaultProjectStaysOnlyIfItIsNeeded(t *testing.T) {
 	require.Equal(t, exitFailed, other.code)
 	require.Contains(t, other.err, "projects/shop does not exist; create it first, by signpost apply. Or give another project, with --project\n")
 
+	for _, plan := range [][]string{{"plan", "-f"}, {"apply", "--dry-run", "-f"}} {
+		planned := signpost(t, service.url, append(plan, provider("default", "coredns"))...)
+		require.Equal(t, exitUsage, planned.code, "something would change")
+		require.Contains(t, planned.out, "create  projects/default\n")
+	}
 	made := signpost(t, service.url, "apply", "-f", provider("default", "coredns"))
 	require.Equal(t, exitDone, made.code, made.err)
 	require.Contains(t, made.err, "created project \"default\"\n")

@@ -89,22 +89,12 @@ func Command(p terminal.Program) *cobra.Command {
 	return cmd
 }
 
-// inDefaultProject makes the default project if documents are to be in it, none of them is the project, and it does not exist.
-// The answered function removes what was made.
+// inDefaultProject makes the default project if documents lack it. The answered function removes what was made.
 func inDefaultProject(ctx context.Context, api *client.Client, notes io.Writer, documents []document.Document) (remove func(), err error) {
-	project, needed := intent.Join("projects", connect.DefaultProject), false
-	for _, d := range documents {
-		if d.Service != nil || d.Action != "" || d.Path == project {
-			return func() {}, nil
-		}
-		needed = needed || strings.HasPrefix(string(d.Path), string(project)+"/")
+	if lifecycle.LackDefaultProject(ctx, api, documents) {
+		return connect.MakeDefaultProject(ctx, api, notes)
 	}
-	if needed {
-		if _, err = api.Do(ctx, http.MethodGet, string(project), nil, nil); hasStatus(err, http.StatusNotFound) {
-			return connect.MakeDefaultProject(ctx, api, notes)
-		}
-	}
-	return func() {}, nil // any other error comes again with the first document
+	return func() {}, nil
 }
 
 // apply puts one document and answers what that did.

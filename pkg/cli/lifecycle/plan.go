@@ -262,18 +262,20 @@ func TargetsCell(action string, before, targets []string) string {
 // usualTTL is the TTL that most DNS providers give a name without one, in seconds. None gives more.
 const usualTTL = 300
 
+// TTL is a TTL in seconds, for people.
+func TTL(seconds int64) string {
+	if seconds == 0 {
+		return fmt.Sprintf("default (usually %d)", usualTTL)
+	}
+	return strconv.FormatInt(seconds, 10)
+}
+
 // TTLCell is from which TTL to which a name changes, in seconds; empty for no change.
 func TTLCell(action string, before, now int64) string {
 	if action != string(client.ChangeUpdate) || before == now {
 		return ""
 	}
-	seconds := func(ttl int64) string {
-		if ttl == 0 {
-			return fmt.Sprintf("default (usually %d)", usualTTL)
-		}
-		return strconv.FormatInt(ttl, 10)
-	}
-	return " (TTL " + seconds(before) + " -> " + seconds(now) + ")"
+	return " (TTL " + TTL(before) + " -> " + TTL(now) + ")"
 }
 
 // summary counts the objects by what happens to them, also those that the plan

@@ -32,8 +32,29 @@ func PlanFiles(ctx context.Context, p terminal.Program, server *connect.Connecti
 	return PlanDocuments(ctx, p, api, documents, nil, output, diffs)
 }
 
+// LackDefaultProject tells whether documents are to be in the default project, none of them is the project, and it does not exist.
+// Then apply makes it.
+func LackDefaultProject(ctx context.Context, api *client.Client, documents []document.Document) bool {
+	project, needed := intent.Join("projects", connect.DefaultProject), false
+	for _, d := range documents {
+		if d.Service != nil || d.Action != "" || d.Path == project {
+			return false
+		}
+		needed = needed || strings.HasPrefix(string(d.Path), string(project)+"/")
+	}
+	if !needed {
+		return false
+	}
+	_, err := api.Do(ctx, http.MethodGet, string(project), nil, nil)
+	return connect.IsMissing(err) // any other error comes again with the first document
+}
+
 // PlanDocuments prints what documents would do, and the deletion of others.
 func PlanDocuments(ctx context.Context, p terminal.Program, api *client.Client, documents []document.Document, deleted []intent.Path, output *terminal.Format, diffs bool) error {
+	if LackDefaultProject(ctx, api, documents) {
+		project := document.Document{Path: intent.Join("projects", connect.DefaultProject), Body: json.RawMessage(`{"metadata":{"name":"` + connect.DefaultProject + `"},"spec":{}}`)}
+		documents = slices.Insert(slices.Clone(documents), 0, project)
+	}
 	planned, bodies, err := drafted(documents)
 	if err != nil {
 		return err

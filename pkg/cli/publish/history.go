@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signpost-dns/signpost/pkg/cli/connect"
+	"github.com/signpost-dns/signpost/pkg/cli/lifecycle"
 	"github.com/signpost-dns/signpost/pkg/cli/terminal"
 	"github.com/signpost-dns/signpost/pkg/domain/hostname"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -102,7 +103,7 @@ func targetsCell(c intent.TargetChange) string {
 		parts = append(parts, "-"+target)
 	}
 	if c.TTL != nil {
-		parts = append(parts, fmt.Sprintf("TTL %d to %d", c.TTL.Before, c.TTL.After))
+		parts = append(parts, "TTL "+lifecycle.TTL(c.TTL.Before)+" to "+lifecycle.TTL(c.TTL.After))
 	}
 	if c.LeftOut > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more", c.LeftOut))

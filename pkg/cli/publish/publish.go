@@ -82,7 +82,7 @@ func Command(p terminal.Program) *cobra.Command {
 	flags.StringVar(&r.spec.CNAME, "cname", "", "in place of --service: a fixed host `NAME`")
 	flags.StringVar(&r.spec.Provider, "provider", "", "the `PROVIDER` of the project (default: the one that serves the name)")
 	flags.StringVar(&r.scope, "scope", "", "public (default): addresses of all clusters; cluster: those of each of --clusters, by a provider associated with it")
-	flags.Var((*seconds)(&r.spec.TTL), "ttl", "for how long resolvers may keep answers: `SECONDS`, or a time as 5m (default: the DNS provider's)")
+	flags.Var((*seconds)(&r.spec.TTL), "ttl", "for how long resolvers may keep answers: `SECONDS`, a time as 5m, or default, which is the DNS provider's")
 	flags.StringSliceVar(&r.spec.RecordTypes, "type", nil, "the `TYPES` to publish, of A, AAAA, CNAME and SRV (default: all but SRV)")
 	flags.BoolVar(&r.replace, "replace", false, "drop the fields of a published name for which there is no flag")
 	flags.StringVar(&r.takeover, "takeover", "", "the deployment intent `GROUP` that publishes the host name now and gives it up, as app/version/group")
@@ -172,23 +172,34 @@ type seconds int64
 
 var _ pflag.Value = (*seconds)(nil)
 
-// String is the number of seconds.
-func (s *seconds) String() string { return strconv.FormatInt(int64(*s), 10) }
+// String is the number of seconds, empty for none.
+func (s *seconds) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*s), 10)
+}
 
 // Type is what --help calls the value.
 func (s *seconds) Type() string { return "seconds" }
 
 // Set takes a value of the flag.
 func (s *seconds) Set(text string) error {
-	if number, err := strconv.ParseInt(text, 10, 64); err == nil {
-		*s = seconds(number)
+	if text == "default" {
+		*s = 0
 		return nil
 	}
-	long, err := time.ParseDuration(text)
-	if err != nil || long%time.Second != 0 {
-		return terminal.Usagef("this is not a time in whole seconds; give 300, or 5m")
+	number, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		var long time.Duration
+		if long, err = time.ParseDuration(text); long%time.Second == 0 {
+			number = int64(long / time.Second)
+		}
 	}
-	*s = seconds(long / time.Second)
+	if err != nil || number < 1 {
+		return terminal.Usagef("this is not a time of one or more whole seconds; give 300, 5m or default")
+	}
+	*s = seconds(number)
 	return nil
 }
 

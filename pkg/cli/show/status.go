@@ -62,6 +62,9 @@ func StatusCommand(p terminal.Program) *cobra.Command {
 				return watchStatus(cmd.Context(), p, &from, output)
 			}
 			body, err := from.read(cmd.Context())
+			if err == nil {
+				err = part.found(owner, body)
+			}
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -42,6 +43,21 @@ func (p *statusPart) refuse(owner intent.Path) error {
 		return terminal.Usagef("the status of a provider has no names; leave out --summary and --name")
 	}
 	p.name = name
+	return nil
+}
+
+// found fails if nothing of a group's status is as the flags ask: a mistyped name would look like good health.
+func (p *statusPart) found(owner intent.Path, body []byte) error {
+	var status client.Status
+	if document.IsRecord(owner) || json.Unmarshal(body, &status) != nil {
+		return nil
+	}
+	switch all := document.ShortOwner(owner); {
+	case p.cluster != "" && len(status.Clusters) == 0:
+		return fmt.Errorf("--cluster: %s has nothing in %s; signpost status %s lists its clusters", all, p.cluster, all)
+	case p.name != "" && len(status.Names) == 0:
+		return fmt.Errorf("--name: %s has no name like %s; signpost status %s lists its names", all, p.name, all)
+	}
 	return nil
 }
 
