@@ -152,7 +152,7 @@ func TestApplyWaitsForNames(t *testing.T) {
 	for _, answer := range []string{publishedName, pending, pending, publishedName} {
 		f.on("GET "+shopName, 200, "DNSName", answer)
 	}
-	got := signpost(t, f.url, "apply", "-f", file, "--deploy", "--wait=verified")
+	got := signpost(t, f.url, "apply", "-f", file, "--wait=verified")
 	require.Equal(t, exitDone, got.code, got.err)
 	require.Contains(t, got.out, shopName+" verified\n")
 	require.Equal(t, "no server answers it yet\n", got.err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -220,6 +221,20 @@ func TestHistoryIsATable(t *testing.T) {
 		"changes":[{"name":"_https._tcp.a.example","type":"SRV","added":["b"],"leftOut":3}],"times":14,"lastTime":"2026-11-02T10:09:00Z","gap":true}]}`)
 	got = signpost(t, f.url, "history", "a.example")
 	require.Contains(t, got.out, "readiness of the Service: dc/one  -   _https._tcp.a.example SRV +b and 3 more  not seen  changes before it are lost; flapping, 14 times until 2026-11-02T10:09:00Z; m")
+	turn := func(release int, action string) string {
+		return fmt.Sprintf(`{"time":"2026-11-02T10:00:00Z","project":"shop","owner":"projects/shop/names/c.example","cause":{"reason":"Release","message":"","action":%q,"release":%d},"changes":[]}`, action, release)
+	}
+	for _, last := range []int{1, 3} { // the number of the deletion
+		lives := []string{turn(2, "update"), turn(1, "instantiate"), turn(last, "terminate"), turn(last, "update"), turn(1, "instantiate")}
+		host := fmt.Sprintf("c%d.example", last)
+		f.on("GET names/"+host+"/history", 200, "NameHistory", `{"items":[`+strings.Join(lives, ",")+`]}`)
+		got = signpost(t, f.url, "history", host)
+		require.Equal(t, 3, strings.Count(got.out, " of before ("), got.out)
+		require.Contains(t, got.out, fmt.Sprintf("release %d of before (unpublish)", last))
+		require.Contains(t, got.out, "\nof before: the name was unpublished since, and its releases are counted anew.")
+	}
+	f.on("GET names/c.example/history", 200, "NameHistory", `{"items":[`+strings.Join([]string{turn(4, "instantiate"), turn(3, "terminate"), turn(3, "update")}, ",")+`]}`)
+	require.NotContains(t, signpost(t, f.url, "history", "c.example").out, "of before", "the numbers go on")
 	f.on("GET names/b.example/history", 200, "NameHistory", `{"items":[]}`)
 	require.Equal(t, result{exitDone, "There is no history of b.example. A change is written some seconds after it happened; signpost find looks for names like it.\n", ""}, signpost(t, f.url, "history", "b.example"))
 	require.Equal(t, exitUsage, signpost(t, f.url, "history", "a..example").code)

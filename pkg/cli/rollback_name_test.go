@@ -56,6 +56,10 @@ func TestANameGoesBack(t *testing.T) {
 	require.Regexp(t, `update +5 +accepted +\S+ +rolled back to release 1\n`, events)
 	require.Contains(t, run("get", "projects/shop/events").out, "rolled back to release 2\n")
 	require.Contains(t, events, "rolled back to release 5\n", "that before it was unpublished")
+	run("rollback", host, "--project", "shop", "--to", "3")
+	require.Contains(t, ttl(), "- 203.0.113.8", "a release of before")
+	run("rollback", host, "--project", "shop", "--to", "5")
+	require.Contains(t, ttl(), "ttl: 60", "the number of the deletion, too")
 	require.NoError(t, service.stop())
 }
 

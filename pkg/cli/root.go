@@ -31,6 +31,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 	root := &cobra.Command{
 		Use:           "signpost",
 		Short:         "DNS names for services in several Kubernetes clusters",
+		Version:       build(),
 		Args:          cobra.ArbitraryArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -45,6 +46,7 @@ func Command(p terminal.Program, service func(context.Context, app.Config) error
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: p.Name}
 	}
 	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate("{{.Version}}\n")
 	helpByTask(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return terminal.AsUsageError(flagFault(cmd, err)) })
 	root.AddCommand(
@@ -97,9 +99,14 @@ func versionCommand(p terminal.Program) *cobra.Command {
 		Short: "Show the version of this build",
 		Args:  terminal.Exactly(0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			b := serve.ThisBuild()
-			terminal.Printf(p.Out, "signpost %s (commit %s, %s)\n", b.Version, b.Commit, b.Go)
+			terminal.Printf(p.Out, "%s\n", build())
 			return nil
 		},
 	}
+}
+
+// build is the version of this build, for people.
+func build() string {
+	b := serve.ThisBuild()
+	return fmt.Sprintf("signpost %s (commit %s, %s)", b.Version, b.Commit, b.Go)
 }

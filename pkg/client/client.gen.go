@@ -6342,7 +6342,7 @@ type PlanDeploymentIntentGroupParams struct {
 	// For The action to plan. By default deploy, which is instantiate when nothing is current, else update.
 	For *PlanFor `form:"for,omitempty" json:"for,omitempty"`
 
-	// To The revision to roll back to, by default the one before the current. For rollback alone.
+	// To The release to roll back to, by default the one before the current. For rollback alone.
 	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
 
 	// Takeover A deployment intent group of the project whose names this one takes over: those that both give, at the same records. Each goes on to be published by the other group until this one publishes it. Its name, where both are of one composite app and version, else app/version/name, or its path. For instantiate, update and deploy alone.
@@ -6354,7 +6354,7 @@ type PlanDeploymentIntentGroupParams struct {
 
 // RollbackDeploymentIntentGroupParams defines parameters for RollbackDeploymentIntentGroup.
 type RollbackDeploymentIntentGroupParams struct {
-	// To The revision to roll back to, by default the one before the current. For rollback alone.
+	// To The release to roll back to, by default the one before the current. For rollback alone.
 	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
 
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
@@ -6786,7 +6786,7 @@ type PlanLogicalCloudParams struct {
 	// For The action to plan. By default deploy, which is instantiate when nothing is current, else update.
 	For *PlanFor `form:"for,omitempty" json:"for,omitempty"`
 
-	// To The revision to roll back to, by default the one before the current. For rollback alone.
+	// To The release to roll back to, by default the one before the current. For rollback alone.
 	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
 
 	// IfMatch Only if the document is at one of these revisions, or `*` for any that exists; else 412.
@@ -6795,7 +6795,7 @@ type PlanLogicalCloudParams struct {
 
 // RollbackLogicalCloudParams defines parameters for RollbackLogicalCloud.
 type RollbackLogicalCloudParams struct {
-	// To The revision to roll back to, by default the one before the current. For rollback alone.
+	// To The release to roll back to, by default the one before the current. For rollback alone.
 	To *RollbackTo `form:"to,omitempty" json:"to,omitempty"`
 
 	// Confirm The token of a plan; 412 when an input or the actions changed since.
@@ -8054,7 +8054,7 @@ type ClientInterface interface {
 
 	// RollbackDeploymentIntentGroup Roll a deployment intent group back
 	//
-	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
+	// Makes the intents of an earlier release current again, as a new release. Allowed while something is deployed, also when Updating or Failed. The last ten releases before the current one are kept. 409 names the kept releases if the release is not among them, and each document that the release needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
 	//
 	// Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
 	RollbackDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8658,7 +8658,7 @@ type ClientInterface interface {
 
 	// RollbackLogicalCloud Roll the cluster DNS of a logical cloud back
 	//
-	// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. The documents stay as they are too: the next update deploys them.
+	// Makes the DNS CR intents of an earlier release current again, as a new release. Allowed while something is deployed, also when Updating or Failed. The last ten releases before the current one are kept. 409 names the kept releases if the release is not among them, and each document that the release needs and that is gone. The documents stay as they are too: the next update deploys them.
 	//
 	// Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/rollback (the `RollbackLogicalCloud` operationId).
 	RollbackLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10241,7 +10241,7 @@ func (c *API) PlanDeploymentIntentGroup(ctx context.Context, project ProjectName
 
 // RollbackDeploymentIntentGroup Roll a deployment intent group back
 //
-// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
+// Makes the intents of an earlier release current again, as a new release. Allowed while something is deployed, also when Updating or Failed. The last ten releases before the current one are kept. 409 names the kept releases if the release is not among them, and each document that the release needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
 //
 // Corresponds with POST /v2/projects/{project}/composite-apps/{compositeApp}/{version}/deployment-intent-groups/{deploymentIntentGroup}/rollback (the `RollbackDeploymentIntentGroup` operationId).
 func (c *API) RollbackDeploymentIntentGroup(ctx context.Context, project ProjectName, compositeApp CompositeAppName, version CompositeAppVersion, deploymentIntentGroup DeploymentIntentGroupName, params *RollbackDeploymentIntentGroupParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11605,7 +11605,7 @@ func (c *API) PlanLogicalCloud(ctx context.Context, project ProjectName, logical
 
 // RollbackLogicalCloud Roll the cluster DNS of a logical cloud back
 //
-// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. The documents stay as they are too: the next update deploys them.
+// Makes the DNS CR intents of an earlier release current again, as a new release. Allowed while something is deployed, also when Updating or Failed. The last ten releases before the current one are kept. 409 names the kept releases if the release is not among them, and each document that the release needs and that is gone. The documents stay as they are too: the next update deploys them.
 //
 // Corresponds with POST /v2/projects/{project}/logical-clouds/{logicalCloud}/rollback (the `RollbackLogicalCloud` operationId).
 func (c *API) RollbackLogicalCloud(ctx context.Context, project ProjectName, logicalCloud LogicalCloudName, params *RollbackLogicalCloudParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -23204,7 +23204,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackDeploymentIntentGroupWithResponse Roll a deployment intent group back
 	//
-	// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
+	// Makes the intents of an earlier release current again, as a new release. Allowed while something is deployed, also when Updating or Failed. The last ten releases before the current one are kept. 409 names the kept releases if the release is not among them, and each document that the release needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -23888,7 +23888,7 @@ type ClientWithResponsesInterface interface {
 
 	// RollbackLogicalCloudWithResponse Roll the cluster DNS of a logical cloud back
 	//
-	// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. The documents stay as they are too: the next update deploys them.
+	// Makes the DNS CR intents of an earlier release current again, as a new release. Allowed while something is deployed, also when Updating or Failed. The last ten releases before the current one are kept. 409 names the kept releases if the release is not among them, and each document that the release needs and that is gone. The documents stay as they are too: the next update deploys them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -29064,7 +29064,7 @@ func (c *ClientWithResponses) PlanDeploymentIntentGroupWithResponse(ctx context.
 
 // RollbackDeploymentIntentGroupWithResponse Roll a deployment intent group back
 //
-// Makes the intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
+// Makes the intents of an earlier release current again, as a new release. Allowed while something is deployed, also when Updating or Failed. The last ten releases before the current one are kept. 409 names the kept releases if the release is not among them, and each document that the release needs and that is gone. Providers stay as they are deployed. The documents stay as they are too: the next update deploys them. 409 while EMCO's orchestrator drives the group: ask the orchestrator then.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -30204,7 +30204,7 @@ func (c *ClientWithResponses) PlanLogicalCloudWithResponse(ctx context.Context, 
 
 // RollbackLogicalCloudWithResponse Roll the cluster DNS of a logical cloud back
 //
-// Makes the DNS CR intents of an earlier revision current again, as a new revision. Allowed while something is deployed, also when Updating or Failed. The last ten revisions before the current one are kept. 409 names the kept revisions if the revision is not among them, and each document that the revision needs and that is gone. The documents stay as they are too: the next update deploys them.
+// Makes the DNS CR intents of an earlier release current again, as a new release. Allowed while something is deployed, also when Updating or Failed. The last ten releases before the current one are kept. 409 names the kept releases if the release is not among them, and each document that the release needs and that is gone. The documents stay as they are too: the next update deploys them.
 //
 // Returns a wrapper object for the known response body format(s).
 //

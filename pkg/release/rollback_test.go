@@ -145,15 +145,15 @@ func TestRollbackIsJudgedByState(t *testing.T) {
 	w := newShop(t)
 	w.refusesRollback(0)
 	w.do(intent.Instantiate, prod)
-	w.refusesRollback(0, "there is no revision before the current one; the kept revisions are 1")
-	w.refusesRollback(7, "there is no revision 7; the kept revisions are 1")
+	w.refusesRollback(0, "there is no release before the current one; the kept releases are 1")
+	w.refusesRollback(7, "there is no release 7; the kept releases are 1")
 	w.settle(prod)
 	w.put(www(prod), `{"app":"web","serviceName":"web","hostnames":["stuck.lab.example"]}`)
 	w.do(intent.Update, prod)
 	require.Equal(t, intent.Updating, w.state(prod))
 	w.rollback(1) // an update that gets nowhere is what it is for
 	w.settle(prod)
-	w.refusesRollback(9, "there is no revision 9; the kept revisions are 1, 2, 3")
+	w.refusesRollback(9, "there is no release 9; the kept releases are 1, 2, 3")
 	w.do(intent.Terminate, prod)
 	require.Equal(t, intent.Terminating, w.state(prod))
 	w.refusesRollback(1, "only a deployed release can be rolled back; instantiate it")
@@ -171,7 +171,7 @@ func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
 	for n := 2; n <= 13; n++ {
 		w.rename(fmt.Sprintf("n%d.lab.example", n))
 	}
-	w.refusesRollback(2, "there is no revision 2; the kept revisions are 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")
+	w.refusesRollback(2, "there is no release 2; the kept releases are 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13")
 	_, err := w.service.Rollback(t.Context(), prod, 2, "", "ann")
 	require.ErrorContains(t, err, "prod cannot be rolled back; nothing was changed")
 	require.Equal(t, int64(14), w.rollback(3).Revision)
@@ -180,7 +180,7 @@ func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
 	require.Equal(t, 14, w.storedReleases(), "each has given a name up")
 	w.outlive()
 	require.Equal(t, 11, w.storedReleases())
-	w.refusesRollback(3, "there is no revision 3; the kept revisions are 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14")
+	w.refusesRollback(3, "there is no release 3; the kept releases are 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14")
 }
 
 // storedReleases counts the releases in the store.

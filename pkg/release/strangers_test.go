@@ -42,6 +42,25 @@ func about(name string, texts []string) (out []string) {
 	return out
 }
 
+// TestThePlanOfANameWarnsThatItExistsAlready, and is confirmed as it is without the warning.
+func TestThePlanOfANameWarnsThatItExistsAlready(t *testing.T) {
+	t.Parallel()
+	w := newNames(t)
+	w.answers("bakery.lab.example", verify.Holding{Types: []string{"A"}, Owner: "legacy"})
+	p, err := w.service.PlanName(ann(bakery), bakery, w.request(bakery, ofFront))
+	require.NoError(t, err)
+	require.Len(t, about("bakery.lab.example", p.Warnings), 1)
+	require.Contains(t, about("bakery.lab.example", p.Warnings)[0], `owner id "legacy"; provider lab leaves it alone`)
+	request := w.request(bakery, ofFront)
+	request.Confirm = p.Token
+	_, err = w.service.PublishName(ann(bakery), bakery, request)
+	require.NoError(t, err)
+	w.settle(bakery)
+	p, err = w.service.PlanName(ann(bakery), bakery, w.request(bakery, strings.Replace(ofFront, `"provider"`, `"ttl":60,"provider"`, 1)))
+	require.NoError(t, err)
+	require.Empty(t, about("bakery.lab.example", p.Warnings), "what is published is not created")
+}
+
 // TestAPlanWarnsOfNamesThatExistAlready, with their owner: external-dns leaves
 // them alone. What it has published itself is no stranger.
 func TestAPlanWarnsOfNamesThatExistAlready(t *testing.T) {

@@ -54,10 +54,10 @@ func Command(p terminal.Program) *cobra.Command {
 			"  signpost apply -f dns.yaml --resource projects/shop/logical-clouds/eu/dns-cr-intents",
 		Args: terminal.Exactly(0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := rollout.Check(); err != nil {
-				return err
-			}
 			documents, err := from.Read(p.In, server.Timeout)
+			if err == nil {
+				err = rollout.Check(documents)
+			}
 			if err != nil {
 				return err
 			}

@@ -162,7 +162,7 @@ func (s *earlier) add(e client.Event) (bool, error) {
 	if s.release == 0 {
 		return s.before(e)
 	}
-	if e.Outcome == "accepted" && e.Revision == s.release && s.request == "" {
+	if e.Outcome == "accepted" && e.Action != client.EventAction(intent.Terminate) && e.Revision == s.release && s.request == "" { // a deletion has the number of the last release
 		s.request = e.RequestID
 	}
 	if e.Outcome == "stored" {

@@ -28,9 +28,10 @@ func (r *Rollout) Flags(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&r.timeout, "wait-timeout", longest, "how long to wait with --wait for each deployment")
 }
 
-// Check refuses flags that do not go together.
-func (r *Rollout) Check() error {
-	if r.wait != "" && !r.deploy {
+// Check refuses flags that do not go together with each other, or with the documents. Names are published without --deploy.
+func (r *Rollout) Check(documents []document.Document) error {
+	isName := func(d document.Document) bool { return d.Service == nil && d.Body != nil && intent.IsName(d.Path) }
+	if r.wait != "" && !r.deploy && !slices.ContainsFunc(documents, isName) {
 		return terminal.Usagef("--wait: nothing is deployed that could be waited for; add --deploy")
 	}
 	return r.wait.refuse(intent.Deploy, "")
@@ -51,10 +52,11 @@ func (r *Rollout) Terminate(ctx context.Context, p terminal.Program, api *client
 
 // Run deploys, one after the other, and prints a line for each owner.
 func (r *Rollout) Run(ctx context.Context, p terminal.Program, api *client.Client, documents []document.Document) error {
+	deployed := owners(documents)
 	if !r.deploy {
-		return nil
+		deployed = nil
 	}
-	for _, owner := range owners(documents) {
+	for _, owner := range deployed {
 		request := &lifecycle{action: intent.Deploy, owner: owner, wait: r.wait, timeout: r.timeout}
 		switch intent.KindOf(owner).One {
 		case "DNSUpdateRecord":

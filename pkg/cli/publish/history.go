@@ -69,7 +69,7 @@ func printTurns(w io.Writer, host string, body []byte) error {
 		return nil
 	}
 	t := terminal.NewTable("TIME", "PROJECT", "CAUSE", "BY", "TARGETS", "ANSWERED", "MESSAGE")
-	unseen := false
+	unseen, lives := false, lives{}
 	for _, turn := range history.Items {
 		var targets, answered []string
 		for _, c := range turn.Changes {
@@ -81,13 +81,52 @@ func printTurns(w io.Writer, host string, body []byte) error {
 		if len(targets) > 0 && len(answered) == 0 {
 			answered, unseen = []string{"not seen"}, true
 		}
-		t.Add(terminal.Moment(turn.Time), turn.Project, causeCell(turn), turn.Cause.Actor, strings.Join(targets, " "), strings.Join(answered, " "), messageCell(turn))
+		t.Add(terminal.Moment(turn.Time), turn.Project, causeCell(turn, lives.before(turn)), turn.Cause.Actor, strings.Join(targets, " "), strings.Join(answered, " "), messageCell(turn))
 	}
-	if err := t.Write(w); err != nil || !unseen {
+	if err := t.Write(w); err != nil {
 		return err
 	}
-	terminal.Printf(w, "\nnot seen: Signpost asks each server every few seconds. It saw no answer of all servers before the next change, or cannot ask them.\n")
+	if lives.several() {
+		terminal.Printf(w, "\nof before: the name was unpublished since, and its releases are counted anew. If both have a number, signpost rollback takes the newer one.\n")
+	}
+	if unseen {
+		terminal.Printf(w, "\nnot seen: Signpost asks each server every few seconds. It saw no answer of all servers before the next change, or cannot ask them.\n")
+	}
 	return nil
+}
+
+// lives tells by its releases, of which the newest come first, in which of its lives an owner was. The numbers may begin anew after it
+// was deleted.
+type lives map[intent.Path]*life
+
+type life struct {
+	earlier bool         // it is not the latest one
+	next    intent.Cause // of the release after it
+}
+
+// before tells whether a release is of an earlier life than the latest one.
+func (l lives) before(turn intent.NameTurn) bool {
+	c := turn.Cause
+	if c.Release == 0 {
+		return false
+	}
+	if l[turn.Owner] == nil {
+		l[turn.Owner] = &life{next: c}
+	}
+	of := l[turn.Owner]
+	ended := c.Action == intent.Terminate && of.next.Action != intent.Terminate && c.Release == of.next.Release
+	of.earlier, of.next = of.earlier || ended || c.Release > of.next.Release, c
+	return of.earlier
+}
+
+// several tells whether some releases are of earlier lives.
+func (l lives) several() bool {
+	for _, of := range l {
+		if of.earlier {
+			return true
+		}
+	}
+	return false
 }
 
 // targetsCell is what came and went of a type, as in "A +192.0.2.1 -192.0.2.2".
@@ -111,15 +150,19 @@ func targetsCell(c intent.TargetChange) string {
 	return strings.Join(parts, " ")
 }
 
-// causeCell is a reason with what it is about, in words.
-func causeCell(turn intent.NameTurn) string {
+// causeCell is a reason with what it is about, in words; before tells that its release is of an earlier life.
+func causeCell(turn intent.NameTurn, before bool) string {
 	c := turn.Cause
 	if c.Release > 0 {
 		action := string(c.Action)
 		if verb := verbOfName(c.Action); verb != "" && intent.IsName(turn.Owner) {
 			action = verb
 		}
-		return fmt.Sprintf("release %d (%s)", c.Release, action)
+		of := ""
+		if before {
+			of = " of before"
+		}
+		return fmt.Sprintf("release %d%s (%s)", c.Release, of, action)
 	}
 	words := map[string]string{
 		intent.CauseTakeover: "takeover by another owner", intent.CauseAddress: "other addresses", intent.CauseReadiness: "readiness of the Service",

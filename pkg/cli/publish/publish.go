@@ -117,7 +117,7 @@ func (r *publication) read(host string) error {
 		r.spec.Clusters = &intent.ClusterChoice{Names: r.clusters, Selector: r.selector}
 		for n, cluster := range r.clusters {
 			if r.clusters[n] = intent.ClusterWord(cluster); !strings.Contains(r.clusters[n], "/") {
-				return terminal.Usagef("--clusters: %q must be a cluster as provider/cluster; signpost fleet lists them", cluster)
+				return terminal.Usagef("--clusters: %q must be a cluster as provider/cluster; signpost get cluster-providers lists the providers, and signpost get cluster-providers/PROVIDER/clusters their clusters", cluster)
 			}
 		}
 	}

@@ -49,8 +49,11 @@ func (p *statusPart) refuse(owner intent.Path) error {
 // found fails if nothing of a group's status is as the flags ask: a mistyped name would look like good health.
 func (p *statusPart) found(owner intent.Path, body []byte) error {
 	var status client.Status
-	if document.IsRecord(owner) || json.Unmarshal(body, &status) != nil {
+	if document.IsRecord(owner) {
 		return nil
+	}
+	if err := json.Unmarshal(body, &status); err != nil {
+		return err
 	}
 	switch all := document.ShortOwner(owner); {
 	case p.cluster != "" && len(status.Clusters) == 0:

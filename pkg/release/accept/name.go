@@ -26,6 +26,9 @@ func (s *Names) PlanName(ctx context.Context, name intent.Path, r intent.NameReq
 			return intent.Plan{}, err
 		}
 		p, err := s.planner.buildPlan(ctx, name, request, true)
+		if err == nil {
+			s.planner.Tenancy.WarnOfExistingRecords(ctx, p)
+		}
 		return p.View, err
 	})
 }

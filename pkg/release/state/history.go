@@ -65,14 +65,14 @@ func (l *Lifecycle) NotKept(to int64) string {
 	for _, p := range l.Kept() {
 		kept = append(kept, fmt.Sprint(p.Seq))
 	}
-	list := "the kept revisions are " + strings.Join(kept, ", ")
+	list := "the kept releases are " + strings.Join(kept, ", ")
 	switch {
 	case len(kept) == 0:
-		return "it was never instantiated, so there is no revision to go back to"
+		return "it was never instantiated, so there is no release to go back to"
 	case to == 0:
-		return "there is no revision before the current one; " + list
+		return "there is no release before the current one; " + list
 	}
-	return fmt.Sprintf("there is no revision %d; %s", to, list)
+	return fmt.Sprintf("there is no release %d; %s", to, list)
 }
 
 // ReleaseNamesAfter notes a release of which names are to be freed when the next one, or

@@ -64,18 +64,21 @@ func (l *loop) failing() string {
 	if f := l.failures[""]; f != nil {
 		texts = append(texts, f.message)
 	} else if names := slices.Sorted(maps.Keys(l.failures)); len(names) > 0 {
-		texts = append(texts, more(names[0]+": "+l.failures[names[0]].message, len(names)-1, "fail"))
+		texts = append(texts, more(names[0]+": "+l.failures[names[0]].message, len(names)-1, "fails", "fail"))
 	}
 	if left := slices.Sorted(maps.Keys(l.skipped)); len(left) > 0 {
-		texts = append(texts, more(left[0]+" is left alone: "+l.skipped[left[0]], len(left)-1, "are left alone"))
+		texts = append(texts, more(left[0]+" is left alone: "+l.skipped[left[0]], len(left)-1, "is left alone", "are left alone"))
 	}
 	return strings.Join(texts, "; ")
 }
 
-// more says how many more names have the same fate.
-func more(text string, count int, fate string) string {
-	if count == 0 {
+// more says how many more names have the same fate, which is told of one and of several.
+func more(text string, count int, one, several string) string {
+	switch count {
+	case 0:
 		return text
+	case 1:
+		return fmt.Sprintf("%s; 1 more name %s", text, one)
 	}
-	return fmt.Sprintf("%s; %d more names %s", text, count, fate)
+	return fmt.Sprintf("%s; %d more names %s", text, count, several)
 }
