@@ -25,6 +25,16 @@ func TestANameGoesBack(t *testing.T) {
 	ttl := func() string { return run("get", "projects/shop/names/"+host, "-o", "yaml").out }
 	run("apply", "-f", quickstart)
 	run("publish", host, "--project", "shop", "--address", "203.0.113.7", "--ttl", "60")
+	for args, want := range map[string]string{
+		"--address 203.0.113.7 --project shpo":                                "projects/shpo does not exist; did you mean shop? Else create it first, by signpost apply",
+		"--address 203.0.113.7 --project shop --provider labb":                "/spec/provider: projects/shop/names/tart.lab.example refers to projects/shop/dns-update-records/labb, which does not exist; did you mean lab? Else create it first",
+		"--service shop/web --project shop --clusters edge/berln":             "which does not exist; did you mean berlin? Else create it first",
+		"--address 203.0.113.7 --project shop --provider quite-another-thing": "which does not exist; create it first",
+	} {
+		refused := signpost(t, service.url, append([]string{"publish", "tart.lab.example"}, strings.Fields(args)...)...)
+		require.Equal(t, exitFailed, refused.code)
+		require.Contains(t, refused.err, want)
+	}
 	got := signpost(t, service.url, "rollback", host, "--project", "shop")
 	require.Equal(t, exitFailed, got.code)
 	require.Contains(t, got.err, "pie.lab.example has no earlier document; signpost unpublish takes it out of DNS")

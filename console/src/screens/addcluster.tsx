@@ -3,7 +3,7 @@ import { cli } from '../lib/commands'
 import { clusterDraft, clusterFaults, clusterLacks, emptyCluster, parentOf, uses, type ClusterInput, type OwnFaults } from '../lib/draft'
 import type { Typing } from '../lib/form'
 import { link } from '../lib/route'
-import { Copy, Section } from '../ui/basics'
+import { Copy, Section, useMainFocus } from '../ui/basics'
 import { AreaField, TextField } from '../ui/field'
 import { PreflightView } from '../ui/preflight'
 import { CopyDraft, Refused, Standing, useNewDocument } from './newdocument'
@@ -15,7 +15,7 @@ export function ClusterForm() {
   const cluster = useNewDocument<ClusterInput, Cluster>(kind)
   const { form, late, save, ready } = cluster
   const typed = `${form.provider || 'dc'}/${form.name || 'one'}`
-  if (save.data) return <Stored {...late} />
+  if (save.data) return <Stored {...late} another={cluster.another} />
   return (
     <form class="card stack" aria-label="The cluster" onSubmit={(e) => {
         e.preventDefault()
@@ -96,18 +96,22 @@ function Reach({ form, set, faults }: Typing<ClusterInput>) {
 }
 
 /** Stored checks a cluster that is saved. */
-function Stored({ provider, name }: ClusterInput) {
+function Stored({ provider, name, another }: ClusterInput & { another: () => void }) {
+  useMainFocus()
   const at: [string, string] = [provider.trim(), name.trim()]
   return (
     <Section title={`Cluster ${provider}/${name} is stored`} id="stored">
       <div class="card">
         <PreflightView path={at.join('/')} />
       </div>
-      <p>
+      <div class="bar">
         <a class="button primary" href={link(['fleet', ...at])}>
           Look at the cluster
         </a>
-      </p>
+        <button type="button" onClick={another}>
+          Add another one
+        </button>
+      </div>
     </Section>
   )
 }

@@ -4,7 +4,7 @@ import { cli } from '../lib/commands'
 import { builtIn, emptyProvider, pathOf, projectOf, providerDraft, providerFaults, providerLacks, type Draft, type OwnFaults, type ProviderInput } from '../lib/draft'
 import type { Typing } from '../lib/form'
 import { link } from '../lib/route'
-import { Badge, Copy, Section } from '../ui/basics'
+import { Badge, Copy, Section, useMainFocus } from '../ui/basics'
 import { AreaField, Field, TextField } from '../ui/field'
 import { Told } from '../ui/subject'
 import { CopyDraft, Refused, Standing, useNewDocument } from './newdocument'
@@ -20,7 +20,7 @@ export function ProviderForm() {
   const { mine } = useOwnProjects()
   const provider = useNewDocument<ProviderInput, Provider>({ ...kind, parentOf: (input) => (mine.includes(input.project.trim()) ? undefined : projectOf(input)) })
   const { form, late, draft, save, ready } = provider
-  if (save.data) return <Stored provider={save.data} draft={draft} project={late.project.trim()} />
+  if (save.data) return <Stored provider={save.data} draft={draft} project={late.project.trim()} another={provider.another} />
   return (
     <form class="card stack" aria-label="The provider" onSubmit={(e) => {
         e.preventDefault()
@@ -86,7 +86,8 @@ function Settings({ form, set, faults, own }: Typing<ProviderInput> & { own: Own
 }
 
 /** Stored says what the server remarks of a provider that is saved. */
-function Stored({ provider, draft, project }: { provider: Provider; draft: Draft; project: string }) {
+function Stored({ provider, draft, project, another }: { provider: Provider; draft: Draft; project: string; another: () => void }) {
+  useMainFocus()
   const warnings = provider.status?.warnings ?? []
   return (
     <Section title={`Provider ${provider.metadata.name} is stored`} id="stored">
@@ -102,11 +103,14 @@ function Stored({ provider, draft, project }: { provider: Provider; draft: Draft
           ))}
         </ul>
       )}
-      <p>
+      <div class="bar">
         <a class="button primary" href={link(['publish'], { project })}>
           Publish a name
         </a>
-      </p>
+        <button type="button" onClick={another}>
+          Add another one
+        </button>
+      </div>
     </Section>
   )
 }

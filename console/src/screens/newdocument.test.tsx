@@ -1,9 +1,12 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { render } from 'preact'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import type { ClusterForm as Form } from './addcluster'
+import type { ComponentType } from 'preact'
+import type { ClusterForm as Clusters } from './addcluster'
+import type { ProviderForm as Providers } from './addprovider'
 
-let ClusterForm: typeof Form
+let ClusterForm: typeof Clusters
+let ProviderForm: typeof Providers
 let saves = 0
 
 beforeAll(async () => {
@@ -13,43 +16,71 @@ beforeAll(async () => {
     if (method === 'POST' && url.endsWith('/v2/plan')) return answer({ documents: [], errors: [] })
     if (method !== 'PUT') return answer({ items: [] })
     saves++
+    if (url.endsWith('/dns-update-records/lab')) return answer({ metadata: { name: 'lab', revision: 1 }, spec: {}, status: { warnings: [] } }, 201)
     return answer({ status: 422, detail: 'the document has faults', errors: [{ pointer: '/spec/directory', detail: 'another cluster has it' }] }, 422)
   })
   ;({ ClusterForm } = await import('./addcluster')) // the client of the API keeps the fetch that it finds
+  ;({ ProviderForm } = await import('./addprovider'))
 })
 
 afterAll(() => vi.unstubAllGlobals())
 
-test('a form can be saved again after a refusal, as soon as its text has changed', async () => {
+/** shown is a form on a page, with what a test does there. */
+function shown(Form: ComponentType) {
   const root = document.body.appendChild(document.createElement('div')) // else a click changes nothing
   const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' }, mutations: { networkMode: 'always' } } })
   render(
     <QueryClientProvider client={client}>
-      <ClusterForm />
+      <main id="main" tabIndex={-1}>
+        <Form />
+      </main>
     </QueryClientProvider>,
     root,
   )
-  const type = (label: string, text: string) => {
-    const field = [...root.querySelectorAll('.field')].find((f) => f.querySelector('label')?.textContent === label)?.querySelector('input')
-    if (!field) throw new Error(`there is no field ${label}`)
-    field.value = text
-    field.dispatchEvent(new Event('input', { bubbles: true }))
+  const field = (label: string) => {
+    const found = [...root.querySelectorAll('.field')].find((f) => f.querySelector('label')?.textContent === label)?.querySelector('input')
+    if (!found) throw new Error(`there is no field ${label}`)
+    return found
   }
-  const button = () => root.querySelector<HTMLButtonElement>('button[type=submit]')
+  const type = (label: string, text: string) => {
+    field(label).value = text
+    field(label).dispatchEvent(new Event('input', { bubbles: true }))
+  }
+  const end = () => {
+    render(null, root)
+    root.remove()
+    client.clear()
+  }
+  return { root, field, type, end, button: () => root.querySelector<HTMLButtonElement>('button[type=submit]'), submit: () => root.querySelector('form')?.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })) }
+}
+
+test('a form can be saved again after a refusal, as soon as its text has changed', async () => {
+  const { root, type, button, submit, end } = shown(ClusterForm)
   root.querySelectorAll<HTMLInputElement>('input[type=radio]').forEach((r) => r.closest('label')?.textContent.includes('directory') && r.click())
   await vi.waitFor(() => type('Directory', '/srv/one'))
   await vi.waitFor(() => expect(root.textContent).toContain('It still needs a cluster provider, a name.'))
   type('Cluster provider', 'dc')
   type('Name', 'one')
   await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
-  root.querySelector('form')?.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true }))
+  submit()
   await vi.waitFor(() => expect(root.textContent).toContain('another cluster has it'))
   expect([button()?.disabled, saves]).toEqual([true, 1])
   expect(root.textContent).toContain('some fields need a change')
   type('Directory', '/srv/two')
   await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
   expect(root.textContent).not.toContain('another cluster has it')
-  render(null, root)
-  root.remove()
-  client.clear()
+  end()
+})
+
+test('a stored document has the focus on its page, and leads to an empty form', async () => {
+  const { root, field, type, button, submit, end } = shown(ProviderForm)
+  type('Project', 'shop')
+  type('Name', 'lab')
+  await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
+  submit()
+  await vi.waitFor(() => expect(root.textContent).toContain('Provider lab is stored'))
+  await vi.waitFor(() => expect(document.activeElement?.id).toBe('main'))
+  ;[...root.querySelectorAll('button')].find((b) => b.textContent === 'Add another one')?.click()
+  await vi.waitFor(() => expect([field('Name').value, field('Project').value]).toEqual(['', '']))
+  end()
 })

@@ -58,10 +58,14 @@ export function useNewDocument<Input extends object, Stored>({ empty, draftOf, l
     setForm((old) => ({ ...old, ...change }))
     if (save.isError) save.reset() // the refusal was of what was typed before
   }
+  const another = () => {
+    setForm(empty)
+    save.reset()
+  }
   const refusal = save.error ?? judged.error
   const errors = !complete ? [] : refusal instanceof Refusal ? ownErrors(refusal) : judged.data ? [...ownErrors(judged.data), ...takenError(judged.data, draft)] : []
   const ready = Boolean(complete && form === late && !judged.isFetching && judged.data && !judged.error && errors.length === 0)
-  return { form, set, late, draft, lacks, own, complete, orphan, judged, save, errors, faults: faultsOf(errors, fields), ready }
+  return { form, set, another, late, draft, lacks, own, complete, orphan, judged, save, errors, faults: faultsOf(errors, fields), ready }
 }
 
 /** Refused says why a document cannot be saved, if no field does. */

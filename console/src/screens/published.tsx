@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import { request } from '../api/client'
 import type { DNSName } from '../api/types'
 import { link } from '../lib/route'
 import { visible } from '../lib/text'
-import { Badge, Fault, Section, stateTone } from '../ui/basics'
+import { Badge, Fault, Section, stateTone, useMainFocus } from '../ui/basics'
 import { Told } from '../ui/subject'
 import { useName } from './name'
 
@@ -15,7 +15,7 @@ export function Published({ project, host, changed, another }: { project: string
     refetchInterval: 1000,
     queryFn: ({ signal }) => request<DNSName>('GET', `/v2/projects/${encodeURIComponent(project)}/names/${encodeURIComponent(host)}`, { signal }),
   })
-  useEffect(() => document.getElementById('main')?.focus(), []) // the button that had the focus is gone
+  useMainFocus()
   const status = name.data?.status
   const path = `projects/${project}/names/${host}`
   const explained = useName(host)

@@ -31,7 +31,7 @@ export function Machines() {
           ))}
         </ul>
       </Part>
-      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" means="external-dns, and the built-in publisher, that are not available" advice="External-dns, or the built-in publisher, is not available. Changes of these names wait. If the message is not enough, look at the log of external-dns in its cluster.">
+      <Part title="Dead publishers" n={dead.length} tone="bad" id="dead" means="external-dns, and the built-in publisher, that are not available" advice="External-dns, or the built-in publisher, is not available. Changes of these names wait. If the message is not enough, look at the log of external-dns in its cluster, or of Signpost for the built-in publisher.">
         <ul class="plain">
           {dead.map((i) => (
             <li key={i.cluster + i.project + i.provider + i.scope}>

@@ -262,6 +262,9 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
   )
 }
 
+/** useMainFocus puts the focus on the page that opens: the button that had it is gone. */
+export const useMainFocus = () => useEffect(() => document.getElementById('main')?.focus(), [])
+
 /** useDelayed is a value that follows only when it has not changed for a while. */
 export function useDelayed<T>(value: T, milliseconds: number): T {
   const [late, setLate] = useState(value)

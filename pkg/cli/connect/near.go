@@ -3,7 +3,10 @@ package connect
 import (
 	"context"
 	"errors"
+	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/signpost-dns/signpost/pkg/client"
 	"github.com/signpost-dns/signpost/pkg/domain/intent"
@@ -49,4 +52,41 @@ func (c *Connection) names(ctx context.Context, collection string) ([]string, er
 		names = append(names, i.Metadata.Name)
 	}
 	return names, err
+}
+
+// absent is a document that a refusal says to create.
+var absent = regexp.MustCompile(`([a-z][\w.-]*(?:/[\w.*+-]+)+)(?:, which)? does not exist; create it first`)
+
+// Meant adds to a refusal what was probably meant in place of documents that do not exist. The caller has to have the right to list
+// their like.
+func Meant(ctx context.Context, api *client.Client, err error) error {
+	problem, is := errors.AsType[*client.Error](err)
+	if !is {
+		return err
+	}
+	told := *problem
+	told.Errors = slices.Clone(problem.Errors)
+	texts := []*string{&told.Detail}
+	for n := range told.Errors {
+		texts = append(texts, &told.Errors[n].Detail)
+	}
+	for _, text := range texts {
+		found := absent.FindStringSubmatch(*text)
+		if found == nil {
+			continue
+		}
+		path := intent.Path(found[1])
+		var page struct{ Items []listed }
+		if _, unread := Ask(ctx, api, http.MethodGet, Query{"limit": "500"}.Of(path.Collection()), nil, &page); unread != nil {
+			continue
+		}
+		var names []string
+		for _, i := range page.Items {
+			names = append(names, i.Metadata.Name)
+		}
+		if near := nearest.Name(path.Name(), names); near != "" {
+			*text = strings.Replace(*text, "create it first", "did you mean "+near+"? Else create it first", 1)
+		}
+	}
+	return &told
 }
