@@ -47,7 +47,7 @@ func (w *world) cleanups() []cleanup.Cleanup {
 // notes has DNSEndpoints noted as ones that are deleted.
 func (w *world) notes(all ...cleanup.Cleanup) {
 	w.Helper()
-	require.NoError(w, cleanup.Of(w.service.Store, labOnHub).Note(w.Context(), all))
+	require.NoError(w, cleanup.Of(w.service.Store, labOnHub).Note(w.Context(), all, w.clock.Now()))
 }
 
 func (w *world) stepLab() {
@@ -151,6 +151,14 @@ func TestCleanupsOfAnExternalDNSWithUsersAreLookedAtAgain(t *testing.T) {
 	w.clock.pass(70 * time.Second)
 	w.stepLab()
 	require.Empty(t, w.cleanups())
+
+	group := w.snapshot(cafe).Group
+	w.notes(cleanup.Cleanup{Endpoint: endpoints.Name(group, group.Bindings[0])}) // and it stays
+	for _, age := range []time.Duration{2 * time.Minute, 10 * time.Minute} {
+		w.clock.pass(age)
+		w.stepLab()
+	}
+	require.Equal(t, w.clock.Now().Add(12*time.Minute), next)
 }
 
 // TestAnExternalDNSThatRunsOnLeavesNothingBehind, although a name is answered when its time is over.

@@ -38,7 +38,7 @@ func inCleanups() []bugs.Bug {
 		{
 			Name: "answer of an earlier going", File: "pkg/release/cleanup/keeper.go",
 			Breaks:      "an external-dns ends because its names had gone before they came back and went again",
-			Text:        "		known = known && a.Revision > one.Noted",
+			Text:        "		known = known && a.Revision > one.NotedRevision",
 			Replacement: "		known = known && a.Revision > 0",
 		},
 		{
@@ -56,8 +56,8 @@ func inCleanups() []bugs.Bug {
 		{
 			Name: "time goes on in a move", File: "pkg/release/cleanup/cleanup.go",
 			Breaks:      "the time of names that are to be removed goes on while no external-dns runs",
-			Text:        "			one.GoneSince, one.Noted = time.Time{}, 0",
-			Replacement: "			one.Noted = 0",
+			Text:        "			one.GoneSince, one.NotedRevision = time.Time{}, 0",
+			Replacement: "			one.NotedRevision = 0",
 		},
 		{
 			Name: "a name comes and goes while the external-dns ends", File: "pkg/release/providers/step_provider.go",

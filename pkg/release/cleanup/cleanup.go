@@ -18,11 +18,12 @@ import (
 // Cleanup is a deleted DNSEndpoint whose names its external-dns still has to remove from DNS. An external-dns without users ends
 // only when all of its cleanups have ended.
 type Cleanup struct {
-	Endpoint string `json:"-"`
-	Targets  int    `json:"targets"` // the most that one of its names had
+	Endpoint string    `json:"-"`
+	Targets  int       `json:"targets"` // the most that one of its names had
+	NotedAt  time.Time `json:"at"`
 
-	GoneSince time.Time `json:"since,omitzero"`  // when the DNSEndpoint was confirmed to be gone; zero before, as is Noted
-	Noted     int64     `json:"noted,omitempty"` // the store's revision that noted the cleanup: answers before it are about an earlier one
+	GoneSince     time.Time `json:"since,omitzero"`  // when the DNSEndpoint was confirmed to be gone; zero before, as is NotedRevision
+	NotedRevision int64     `json:"noted,omitempty"` // the store's revision that noted the cleanup: answers before it are about an earlier one
 
 	leftovers []intent.Leftover // its names that are still answered when it ends
 	item      kv.Item
@@ -94,13 +95,13 @@ const attempts = 8
 
 // Note writes down that DNSEndpoints are about to be deleted. An earlier cleanup of one begins anew. The higher number of targets counts, because
 // the names may have had them when they went first.
-func (c Cleanups) Note(ctx context.Context, deleted []Cleanup) error {
+func (c Cleanups) Note(ctx context.Context, deleted []Cleanup, now time.Time) error {
 	const opsOfEach = 2
 	for some := range slices.Chunk(deleted, kv.MaxOps/opsOfEach) {
 		done := false
 		for n := 0; n < attempts && !done; n++ {
 			var err error
-			if done, err = c.note(ctx, some); err != nil {
+			if done, err = c.note(ctx, some, now); err != nil {
 				return err
 			}
 		}
@@ -116,7 +117,7 @@ func overtaken() error {
 }
 
 // note answers false if others have changed one of the cleanups meanwhile.
-func (c Cleanups) note(ctx context.Context, deleted []Cleanup) (bool, error) {
+func (c Cleanups) note(ctx context.Context, deleted []Cleanup, now time.Time) (bool, error) {
 	known, err := c.Get(ctx, endpointsOf(deleted))
 	if err != nil {
 		return false, err
@@ -132,7 +133,7 @@ func (c Cleanups) note(ctx context.Context, deleted []Cleanup) (bool, error) {
 				unchanged = kv.Unchanged(key, &before.item)
 			}
 		}
-		raw, err := json.Marshal(Cleanup{Targets: targets})
+		raw, err := json.Marshal(Cleanup{Targets: targets, NotedAt: now.UTC()})
 		if err != nil {
 			return false, err
 		}
@@ -156,8 +157,8 @@ func (c Cleanups) startTimers(ctx context.Context, gone []Cleanup, now time.Time
 	started := slices.Clone(gone)
 	for n := range started {
 		one := &started[n]
-		if one.Noted == 0 {
-			one.Noted = one.item.ModRevision
+		if one.NotedRevision == 0 {
+			one.NotedRevision = one.item.ModRevision
 		}
 		one.GoneSince = now
 	}
@@ -169,7 +170,7 @@ func (c Cleanups) resetTimers(ctx context.Context, all []Cleanup) error {
 	var started []Cleanup
 	for _, one := range all {
 		if !one.GoneSince.IsZero() {
-			one.GoneSince, one.Noted = time.Time{}, 0
+			one.GoneSince, one.NotedRevision = time.Time{}, 0
 			started = append(started, one)
 		}
 	}

@@ -36,7 +36,7 @@ func (k *Keeper) NoteDeleted(ctx context.Context, owner intent.Path, before, aft
 		if l.MovedFrom(use) && !l.Moving {
 			continue // its names were taken over
 		}
-		if err := Of(k.Store, use).Note(snapshot.Now(ctx), deleted[use]); err != nil {
+		if err := Of(k.Store, use).Note(snapshot.Now(ctx), deleted[use], k.Now()); err != nil {
 			return err
 		}
 		k.WakeAt(use.Record, k.Now().Add(state.LookTogether))
@@ -93,7 +93,8 @@ type Result struct {
 	Next time.Time  // when to look at those that are left, while the external-dns has users
 }
 
-// LookUsed is how often cleanups of an external-dns with users are looked at. Nobody waits for them.
+// LookUsed is how often cleanups of an external-dns with users are looked at, at most. Nobody waits for them. If DNSEndpoints stay, looks
+// at their cleanups become ever more seldom.
 const LookUsed = time.Minute
 
 // Settle starts the timers of cleanups whose DNSEndpoints are gone, and ends those that are done or expired.
@@ -101,7 +102,7 @@ const LookUsed = time.Minute
 func (k *Keeper) Settle(ctx context.Context, use state.Use, record plan.Record, used bool) (Result, error) {
 	p := pass{Cleanups: Of(k.Store, use), use: use, record: record, used: used, now: k.Now().UTC()}
 	all, revision, err := p.All(ctx)
-	r := Result{Left: len(all) > 0, When: p.noneSince(revision), Next: p.now.Add(LookUsed)}
+	r := Result{Left: len(all) > 0, When: p.noneSince(revision)}
 	if err != nil || !r.Left {
 		return r, err
 	}
@@ -124,17 +125,15 @@ func (k *Keeper) Settle(ctx context.Context, use state.Use, record plan.Record, 
 	slices.SortStableFunc(started, func(a, b Cleanup) int { return p.deadline(a).Compare(p.deadline(b)) })
 	left, err := k.endFinished(ctx, &p, started)
 	r.Left = len(left) > 0 || len(now) < len(waiting)
-	if len(left) > 0 && len(now) == len(waiting) {
-		r.Next = later(r.Next, p.deadline(left[0]))
+	wait := LookUsed
+	if len(now) < len(waiting) {
+		last := slices.MaxFunc(waiting, func(a, b Cleanup) int { return a.NotedAt.Compare(b.NotedAt) })
+		wait = max(wait, p.now.Sub(last.NotedAt))
+	} else if len(left) > 0 {
+		wait = max(wait, p.deadline(left[0]).Sub(p.now))
 	}
+	r.Next = p.now.Add(wait)
 	return r, err
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
 }
 
 // start starts the timers of cleanups whose DNSEndpoints are confirmed to be gone, and answers these.
@@ -197,7 +196,7 @@ func (k *Keeper) finished(ctx context.Context, p *pass, started []Cleanup) (fini
 	}
 	for _, one := range started {
 		a, known := all[one.Endpoint]
-		known = known && a.Revision > one.Noted
+		known = known && a.Revision > one.NotedRevision
 		if !p.expired(one) && (!known || a.Gone.IsZero()) {
 			waiting = append(waiting, one)
 			continue

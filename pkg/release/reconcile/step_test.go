@@ -116,7 +116,7 @@ func (w *world) current(applied bool) appcontext.Pointer {
 func (w *world) cleansUp() {
 	_, err := w.Contexts.Commit(w.Context(), appcontext.Pointer{Owner: onHub.Owner()}, appcontext.Context{ID: "12", Objects: bundle.Bundle{objectOn(hub)}})
 	require.NoError(w, err)
-	require.NoError(w, cleanup.Of(w.Store, onHub).Note(w.Context(), []cleanup.Cleanup{{Endpoint: "web"}}))
+	require.NoError(w, cleanup.Of(w.Store, onHub).Note(w.Context(), []cleanup.Cleanup{{Endpoint: "web"}}, w.Now()))
 	w.holds(ledger.Entry{ID: bundle.ID{Cluster: hub, Kind: bundle.EndpointKind, Name: "web"}, CreatedByUs: true, Status: ledger.Applied})
 }
 
