@@ -183,6 +183,11 @@ func TestDeleteOfOneThatIsNotThereFails(t *testing.T) {
 	got := signpost(t, newFake(t).url, "delete", "projects/shop")
 	require.Equal(t, exitFailed, got.code)
 	require.Equal(t, "signpost delete: projects/shop does not exist\n", got.err)
+	for _, command := range []string{"get", "delete"} {
+		got = signpost(t, newFake(t).url, command, "edge/berlin")
+		require.Equal(t, exitFailed, got.code)
+		require.Contains(t, got.err, "projects/edge/logical-clouds/berlin does not exist; the cluster edge/berlin is edge+berlin here\n")
+	}
 }
 
 func TestARefusedDeleteTellsEachReasonOnALine(t *testing.T) {

@@ -62,7 +62,7 @@ func deleteOne(ctx context.Context, p terminal.Program, api *client.Client, text
 		return err
 	}
 	if err := deletePath(ctx, api, path); err != nil {
-		return err
+		return connect.OrCluster(text, path, err)
 	}
 	terminal.Printf(p.Out, "deleted %s\n", path)
 	return nil

@@ -90,3 +90,15 @@ func Meant(ctx context.Context, api *client.Client, err error) error {
 	}
 	return &told
 }
+
+// OrCluster adds to a refusal how a cluster is written, if a short path names a logical cloud that does not exist.
+func OrCluster(text string, path intent.Path, err error) error {
+	problem, is := errors.AsType[*client.Error](err)
+	cloud := path.Segment("logical-clouds")
+	if !is || problem.Status != http.StatusNotFound || cloud == "" || text != path.Segment("projects")+"/"+cloud {
+		return err
+	}
+	told := *problem
+	told.Detail += "; the cluster " + text + " is " + path.Segment("projects") + "+" + cloud + " here"
+	return &told
+}

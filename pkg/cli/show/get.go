@@ -60,7 +60,7 @@ func GetCommand(p terminal.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return Get(cmd.Context(), p, api, path, values, &output)
+			return connect.OrCluster(text, path, Get(cmd.Context(), p, api, path, values, &output))
 		},
 	}
 	output.Flag(cmd.Flags())
