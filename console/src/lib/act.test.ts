@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { DNSName, DraftPlan, FleetItem, NameChange, Plan } from '../api/types'
+import type { DNSName, FleetItem, NameChange, Plan } from '../api/types'
 import { base64, clusterDraft, clusterFaults, clusterLacks, emptyCluster, emptyProvider, lines, ownErrors, parentOf, pathOf, providerDraft, providerFaults, providerLacks, takenError, type ProviderInput } from './draft'
 import { chosenOf, commandOf, danger, emptyChoice, isForced, labelsOf, progress, rulesOf, specOf } from './failover'
 import { gridOf } from './fleet'
@@ -110,7 +110,7 @@ describe('other forms', () => {
     expect(clusterFaults({ ...emptyCluster, labels: 'region a=b' }).labels).toEqual(['"region" is not of the form key=value'])
     expect(clusterLacks({ ...emptyCluster, provider: 'dc', name: 'one', kubeconfig: 'x', uses: [] })).toEqual(['a use'])
     const draft = providerDraft({ ...emptyProvider, project: 'p', name: 'lab' })
-    const taken = (action: 'create' | 'update') => takenError({ documents: [{ path: pathOf(draft), action }] } as Pick<DraftPlan, 'documents'>, draft).map((e) => e.pointer)
+    const taken = (action: 'create' | 'update') => takenError({ documents: [{ path: pathOf(draft), action }] }, draft).map((e) => e.pointer)
     expect([taken('create'), taken('update')]).toEqual([[], ['/metadata/name']])
   })
   test('read lines', () => expect(lines('a=b=c\n\n bad \nd=')).toEqual({ values: { a: 'b=c', d: '' }, faults: ['"bad" is not of the form key=value'] }))
