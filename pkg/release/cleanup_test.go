@@ -159,6 +159,11 @@ func TestCleanupsOfAnExternalDNSWithUsersAreLookedAtAgain(t *testing.T) {
 		w.stepLab()
 	}
 	require.Equal(t, w.clock.Now().Add(12*time.Minute), next)
+	w.notes(cleanup.Cleanup{Endpoint: "gone"}) // it does not wait for that one
+	w.stepLab()
+	w.clock.pass(time.Second)
+	w.stepLab()
+	require.Equal(t, w.clock.Now().Add(69*time.Second), next)
 }
 
 // TestAnExternalDNSThatRunsOnLeavesNothingBehind, although a name is answered when its time is over.

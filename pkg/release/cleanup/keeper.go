@@ -124,15 +124,17 @@ func (k *Keeper) Settle(ctx context.Context, use state.Use, record plan.Record, 
 	started = append(started, now...)
 	slices.SortStableFunc(started, func(a, b Cleanup) int { return p.deadline(a).Compare(p.deadline(b)) })
 	left, err := k.endFinished(ctx, &p, started)
-	r.Left = len(left) > 0 || len(now) < len(waiting)
-	wait := LookUsed
+	var waits []time.Duration
+	if len(left) > 0 {
+		waits = append(waits, p.deadline(left[0]).Sub(p.now))
+	}
 	if len(now) < len(waiting) {
 		last := slices.MaxFunc(waiting, func(a, b Cleanup) int { return a.NotedAt.Compare(b.NotedAt) })
-		wait = max(wait, p.now.Sub(last.NotedAt))
-	} else if len(left) > 0 {
-		wait = max(wait, p.deadline(left[0]).Sub(p.now))
+		waits = append(waits, p.now.Sub(last.NotedAt))
 	}
-	r.Next = p.now.Add(wait)
+	if r.Left = len(waits) > 0; r.Left {
+		r.Next = p.now.Add(max(LookUsed, slices.Min(waits)))
+	}
 	return r, err
 }
 
