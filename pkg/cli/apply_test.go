@@ -186,7 +186,7 @@ func TestDeleteOfOneThatIsNotThereFails(t *testing.T) {
 	for _, command := range []string{"get", "delete"} {
 		got = signpost(t, newFake(t).url, command, "edge/berlin")
 		require.Equal(t, exitFailed, got.code)
-		require.Contains(t, got.err, "projects/edge/logical-clouds/berlin does not exist; the cluster edge/berlin is edge+berlin here\n")
+		require.Contains(t, got.err, "projects/edge/logical-clouds/berlin does not exist; if you mean the cluster, write edge+berlin\n")
 	}
 }
 

@@ -63,6 +63,7 @@ func TestExitCodesOfTheCommandLine(t *testing.T) {
 		{"help", []string{"--help"}, exitDone, ""},
 		{"nothing shows the help", nil, exitDone, ""},
 		{"version", []string{"version"}, exitDone, ""},
+		{"version as a flag", []string{"--version"}, exitDone, ""},
 		{"completion", []string{"completion", "bash"}, exitDone, ""},
 		{"an unknown command", []string{"aply"}, exitUsage, `unknown command "aply"; did you mean "apply"?`},
 		{"an unknown command with flags", []string{"aply", "-f", "web.yaml"}, exitUsage, `unknown command "aply"; did you mean "apply"?`},

@@ -59,7 +59,7 @@ var absent = regexp.MustCompile(`([a-z][\w.-]*(?:/[\w.*+-]+)+)(?:, which)? does 
 
 // Meant adds to a refusal what was probably meant in place of documents that do not exist. The caller has to have the right to list
 // their like.
-func Meant(ctx context.Context, api *client.Client, err error) error {
+func (c *Connection) Meant(ctx context.Context, err error) error {
 	problem, is := errors.AsType[*client.Error](err)
 	if !is {
 		return err
@@ -76,14 +76,7 @@ func Meant(ctx context.Context, api *client.Client, err error) error {
 			continue
 		}
 		path := intent.Path(found[1])
-		var page struct{ Items []listed }
-		if _, unread := Ask(ctx, api, http.MethodGet, Query{"limit": "500"}.Of(path.Collection()), nil, &page); unread != nil {
-			continue
-		}
-		var names []string
-		for _, i := range page.Items {
-			names = append(names, i.Metadata.Name)
-		}
+		names, _ := c.names(ctx, path.Collection()) // none, if they cannot be read
 		if near := nearest.Name(path.Name(), names); near != "" {
 			*text = strings.Replace(*text, "create it first", "did you mean "+near+"? Else create it first", 1)
 		}
@@ -99,6 +92,6 @@ func OrCluster(text string, path intent.Path, err error) error {
 		return err
 	}
 	told := *problem
-	told.Detail += "; the cluster " + text + " is " + path.Segment("projects") + "+" + cloud + " here"
+	told.Detail += "; if you mean the cluster, write " + path.Segment("projects") + "+" + cloud
 	return &told
 }

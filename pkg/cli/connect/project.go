@@ -1,7 +1,6 @@
 package connect
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -23,6 +22,9 @@ import (
 // DefaultProject is the project of commands that name none. To apply documents of it makes it as needed.
 const DefaultProject = "default"
 
+// DefaultProjectDocument is the document of the default project, as a command makes it.
+const DefaultProjectDocument = `{"metadata":{"name":"` + DefaultProject + `"},"spec":{}}`
+
 // ProjectFlag adds --project. Its default is SIGNPOST_PROJECT, else the default project.
 func ProjectFlag(flags *pflag.FlagSet, project *string, usage string) {
 	flags.StringVar(project, "project", "", usage+" (SIGNPOST_PROJECT; default \""+DefaultProject+"\")")
@@ -36,8 +38,7 @@ func Project(flag string) string {
 // MakeDefaultProject makes the project, and tells so on notes. The answered function removes it again. The server refuses that
 // once the project has documents, or somebody has changed it.
 func MakeDefaultProject(ctx context.Context, api *client.Client, notes io.Writer) (remove func(), err error) {
-	project := []byte(`{"metadata":{"name":"` + DefaultProject + `"},"spec":{}}`)
-	made, err := api.Do(ctx, http.MethodPost, "projects", bytes.NewReader(project), nil)
+	made, err := api.Do(ctx, http.MethodPost, "projects", strings.NewReader(DefaultProjectDocument), nil)
 	if err != nil {
 		return nil, fmt.Errorf("project %q does not exist and could not be made; name another project: %w", DefaultProject, err)
 	}

@@ -52,7 +52,7 @@ func LackDefaultProject(ctx context.Context, api *client.Client, documents []doc
 // PlanDocuments prints what documents would do, and the deletion of others.
 func PlanDocuments(ctx context.Context, p terminal.Program, api *client.Client, documents []document.Document, deleted []intent.Path, output *terminal.Format, diffs bool) error {
 	if LackDefaultProject(ctx, api, documents) {
-		project := document.Document{Path: intent.Join("projects", connect.DefaultProject), Body: json.RawMessage(`{"metadata":{"name":"` + connect.DefaultProject + `"},"spec":{}}`)}
+		project := document.Document{Path: intent.Join("projects", connect.DefaultProject), Body: json.RawMessage(connect.DefaultProjectDocument)}
 		documents = slices.Insert(slices.Clone(documents), 0, project)
 	}
 	planned, bodies, err := drafted(documents)

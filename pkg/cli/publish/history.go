@@ -87,7 +87,7 @@ func printTurns(w io.Writer, host string, body []byte) error {
 		return err
 	}
 	if lives.several() {
-		terminal.Printf(w, "\nof before: the name was unpublished since, and its releases are counted anew. If both have a number, signpost rollback takes the newer one.\n")
+		terminal.Printf(w, "\nof before: the name was unpublished since, and its releases are counted anew. If two releases have the same number, signpost rollback takes the newer one.\n")
 	}
 	if unseen {
 		terminal.Printf(w, "\nnot seen: Signpost asks each server every few seconds. It saw no answer of all servers before the next change, or cannot ask them.\n")

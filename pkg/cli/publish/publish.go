@@ -222,7 +222,7 @@ func (r *publication) publish(ctx context.Context, p terminal.Program, given fun
 	query := connect.Query{"takeover": r.takeover, "confirm": r.confirm, "dryRun": connect.If(r.dryRun)}
 	response, err := api.Do(ctx, http.MethodPut, query.Of(path), bytes.NewReader(body), asRead)
 	if err != nil {
-		return connect.Meant(ctx, api, connect.OtherProjects(ctx, api, r.project, err))
+		return r.server.Meant(ctx, connect.OtherProjects(ctx, api, r.project, err))
 	}
 	if r.dryRun {
 		return lifecycle.PrintPlan(p, &r.output, response.Body, false)
