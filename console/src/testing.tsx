@@ -6,15 +6,17 @@ import { vi } from 'vitest'
 export const json = (body: unknown, status = 200) => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } })
 
 /** serve answers what screens ask for, in place of a server. */
-export const serve = (answer: (asked: URL) => Response) => vi.stubGlobal('fetch', (asked: string | Request) => Promise.resolve(answer(new URL(typeof asked === 'string' ? asked : asked.url))))
+export const serve = (answer: (asked: URL, method: string) => Response) => vi.stubGlobal('fetch', (asked: string | Request, init?: RequestInit) => Promise.resolve(typeof asked === 'string' ? answer(new URL(asked, 'http://localhost'), init?.method ?? 'GET') : answer(new URL(asked.url), asked.method)))
 
-/** shown is a screen in an element of its own, until it is closed. */
-export function shown(screen: ComponentChildren) {
+/** shown is a screen in an element of its own, until it is closed. On the page, clicks change it and it can have the focus. */
+export function shown(screen: ComponentChildren, onPage = false) {
   const root = document.createElement('div')
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
+  if (onPage) document.body.append(root)
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' }, mutations: { networkMode: 'always' } } })
   render(<QueryClientProvider client={client}>{screen}</QueryClientProvider>, root)
   const close = () => {
     render(null, root)
+    root.remove()
     client.clear()
   }
   return { root, close }

@@ -91,6 +91,9 @@ describe('the short story', () => {
     await page.getByRole('link', { name: 'Change it' }).click()
     await page.getByRole('heading', { name: 'Change a name' }).waitFor()
     assert.equal(await page.getByLabel('Addresses', { exact: true }).inputValue(), '203.0.113.9')
+    await page.getByRole('button', { name: 'Change: nothing changes' }).click()
+    await page.getByRole('heading', { name: 'Nothing of story.lab.example was changed' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: /^Undo/ }).count(), 0)
     await page.context().close()
   })
 

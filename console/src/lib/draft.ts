@@ -39,7 +39,7 @@ export function lines(text: string): { values: Record<string, string>; faults: s
 /** pathFaults are those of a text that is to be one part of a path. */
 const pathFaults = (text: string) => (/[/\s]/.test(text.trim()) ? ['must not have slashes or spaces'] : [])
 
-/** Faults are those that a form finds itself, by field: the document would not have what is typed. */
+/** OwnFaults are those that a form finds itself, by field: the document would not have what is typed. */
 export type OwnFaults<Input> = { [Field in keyof Input]?: string[] }
 
 /** some tells whether there are any. */

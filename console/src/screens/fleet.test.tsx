@@ -32,3 +32,12 @@ test('the fleet and the page of a cluster say since when it does not answer, and
   expect(pages[0]?.root.querySelector('tbody td:nth-child(6)')?.textContent).toBe('–')
   for (const { close } of pages) close()
 })
+
+test('built-in providers are shown although no cluster has names', async () => {
+  const item = { kind: 'externalDNS', cluster: 'built-in', project: 'shop', provider: 'own', scope: 'public', healthy: 'False', message: 'no server answers', pending: 0, hosts }
+  serve(({ pathname }) => json(pathname.includes('/v2/fleet') ? { items: [item], hosts, groups: {}, names: {} } : { items: [] }))
+  const { root, close } = shown(<FleetScreen />)
+  await vi.waitFor(() => expect(root.querySelector('#built-in')?.closest('section')?.textContent).toContain('shop/own'))
+  expect(root.textContent).toContain('no server answers')
+  close()
+})

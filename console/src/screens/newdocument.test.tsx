@@ -1,7 +1,6 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
-import { render } from 'preact'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { ComponentType } from 'preact'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { json, serve, shown } from '../testing'
 import type { ClusterForm as Clusters } from './addcluster'
 import type { ProviderForm as Providers } from './addprovider'
 
@@ -10,14 +9,12 @@ let ProviderForm: typeof Providers
 let saves = 0
 
 beforeAll(async () => {
-  vi.stubGlobal('fetch', (asked: string | Request, init?: RequestInit) => {
-    const answer = (body: unknown, status = 200) => Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } }))
-    const [url, method] = typeof asked === 'string' ? [asked, init?.method] : [asked.url, asked.method]
-    if (method === 'POST' && url.endsWith('/v2/plan')) return answer({ documents: [], errors: [] })
-    if (method !== 'PUT') return answer({ items: [] })
+  serve(({ pathname }, method) => {
+    if (method === 'POST' && pathname.endsWith('/v2/plan')) return json({ documents: [], errors: [] })
+    if (method !== 'PUT') return json({ items: [] })
     saves++
-    if (url.endsWith('/dns-update-records/lab')) return answer({ metadata: { name: 'lab', revision: 1 }, spec: {}, status: { warnings: [] } }, 201)
-    return answer({ status: 422, detail: 'the document has faults', errors: [{ pointer: '/spec/directory', detail: 'another cluster has it' }] }, 422)
+    if (pathname.endsWith('/dns-update-records/lab')) return json({ metadata: { name: 'lab', revision: 1 }, spec: {}, status: { warnings: [] } }, 201)
+    return json({ status: 422, detail: 'the document has faults', errors: [{ pointer: '/spec/directory', detail: 'another cluster has it' }] }, 422)
   })
   ;({ ClusterForm } = await import('./addcluster')) // the client of the API keeps the fetch that it finds
   ;({ ProviderForm } = await import('./addprovider'))
@@ -25,17 +22,13 @@ beforeAll(async () => {
 
 afterAll(() => vi.unstubAllGlobals())
 
-/** shown is a form on a page, with what a test does there. */
-function shown(Form: ComponentType) {
-  const root = document.body.appendChild(document.createElement('div')) // else a click changes nothing
-  const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' }, mutations: { networkMode: 'always' } } })
-  render(
-    <QueryClientProvider client={client}>
-      <main id="main" tabIndex={-1}>
-        <Form />
-      </main>
-    </QueryClientProvider>,
-    root,
+/** filled is a form on a page, with what a test does there. */
+function filled(Form: ComponentType) {
+  const { root, close } = shown(
+    <main id="main" tabIndex={-1}>
+      <Form />
+    </main>,
+    true,
   )
   const field = (label: string) => {
     const found = [...root.querySelectorAll('.field')].find((f) => f.querySelector('label')?.textContent === label)?.querySelector('input')
@@ -46,16 +39,11 @@ function shown(Form: ComponentType) {
     field(label).value = text
     field(label).dispatchEvent(new Event('input', { bubbles: true }))
   }
-  const end = () => {
-    render(null, root)
-    root.remove()
-    client.clear()
-  }
-  return { root, field, type, end, button: () => root.querySelector<HTMLButtonElement>('button[type=submit]'), submit: () => root.querySelector('form')?.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })) }
+  return { root, close, field, type, button: () => root.querySelector<HTMLButtonElement>('button[type=submit]'), submit: () => root.querySelector('form')?.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })) }
 }
 
 test('a form can be saved again after a refusal, as soon as its text has changed', async () => {
-  const { root, type, button, submit, end } = shown(ClusterForm)
+  const { root, type, button, submit, close } = filled(ClusterForm)
   root.querySelectorAll<HTMLInputElement>('input[type=radio]').forEach((r) => r.closest('label')?.textContent.includes('directory') && r.click())
   await vi.waitFor(() => type('Directory', '/srv/one'))
   await vi.waitFor(() => expect(root.textContent).toContain('It still needs a cluster provider, a name.'))
@@ -69,11 +57,11 @@ test('a form can be saved again after a refusal, as soon as its text has changed
   type('Directory', '/srv/two')
   await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
   expect(root.textContent).not.toContain('another cluster has it')
-  end()
+  close()
 })
 
 test('a stored document has the focus on its page, and leads to an empty form', async () => {
-  const { root, field, type, button, submit, end } = shown(ProviderForm)
+  const { root, field, type, button, submit, close } = filled(ProviderForm)
   type('Project', 'shop')
   type('Name', 'lab')
   await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
@@ -82,5 +70,5 @@ test('a stored document has the focus on its page, and leads to an empty form', 
   await vi.waitFor(() => expect(document.activeElement?.id).toBe('main'))
   ;[...root.querySelectorAll('button')].find((b) => b.textContent === 'Add another one')?.click()
   await vi.waitFor(() => expect([field('Name').value, field('Project').value]).toEqual(['', '']))
-  end()
+  close()
 })
