@@ -65,7 +65,7 @@ func (c *Context) unchanged(all []write) []kv.Compare {
 		return when
 	}
 	when = append(when,
-		kv.Unchanged(journalKey(c.ID), c.journal),
+		kv.Unchanged(journalKey(c.ID), nil),
 		kv.Exists(contextKey(c.ID)), kv.Exists(contextKey(c.ID)+appOrderLevel),
 		kv.NotAfter(appsKey(c.ID), c.Revision))
 	return append(when, remain(c.ID, all, maxCompares-len(when))...)

@@ -20,8 +20,7 @@ type Context struct {
 	Apps     []App // those of apporder, in its order: EMCO passes others over
 	State    State
 
-	meta    kv.Item
-	journal *kv.Item // of a patch that was being prepared, nil for none
+	meta kv.Item
 }
 
 // App is an app of a context.

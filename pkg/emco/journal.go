@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,29 +15,29 @@ import (
 	"github.com/signpost-dns/signpost/pkg/storage/kv"
 )
 
-// journal is for a patch that exceeds a transaction. It holds what all keys of the patch
-// are and are to be, and is written first (staging). Then one transaction compares that the context is
-// as it was read, and the patch is decided (forward). Its writes follow, in transactions
-// that each compare that nobody else has written since the one before. If somebody has,
-// they are taken back (back). A reader that comes upon a journal under way goes on with
-// it.
+// journal is for a patch that exceeds a transaction. First, all that its keys are and are to
+// be is written, beside what others prepare. Then one transaction decides the patch by its
+// journal (forward). It compares that the context is as it was read, and that no other patch
+// is under way. The writes follow, in transactions that each compare that nobody else has
+// written since the one before. If somebody has, they are taken back (back). A reader that
+// comes upon a journal goes on with it. So one of all who patch a context at once is never
+// hindered by the others.
 //
-//	/signpost/emco/<id>/patch               the journal
-//	/signpost/emco/<id>/patch/<n>/after     the n-th key, a newline, what it is to be
-//	/signpost/emco/<id>/patch/<n>/before    the n-th key, a newline, what it was; nothing where it was not there
+//	/signpost/emco/<id>/patch                         the journal
+//	/signpost/emco/<id>/patch/<attempt>/              since when it is prepared
+//	/signpost/emco/<id>/patch/<attempt>/<n>/after     the n-th key, a newline, what it is to be
+//	/signpost/emco/<id>/patch/<attempt>/<n>/before    the n-th key, a newline, what it was; nothing where it was not there
 type journal struct {
-	Phase   phase     `json:"phase"`
-	Attempt int64     `json:"attempt,omitempty"` // revision that began it, once it is decided
-	Writes  int       `json:"writes"`            // how many there are
-	Done    int       `json:"done"`              // how many of them are done, the first ones
-	Meta    int64     `json:"meta,omitempty"`    // revision of the meta that was read
-	Since   time.Time `json:"since"`
+	Phase   phase  `json:"phase"`
+	Attempt string `json:"attempt"`        // whose writes they are
+	Writes  int    `json:"writes"`         // how many there are
+	Done    int    `json:"done"`           // how many of them are done, the first ones
+	Meta    int64  `json:"meta,omitempty"` // revision of the meta that was read
 }
 
 type phase string
 
 const (
-	staging phase = "staging"
 	forward phase = "forward"
 	back    phase = "back"
 )
@@ -45,9 +46,12 @@ const journalPrefix = "/signpost/emco/"
 
 func journalKey(id string) string { return journalPrefix + id + "/patch" }
 
-func imagesPrefix(id string) string { return journalKey(id) + "/" }
+// attemptKey is of when an attempt began, and the prefix of its images.
+func attemptKey(id, attempt string) string { return journalKey(id) + "/" + attempt + "/" }
 
-func imageKey(id string, n int) string { return fmt.Sprintf("%s%08d", imagesPrefix(id), n) }
+func imageKey(id, attempt string, n int) string {
+	return fmt.Sprintf("%s%08d", attemptKey(id, attempt), n)
+}
 
 func journalOf(item *kv.Item) (journal, error) {
 	var j journal
@@ -65,67 +69,52 @@ func (j journal) put(id string) kv.Op {
 	return kv.Put(journalKey(id), raw)
 }
 
-// underWay tells whether a context is in the middle of a patch.
-func underWay(item *kv.Item) bool {
-	if item == nil {
-		return false
-	}
-	j, err := journalOf(item)
-	return err != nil || j.Phase != staging
-}
-
-// closed removes a journal.
-func closed(id string) []kv.Op {
-	return []kv.Op{kv.Delete(journalKey(id)), kv.DeletePrefix(imagesPrefix(id))}
+// closed removes a journal, and what was written for it.
+func (j journal) closed(id string) []kv.Op {
+	return []kv.Op{kv.Delete(journalKey(id)), kv.DeletePrefix(attemptKey(id, j.Attempt))}
 }
 
 // byJournal does the writes by a journal, and answers how it ended. If another hand ended
-// it, nobody knows how, and that is neither forward nor back. A journal that others were
-// preparing is taken over.
+// it, nobody knows how, and that is neither forward nor back.
 func (s *Store) byJournal(ctx context.Context, c *Context, all []write) (phase, error) {
-	j := journal{Phase: staging, Writes: len(all), Meta: c.meta.ModRevision, Since: s.now().UTC()}
-	staged, err := s.stage(ctx, c, j, all)
+	j := journal{Phase: forward, Attempt: strings.ToLower(rand.Text()), Writes: len(all), Meta: c.meta.ModRevision}
+	staged, err := s.stage(ctx, c.ID, j.Attempt, all)
 	if err != nil {
 		return "", err
 	}
-	now := *c
-	now.journal = staged
-	j.Phase, j.Attempt = forward, staged.ModRevision
-	decided, revision, err := s.kv.Txn(ctx, now.unchanged(all), j.put(c.ID))
+	begin := j.put(c.ID)
+	decided, revision, err := s.kv.Txn(ctx, append(c.unchanged(all), kv.Unchanged(staged.Key, staged)), begin)
 	if err != nil {
 		return "", err
 	}
 	if !decided {
-		_, _, err = s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(staged.Key, staged)}, closed(c.ID)...)
+		_, _, err = s.kv.Txn(ctx, nil, kv.DeletePrefix(staged.Key))
 		return back, err
 	}
-	return s.walk(ctx, c.ID, &kv.Item{Key: staged.Key, Value: j.put(c.ID).Value, ModRevision: revision})
+	return s.walk(ctx, c.ID, &kv.Item{Key: begin.Key, Value: begin.Value, ModRevision: revision})
 }
 
-// stage writes down what is to be done, and what was.
-func (s *Store) stage(ctx context.Context, c *Context, j journal, all []write) (*kv.Item, error) {
-	begin := j.put(c.ID)
-	begun, revision, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(begin.Key, c.journal)}, begin, kv.DeletePrefix(imagesPrefix(c.ID)))
+// stage writes down what is to be done, and what was. It answers when that began.
+func (s *Store) stage(ctx context.Context, id, attempt string, all []write) (*kv.Item, error) {
+	since := kv.Put(attemptKey(id, attempt), []byte(s.now().UTC().Format(time.RFC3339)))
+	_, revision, err := s.kv.Txn(ctx, nil, since)
 	if err != nil {
 		return nil, err
 	}
-	if !begun {
-		return nil, changedMeanwhile(c.ID)
-	}
-	item := &kv.Item{Key: begin.Key, Value: begin.Value, ModRevision: revision}
+	item := &kv.Item{Key: since.Key, Value: since.Value, ModRevision: revision}
 	var ops []kv.Op
 	for n, w := range all {
-		image := imageKey(c.ID, n)
+		image := imageKey(id, attempt, n)
 		ops = append(ops, kv.Put(image+"/after", w.image(w.after)), kv.Put(image+"/before", w.image(w.before)))
 	}
 	for len(ops) > 0 {
 		n := fitting(ops)
-		mine, _, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(begin.Key, item)}, ops[:n]...)
+		kept, _, err := s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, item)}, ops[:n]...)
 		if err != nil {
 			return nil, err
 		}
-		if !mine {
-			return nil, changedMeanwhile(c.ID)
+		if !kept { // it was given up by Settle
+			return nil, changedMeanwhile(id)
 		}
 		ops = ops[n:]
 	}
@@ -149,10 +138,10 @@ const maxPut = 2000
 
 func (w write) image(value []byte) []byte { return slices.Concat([]byte(w.key), []byte{'\n'}, value) }
 
-// images reads the writes of a journal from one on, at most so many.
-func (s *Store) images(ctx context.Context, id string, from, most int) ([]write, error) {
+// images reads the writes of an attempt from one on, at most so many.
+func (s *Store) images(ctx context.Context, id, attempt string, from, most int) ([]write, error) {
 	const perWrite = 2
-	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: imagesPrefix(id), After: imageKey(id, from), Limit: int64(perWrite * most)})
+	items, _, err := s.kv.Range(ctx, kv.Range{Prefix: attemptKey(id, attempt), After: imageKey(id, attempt, from), Limit: int64(perWrite * most)})
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +164,7 @@ func (s *Store) walk(ctx context.Context, id string, item *kv.Item) (phase, erro
 	if err != nil {
 		return "", err
 	}
-	for j := begun; underWay(item) && j.Attempt == begun.Attempt; {
+	for j := begun; j.Attempt == begun.Attempt; {
 		step := s.goForward
 		if j.Phase == back {
 			step = s.goBack
@@ -201,7 +190,7 @@ func (s *Store) walk(ctx context.Context, id string, item *kv.Item) (phase, erro
 // If somebody else has changed the context since the last ones, the journal turns back.
 func (s *Store) goForward(ctx context.Context, id string, j journal, item *kv.Item) (bool, error) {
 	mine := kv.Unchanged(item.Key, item)
-	next, err := s.images(ctx, id, j.Done, maxPut/2)
+	next, err := s.images(ctx, id, j.Attempt, j.Done, maxPut/2)
 	if err != nil || len(next) == 0 {
 		return false, cmp.Or(err, s.ended(ctx, item))
 	}
@@ -219,7 +208,7 @@ func (s *Store) goForward(ctx context.Context, id string, j journal, item *kv.It
 	last := j.Done >= j.Writes
 	mark := []kv.Op{j.put(id)}
 	if last {
-		mark = closed(id)
+		mark = j.closed(id)
 	}
 	done, _, err := s.kv.Txn(ctx, when, slices.Concat(ops[:n], mark)...)
 	if err != nil || done {
@@ -249,11 +238,11 @@ const maxBack = maxCompares - 4
 func (s *Store) goBack(ctx context.Context, id string, j journal, item *kv.Item) (bool, error) {
 	when := []kv.Compare{kv.Unchanged(item.Key, item)}
 	if j.Done == 0 {
-		done, _, err := s.kv.Txn(ctx, when, closed(id)...)
+		done, _, err := s.kv.Txn(ctx, when, j.closed(id)...)
 		return done, err
 	}
 	from := max(0, j.Done-maxBack)
-	writes, err := s.images(ctx, id, from, j.Done-from)
+	writes, err := s.images(ctx, id, j.Attempt, from, j.Done-from)
 	if err != nil || len(writes) < j.Done-from {
 		return false, cmp.Or(err, s.ended(ctx, item))
 	}
@@ -295,28 +284,52 @@ func (s *Store) Settle(ctx context.Context, age time.Duration) error {
 		return err
 	}
 	for _, found := range items {
-		id, ok := strings.CutSuffix(strings.TrimPrefix(found.Key, journalPrefix), "/patch")
-		if !ok || strings.Contains(id, "/") {
-			continue
+		id, of, ok := strings.Cut(strings.TrimPrefix(found.Key, journalPrefix), "/patch")
+		attempt, isAttempt := strings.CutSuffix(strings.TrimPrefix(of, "/"), "/")
+		switch {
+		case !ok || strings.Contains(id, "/") || strings.Contains(attempt, "/"):
+		case of == "":
+			err = errors.Join(err, s.settle(ctx, id))
+		case isAttempt:
+			err = errors.Join(err, s.giveUp(ctx, id, attempt, age))
 		}
-		err = errors.Join(err, s.settle(ctx, id, age))
 	}
 	return err
 }
 
-func (s *Store) settle(ctx context.Context, id string, age time.Duration) error {
+// settle brings a journal to its end.
+func (s *Store) settle(ctx context.Context, id string) error {
 	item, _, err := s.kv.Get(ctx, journalKey(id))
 	if err != nil || item == nil {
 		return err
 	}
-	if underWay(item) {
-		_, err := s.walk(ctx, id, item)
+	_, err = s.walk(ctx, id, item)
+	return err
+}
+
+// giveUp removes what is prepared for a patch since longer than age, unless it is decided.
+func (s *Store) giveUp(ctx context.Context, id, attempt string, age time.Duration) error {
+	journal, _, err := s.kv.Get(ctx, journalKey(id))
+	if err != nil {
 		return err
 	}
-	j, err := journalOf(item)
-	if err != nil || s.now().Sub(j.Since) < age {
+	if journal != nil {
+		if j, err := journalOf(journal); err != nil || j.Attempt == attempt {
+			return err
+		}
+	}
+	staged, _, err := s.kv.Get(ctx, attemptKey(id, attempt))
+	if err != nil || staged == nil {
 		return err
 	}
-	_, _, err = s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(item.Key, item)}, closed(id)...)
+	since, err := time.Parse(time.RFC3339, string(staged.Value))
+	if err != nil {
+		return fmt.Errorf("%s: %w", staged.Key, err)
+	}
+	if s.now().Sub(since) < age {
+		return nil
+	}
+	when := []kv.Compare{kv.Unchanged(journalKey(id), journal), kv.Unchanged(staged.Key, staged)}
+	_, _, err = s.kv.Txn(ctx, when, kv.DeletePrefix(staged.Key))
 	return err
 }

@@ -26,7 +26,7 @@ func (s *Store) Read(ctx context.Context, id string) (*Context, error) {
 		if err != nil {
 			return nil, err
 		}
-		if underWay(journal) {
+		if journal != nil {
 			if _, err := s.walk(ctx, id, journal); err != nil {
 				return nil, err
 			}
@@ -39,7 +39,6 @@ func (s *Store) Read(ctx context.Context, id string) (*Context, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.journal = journal
 		return c, nil
 	}
 }

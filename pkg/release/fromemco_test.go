@@ -396,11 +396,12 @@ func TestWhatWasPreparedForAnEarlierGroupIsPassedOver(t *testing.T) {
 func TestPatchesThatWereLeftInTheMiddleAreSwept(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	w.putKey("/signpost/emco/7777/patch", `{"phase":"staging","writes":1,"since":"2020-01-01T00:00:00Z"}`)
-	w.putKey("/signpost/emco/7777/patch/00000000/after", "/context/7777/app/web/\n1")
-	w.putKey("/signpost/emco/8888/patch", `{"phase":"forward","writes":1,"done":0}`)
-	w.putKey("/signpost/emco/8888/patch/00000000/after", "/context/8888/app/web/\n1")
-	w.putKey("/signpost/emco/8888/patch/00000000/before", "/context/8888/app/web/\n0")
+	w.putKey("/signpost/emco/7777/patch/a/", "2020-01-01T00:00:00Z")
+	w.putKey("/signpost/emco/7777/patch/a/00000000/after", "/context/7777/app/web/\n1")
+	w.putKey("/signpost/emco/8888/patch", `{"phase":"forward","attempt":"b","writes":1,"done":0}`)
+	w.putKey("/signpost/emco/8888/patch/b/", "2020-01-01T00:00:00Z")
+	w.putKey("/signpost/emco/8888/patch/b/00000000/after", "/context/8888/app/web/\n1")
+	w.putKey("/signpost/emco/8888/patch/b/00000000/before", "/context/8888/app/web/\n0")
 	w.sweep()
 	for key := range w.keys() {
 		require.NotContains(t, key, "/signpost/emco/")

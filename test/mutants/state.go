@@ -104,7 +104,7 @@ func inKeys() []bugs.Bug {
 		{
 			Name: "two patches", File: "pkg/emco/apply.go",
 			Breaks:      "an app context is patched while another patch is under way",
-			Text:        "		kv.Unchanged(journalKey(c.ID), c.journal),\n",
+			Text:        "		kv.Unchanged(journalKey(c.ID), nil),\n",
 			Replacement: "",
 		},
 		{
