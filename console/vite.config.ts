@@ -52,5 +52,5 @@ export default defineConfig({
   },
   server: { proxy },
   preview: { proxy },
-  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'], server: { deps: { inline: ['@tanstack/react-query'] } } }, // else it would have React in place of Preact
+  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'], testTimeout: 60_000, hookTimeout: 60_000, server: { deps: { inline: ['@tanstack/react-query'] } } }, // else it would have React in place of Preact
 })

@@ -7,6 +7,7 @@ import { useTroubleCount } from './api/trouble'
 import { go, link, route } from './lib/route'
 import { zone } from './lib/time'
 import { ChangesScreen } from './screens/changes'
+import { SettingsScreen } from './screens/settings'
 import { FailoverPlace } from './screens/failover'
 import { FleetPlace } from './screens/fleet'
 import { GroupsScreen } from './screens/groups'
@@ -27,7 +28,7 @@ const places = [
   { path: 'trouble', name: 'Trouble', key: 't' },
 ] as const
 
-const pageNames: Record<string, string> = { groups: 'Groups', plan: 'Plan' }
+const pageNames: Record<string, string> = { groups: 'Groups', plan: 'Plan', settings: 'Settings' }
 
 export function App() {
   const client = useQueryClient()
@@ -83,6 +84,8 @@ function Screen() {
       return <PublishScreen />
     case 'fleet':
       return <FleetPlace />
+    case 'settings':
+      return <SettingsScreen key={rest.join('/')} path={rest.join('/')} />
     case 'failover':
       return <FailoverPlace />
     case 'trouble':
@@ -100,7 +103,7 @@ function Screen() {
 
 function Header({ help }: { help: () => void }) {
   const place = route.value.path[0] ?? 'names'
-  const here = place === 'groups' || place === 'plan' ? 'names' : place
+  const here = place === 'groups' || place === 'plan' ? 'names' : place === 'settings' ? 'fleet' : place
   return (
     <header class="top">
       <a class="brand" href={link(['names'])}>

@@ -29,6 +29,8 @@ const screens = {
   'a cluster to add': hash(['publish'], { what: 'cluster' }),
   fleet: hash(['fleet']),
   'a cluster': hash(['fleet', 'edge', 'hub']),
+  'settings of a provider': hash(['settings', 'projects', 'shop', 'dns-update-records', 'lab']),
+  'settings of a cluster': hash(['settings', 'cluster-providers', 'edge', 'clusters', 'hub']),
   failover: hash(['failover']),
   trouble: hash(['trouble']),
 }
@@ -114,6 +116,38 @@ describe('the short story', () => {
       await field(label).fill('')
       await page.getByText('the server would take it').waitFor()
     }
+    assert.deepEqual(page.faults, [])
+    await page.context().close()
+  })
+
+  test('a provider is changed, and deleted unless names need it', async () => {
+    const spare = '/v2/projects/shop/dns-update-records/spare'
+    const parameters = { 'domain-filter': ['spare.example'], policy: 'sync' }
+    await server.ask('PUT', spare, { metadata: { name: 'spare', description: 'kept' }, spec: { provider: 'coredns', 'external-dns-parameters': parameters, credentials: [{ environment: 'ETCD_PASSWORD', value: 'secret' }] } })
+    const page = await open(browser, server.url + hash(['fleet', 'edge', 'hub']))
+    await page.getByRole('link', { name: 'settings', exact: true }).first().click()
+    await page.getByRole('heading', { name: 'Settings of provider lab of shop' }).waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete it' }).click()
+    await page.getByRole('dialog').getByText('lab cannot be deleted: it is in use').waitFor()
+    await page.keyboard.press('Escape')
+
+    await page.goto(server.url + hash(['settings', ...spare.split('/').slice(2)]))
+    const area = page.getByLabel('Settings', { exact: true }).and(page.locator('textarea'))
+    const spec = JSON.parse(await area.inputValue())
+    await area.fill(JSON.stringify({ ...spec, 'external-dns-parameters': { ...parameters, policy: 'sinc' } }))
+    await page.getByText('/spec/external-dns-parameters/policy').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled())
+    await area.fill(JSON.stringify({ ...spec, 'external-dns-parameters': { ...parameters, policy: 'upsert-only' } }))
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('saved').waitFor()
+    const { body } = await server.ask('GET', spare)
+    assert.deepEqual([body.metadata.description, body.spec['external-dns-parameters'].policy, body.spec.credentials[0].environment], ['kept', 'upsert-only', 'ETCD_PASSWORD'])
+    await page.getByRole('link', { name: 'Plan its deployment' }).waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete it' }).click()
+    await page.getByRole('heading', { name: 'Fleet', level: 1 }).waitFor()
+    assert.equal((await server.ask('GET', spare)).status, 404)
     assert.deepEqual(page.faults, [])
     await page.context().close()
   })

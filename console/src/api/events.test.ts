@@ -1,5 +1,6 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterEach, expect, test, vi } from 'vitest'
+import { until } from '../testing'
 import { follow, live, pause } from './events'
 import { needed, setBearer } from './session'
 
@@ -25,11 +26,11 @@ test('events are followed again once the user has signed in anew', async () => {
   const asked = server('new')
   const stop = new AbortController()
   void follow(new QueryClient(), stop.signal)
-  await vi.waitFor(() => expect(live.value).toBe('out'))
+  await until(() => expect(live.value).toBe('out'))
   expect(needed.value).toEqual({ why: '' })
   setBearer('new')
   needed.value = null
-  await vi.waitFor(() => expect(live.value).toBe('live'))
+  await until(() => expect(live.value).toBe('live'))
   expect(asked).toEqual(['Bearer old', 'Bearer new'])
   stop.abort()
 })
@@ -38,7 +39,7 @@ test('nobody waits for a sign-in that is not wanted any more', async () => {
   server('new')
   const stop = new AbortController()
   const end = follow(new QueryClient(), stop.signal)
-  await vi.waitFor(() => expect(live.value).toBe('out'))
+  await until(() => expect(live.value).toBe('out'))
   stop.abort()
   await end
 })

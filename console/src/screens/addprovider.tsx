@@ -6,7 +6,7 @@ import type { Typing } from '../lib/form'
 import { link } from '../lib/route'
 import { Badge, Copy, Section, useMainFocus } from '../ui/basics'
 import { AreaField, Field, TextField } from '../ui/field'
-import { Told } from '../ui/subject'
+import { settingsLink, Warnings } from '../ui/subject'
 import { CopyDraft, Refused, Standing, useNewDocument } from './newdocument'
 
 const parameters = '/spec/external-dns-parameters'
@@ -88,21 +88,12 @@ function Settings({ form, set, faults, own }: Typing<ProviderInput> & { own: Own
 /** Stored says what the server remarks of a provider that is saved. */
 function Stored({ provider, draft, project, another }: { provider: Provider; draft: Draft; project: string; another: () => void }) {
   useMainFocus()
-  const warnings = provider.status?.warnings ?? []
   return (
     <Section title={`Provider ${provider.metadata.name} is stored`} id="stored">
       <p>
         <Badge tone="good">stored</Badge> revision {provider.metadata.revision} <Copy cli={cli('get', pathOf(draft))} />
       </p>
-      {warnings.length > 0 && (
-        <ul class="notice">
-          {warnings.map((w, i) => (
-            <li key={i}>
-              <code>{w.parameter}</code> <Told>{w.message}</Told>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Warnings of={provider.status?.warnings ?? []} />
       <div class="bar">
         <a class="button primary" href={link(['publish'], { project })}>
           Publish a name
@@ -110,6 +101,7 @@ function Stored({ provider, draft, project, another }: { provider: Provider; dra
         <button type="button" onClick={another}>
           Add another one
         </button>
+        <a href={settingsLink(pathOf(draft))}>Its settings</a>
       </div>
     </Section>
   )

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { caller } from '../api/session'
-import { json, serve, shown } from '../testing'
+import { json, serve, shown, until } from '../testing'
 import { ChangesScreen } from './changes'
 import { MoveRow } from './moverow'
 
@@ -28,7 +28,7 @@ async function rowsOf(mayRead: boolean): Promise<string[]> {
   })
   const { root, close } = shown(<ChangesScreen />)
   const rows = () => [...root.querySelectorAll('.log > li')].map((li) => li.textContent)
-  await vi.waitFor(() => expect(rows().join()).toContain(mayRead ? '192.0.2.2' : 'Undone by'))
+  await until(() => expect(rows().join()).toContain(mayRead ? '192.0.2.2' : 'Undone by'))
   const found = rows()
   close()
   return found
@@ -45,7 +45,7 @@ test('a drain that a group follows names the cluster, and what is shown is count
   const followed = { ...event('drain', 'paris', 'completed', 'edge+paris is drained since 2026-11-01T12:00:00Z: public names have none of its addresses'), path: group, revision: 1 }
   serve(({ pathname }) => json({ items: pathname.endsWith('/v2/events') ? [followed] : [], total: 0, hosts: 0 }))
   const { root, close } = shown(<ChangesScreen />)
-  await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toMatch(/Cluster edge\/paris drained by olga ✓completed release 1 of group shop\/store\/v1\/prod/))
+  await until(() => expect(root.querySelector('.log > li')?.textContent).toMatch(/Cluster edge\/paris drained by olga ✓completed release 1 of group shop\/store\/v1\/prod/))
   expect(root.querySelector('[role=status]')?.textContent).toBe('1 change')
   close()
 })
@@ -67,7 +67,7 @@ test('a failover whose request is on a later page is read by its record, and no 
   caller.value = { actor: 'olga', roles: [{ role: 'viewer' }] } as never
   const asked = paged(9, () => json({ items: [] }))
   const { root, close } = shown(<ChangesScreen />)
-  await vi.waitFor(() => expect(root.querySelector('.log > li a')?.textContent).toBe('Failover of edge/berlin to edge/boston'))
+  await until(() => expect(root.querySelector('.log > li a')?.textContent).toBe('Failover of edge/berlin to edge/boston'))
   expect(root.querySelector('.log > li')?.textContent).toContain('Reason: a flood')
   expect(asked).toEqual(['0'])
   close()
@@ -78,7 +78,7 @@ test('a page that cannot be read is asked for once, and what was read is shown',
   location.hash = '#/changes?of=week'
   const asked = paged(1, () => json({ detail: 'the store is full' }, 400))
   const { root, close } = shown(<ChangesScreen />)
-  await vi.waitFor(() => expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full'))
+  await until(() => expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full'))
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(asked).toEqual(['0', '1'])
   expect(root.querySelectorAll('.log > li')).toHaveLength(1)
@@ -91,7 +91,7 @@ test('what the latest events do not have is looked for in earlier ones', async (
   const wanted = { time: at, actor: 'anna', action: 'update', revision: 2, outcome: 'accepted', message: '', path: 'projects/shop/names/www.example' }
   const asked = paged(2, () => json({ items: [wanted], continue: '3' }))
   const { root, close } = shown(<ChangesScreen />)
-  await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toContain('www.example'))
+  await until(() => expect(root.querySelector('.log > li')?.textContent).toContain('www.example'))
   expect(asked).toEqual(['0', '1', '2'])
   close()
   location.hash = '#/changes'
@@ -102,11 +102,11 @@ test('many pages are read again, too, but a page each 10 s at most', async () =>
   const asked = paged(4, () => json({ items: [] }))
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   const { close } = shown(<ChangesScreen />)
-  await vi.waitFor(() => expect(asked).toHaveLength(5))
+  await until(() => expect(asked).toHaveLength(5))
   await vi.advanceTimersByTimeAsync(40_000)
   expect(asked).toHaveLength(5)
   await vi.advanceTimersByTimeAsync(10_000)
-  await vi.waitFor(() => expect(asked).toHaveLength(10))
+  await until(() => expect(asked).toHaveLength(10))
   close()
   vi.useRealTimers()
   location.hash = '#/changes'
@@ -116,7 +116,7 @@ test('a removal that is held is no publication', async () => {
   const frozen = { time: at, actor: 'signpost', action: 'instantiate', revision: 1, outcome: 'frozen', message: 'it stays published', path: 'projects/shop/names/www.example' }
   serve(({ pathname }) => json({ items: pathname.endsWith('/v2/events') ? [frozen] : [], total: 0, hosts: 0 }))
   const { root, close } = shown(<ChangesScreen />)
-  await vi.waitFor(() => expect(root.querySelector('.log > li')?.textContent).toMatch(/www\.example !removal held\s+it stays published$/))
+  await until(() => expect(root.querySelector('.log > li')?.textContent).toMatch(/www\.example !removal held\s+it stays published$/))
   close()
 })
 
@@ -144,9 +144,9 @@ test('only the latest of many failovers have their names read at once', async ()
   })
   const { root, close } = shown(<ChangesScreen />)
   const records = () => new Set(asked.filter((path) => path.includes('/failovers/'))).size
-  await vi.waitFor(() => expect([root.querySelectorAll('.log > li').length, records()]).toEqual([20, 6]))
+  await until(() => expect([root.querySelectorAll('.log > li').length, records()]).toEqual([20, 6]))
   ;[...root.querySelectorAll<HTMLElement>('button')].find((b) => b.textContent.includes('Show the names that it changed'))?.click()
-  await vi.waitFor(() => expect(records()).toBe(7))
+  await until(() => expect(records()).toBe(7))
   close()
 })
 
@@ -160,13 +160,13 @@ test('a filter that hides all other changes says so, and an undo is found by the
   serve(({ pathname }) => json(pathname.endsWith('/v2/events') ? { items: [...events, other] } : { ...record, items: [] }))
   location.hash = '#/changes?about=flood'
   const { root, close } = shown(<ChangesScreen />)
-  await vi.waitFor(() => expect(root.querySelectorAll('.log > li')).toHaveLength(2))
+  await until(() => expect(root.querySelectorAll('.log > li')).toHaveLength(2))
   expect(root.textContent).toContain('Undo: undrain of edge/berlin')
   expect(root.textContent).toContain('No other request matches the filter.')
   expect(root.textContent).not.toContain('There are no earlier changes')
   location.hash = '#/changes?about=drought'
-  await vi.waitFor(() => expect(root.textContent).toContain('No change fits.'))
+  await until(() => expect(root.textContent).toContain('No change fits.'))
   location.hash = '#/changes'
-  await vi.waitFor(() => expect(root.textContent).toContain('There are no earlier changes.'))
+  await until(() => expect(root.textContent).toContain('There are no earlier changes.'))
   close()
 })

@@ -11,7 +11,7 @@ import { clock } from '../lib/time'
 import { Badge, Copy, Fault, Loading, Section, Table, Text, Time, TruthBadge } from '../ui/basics'
 import { External, Labels } from '../ui/machine'
 import { PreflightView } from '../ui/preflight'
-import { By, NameLink, OwnerLink, Told } from '../ui/subject'
+import { By, NameLink, OwnerLink, settingsLink, Told } from '../ui/subject'
 
 /** ClusterScreen is all about one cluster. */
 export function ClusterScreen({ path }: { path: string }) {
@@ -39,6 +39,7 @@ export function ClusterScreen({ path }: { path: string }) {
         {(drained || own?.drained) && <Badge tone="note">drained</Badge>}
         {document.data?.status?.abandoned && <Badge tone="bad">abandoned</Badge>}
         <Copy curl={curl('GET', apiPath(docPath))} cli={cli('get', docPath)} />
+        {document.data && <a href={settingsLink(docPath)}>Settings</a>}
         {document.data && may(caller.value, 'operator') && <Drain path={path} drained={Boolean(drained)} />}
       </div>
       {drained && <Drained by={drained} />}

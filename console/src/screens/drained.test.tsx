@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { json, serve, shown } from '../testing'
+import { json, serve, shown, until } from '../testing'
 import { TroubleScreen } from './trouble'
 
 const reason = 'edge/berlin is drained: undrain it, or give the name another cluster'
@@ -20,8 +20,8 @@ afterEach(() => vi.unstubAllGlobals())
 test('trouble says of a drained cluster once what to do, and of an unreachable one since when', async () => {
   serve((asked) => json(bodyOf(asked)))
   const { root, close } = shown(<TroubleScreen />)
-  await vi.waitFor(() => expect(root.textContent).toContain('a flood'))
-  await vi.waitFor(() => expect(root.querySelector('time[datetime="2026-01-01T10:00:00Z"]')).not.toBeNull())
+  await until(() => expect(root.textContent).toContain('a flood'))
+  await until(() => expect(root.querySelector('time[datetime="2026-01-01T10:00:00Z"]')).not.toBeNull())
   const said = root.querySelector('#unpublished')?.closest('.card')?.textContent ?? root.textContent
   expect(said).toContain(`${reason}. Drained by olga`)
   expect(said).not.toContain('All its clusters are drained')

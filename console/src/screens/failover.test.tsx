@@ -4,6 +4,7 @@ import { act } from 'preact/test-utils'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { caller } from '../api/session'
 import { go, link } from '../lib/route'
+import { until } from '../testing'
 import { FailoverPlace } from './failover'
 
 const client = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' }, mutations: { networkMode: 'always' } } })
@@ -61,7 +62,7 @@ afterEach(() => {
 
 /** found waits for an element with a text. */
 const found = (selector: string, text: string) =>
-  vi.waitFor(() => {
+  until(() => {
     const one = [...root.querySelectorAll<HTMLElement>(selector)].find((e) => e.textContent.includes(text))
     if (!one) throw new Error(`there is no ${selector} with ${text}`)
     return one
@@ -76,7 +77,7 @@ test('a reason that is typed after the preview keeps it, and is what is confirme
   const box = (await found('label', 'edge/one')).querySelector('input') as HTMLInputElement
   void act(() => box.click())
   look()
-  await vi.waitFor(() => expect(shown()).toBe(true))
+  await until(() => expect(shown()).toBe(true))
   const why = root.querySelector('input[maxlength="1000"]') as HTMLInputElement
   void act(() => {
     why.value = 'a flood'
@@ -85,7 +86,7 @@ test('a reason that is typed after the preview keeps it, and is what is confirme
   expect(shown()).toBe(true)
   const confirm = await found('button', 'Fail over: no name changes')
   void act(() => confirm.click())
-  await vi.waitFor(() => expect(sent).toHaveLength(2))
+  await until(() => expect(sent).toHaveLength(2))
   expect(sent[1]?.query.get('confirm')).toBe('t1')
   expect(sent[1]?.body).toEqual({ drain: { clusters: ['edge/one'] }, reason: 'a flood' })
 })
@@ -94,7 +95,7 @@ test('another choice of clusters takes the preview away', async () => {
   const box = (await found('label', 'edge/one')).querySelector('input') as HTMLInputElement
   void act(() => box.click())
   look()
-  await vi.waitFor(() => expect(shown()).toBe(true))
+  await until(() => expect(shown()).toBe(true))
   void act(() => (root.querySelectorAll<HTMLInputElement>('input[type=checkbox]')[1] as HTMLInputElement).click())
   expect(shown()).toBe(false)
 })

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { json, serve, shown } from '../testing'
+import { json, serve, shown, until } from '../testing'
 import { ClusterScreen } from './cluster'
 import { FleetScreen } from './fleet'
 
@@ -15,7 +15,7 @@ test('the fleet counts the clusters without names, too, and no ellipsis stands f
     return json({ items: [{ metadata: { name: 'edge' } }] })
   })
   const { root, close } = shown(<FleetScreen />)
-  await vi.waitFor(() => expect(root.textContent).toContain('2 clusters, 1 without names'))
+  await until(() => expect(root.textContent).toContain('2 clusters, 1 without names'))
   expect(root.querySelectorAll('tbody tr')).toHaveLength(1)
   expect(root.querySelector('#unused')?.closest('section')?.textContent).toContain('edge/two')
   expect(root.querySelector('tbody')?.textContent).toContain('!drained')
@@ -28,7 +28,7 @@ const lost = { kind: 'cluster', cluster: 'edge/oslo', healthy: 'False', message:
 test('the fleet and the page of a cluster say since when it does not answer, and no lag that nobody knows', async () => {
   serve(({ pathname }) => json(pathname.includes('/v2/fleet') ? { items: [lost], hosts, groups: {}, names: {} } : { items: [], total: 0, checks: [], metadata: { name: 'oslo' }, spec: {} }))
   const pages = [shown(<FleetScreen />), shown(<ClusterScreen path="edge/oslo" />)]
-  for (const { root } of pages) await vi.waitFor(() => expect(root.querySelector('time[datetime="2026-01-01T10:00:00Z"]')).not.toBeNull())
+  for (const { root } of pages) await until(() => expect(root.querySelector('time[datetime="2026-01-01T10:00:00Z"]')).not.toBeNull())
   expect(pages[0]?.root.querySelector('tbody td:nth-child(6)')?.textContent).toBe('–')
   for (const { close } of pages) close()
 })
@@ -37,7 +37,7 @@ test('built-in providers are shown although no cluster has names', async () => {
   const item = { kind: 'externalDNS', cluster: 'built-in', project: 'shop', provider: 'own', scope: 'public', healthy: 'False', message: 'no server answers', pending: 0, hosts }
   serve(({ pathname }) => json(pathname.includes('/v2/fleet') ? { items: [item], hosts, groups: {}, names: {} } : { items: [] }))
   const { root, close } = shown(<FleetScreen />)
-  await vi.waitFor(() => expect(root.querySelector('#built-in')?.closest('section')?.textContent).toContain('shop/own'))
+  await until(() => expect(root.querySelector('#built-in')?.closest('section')?.textContent).toContain('shop/own'))
   expect(root.textContent).toContain('no server answers')
   close()
 })

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { caller } from '../api/session'
 import { go } from '../lib/route'
-import { json, serve, shown } from '../testing'
+import { json, serve, shown, until } from '../testing'
 import { groupLink } from '../ui/subject'
 import { GroupsScreen } from './groups'
 
@@ -16,7 +16,7 @@ test('a project whose groups cannot be read is named beside the groups of others
     return json({ items: [{ metadata: { name: 'one' } }, { metadata: { name: 'two' } }] })
   })
   const { root, close } = shown(<GroupsScreen />)
-  await vi.waitFor(() => {
+  await until(() => {
     expect(root.querySelector('table')?.textContent).toContain('one/shop/v1/prod')
     expect(root.querySelector('[role=alert]')?.textContent).toContain('The groups of two are not listed.')
     expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full')
@@ -32,7 +32,7 @@ test('the owner of a name leads to its group, wherever in the project it is list
   })
   go(groupLink(group.path), true)
   const { root, close } = shown(<GroupsScreen />)
-  await vi.waitFor(() => expect([...root.querySelectorAll('tbody tr td:first-child')].map((cell) => cell.textContent)).toEqual(['one/shop/v1/prod']))
+  await until(() => expect([...root.querySelectorAll('tbody tr td:first-child')].map((cell) => cell.textContent)).toEqual(['one/shop/v1/prod']))
   close()
   go('#/', true)
 })
@@ -48,7 +48,7 @@ test('a page of groups that cannot be read is asked for once, and the page says 
   })
   go(groupLink(group.path), true)
   const { root, close } = shown(<GroupsScreen />)
-  await vi.waitFor(() => expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full'))
+  await until(() => expect(root.querySelector('[role=alert]')?.textContent).toContain('the store is full'))
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(asked).toBe(1)
   close()
@@ -73,7 +73,7 @@ function openedBy(roles: { role: 'viewer' | 'operator'; project: string }[]) {
 
 test('a caller with rights in one project gets its groups at once', async () => {
   const { root, offered, close } = openedBy([{ role: 'operator', project: 'one' }])
-  await vi.waitFor(() => expect(root.querySelector('table')?.textContent).toContain('one/shop/v1/prod'))
+  await until(() => expect(root.querySelector('table')?.textContent).toContain('one/shop/v1/prod'))
   expect([offered(), root.querySelector('select')?.value]).toEqual([['one'], 'one'])
   expect(root.textContent).not.toContain('does not allow')
   close()
@@ -81,7 +81,7 @@ test('a caller with rights in one project gets its groups at once', async () => 
 
 test('a caller with rights in some projects chooses among these, and reads once which ones are only to look at', async () => {
   const { root, offered, close } = openedBy([{ role: 'viewer', project: 'two' }, { role: 'operator', project: 'one' }])
-  await vi.waitFor(() => expect(root.querySelectorAll('tbody tr')).toHaveLength(2))
+  await until(() => expect(root.querySelectorAll('tbody tr')).toHaveLength(2))
   expect(offered()).toEqual(['all', 'one', 'two'])
   expect(root.textContent.match(/You may look at [^.]*\./g)).toEqual(['You may look at the groups of two, not change them.'])
   close()

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { json, serve, shown } from '../testing'
+import { json, serve, shown, until } from '../testing'
 import type { ClusterForm as Clusters } from './addcluster'
 import type { ProviderForm as Providers } from './addprovider'
 
@@ -45,17 +45,17 @@ function filled(Form: ComponentType) {
 test('a form can be saved again after a refusal, as soon as its text has changed', async () => {
   const { root, type, button, submit, close } = filled(ClusterForm)
   root.querySelectorAll<HTMLInputElement>('input[type=radio]').forEach((r) => r.closest('label')?.textContent.includes('directory') && r.click())
-  await vi.waitFor(() => type('Directory', '/srv/one'))
-  await vi.waitFor(() => expect(root.textContent).toContain('It still needs a cluster provider, a name.'))
+  await until(() => type('Directory', '/srv/one'))
+  await until(() => expect(root.textContent).toContain('It still needs a cluster provider, a name.'))
   type('Cluster provider', 'dc')
   type('Name', 'one')
-  await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
+  await until(() => expect(button()?.disabled).toBe(false))
   submit()
-  await vi.waitFor(() => expect(root.textContent).toContain('another cluster has it'))
+  await until(() => expect(root.textContent).toContain('another cluster has it'))
   expect([button()?.disabled, saves]).toEqual([true, 1])
   expect(root.textContent).toContain('some fields need a change')
   type('Directory', '/srv/two')
-  await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
+  await until(() => expect(button()?.disabled).toBe(false))
   expect(root.textContent).not.toContain('another cluster has it')
   close()
 })
@@ -64,11 +64,11 @@ test('a stored document has the focus on its page, and leads to an empty form', 
   const { root, field, type, button, submit, close } = filled(ProviderForm)
   type('Project', 'shop')
   type('Name', 'lab')
-  await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
+  await until(() => expect(button()?.disabled).toBe(false))
   submit()
-  await vi.waitFor(() => expect(root.textContent).toContain('Provider lab is stored'))
-  await vi.waitFor(() => expect(document.activeElement?.id).toBe('main'))
+  await until(() => expect(root.textContent).toContain('Provider lab is stored'))
+  await until(() => expect(document.activeElement?.id).toBe('main'))
   ;[...root.querySelectorAll('button')].find((b) => b.textContent === 'Add another one')?.click()
-  await vi.waitFor(() => expect([field('Name').value, field('Project').value]).toEqual(['', '']))
+  await until(() => expect([field('Name').value, field('Project').value]).toEqual(['', '']))
   close()
 })

@@ -18,7 +18,7 @@ interface Kind<Input> {
 }
 
 /** useDraft judges a document while it is typed, by POST /v2/plan. */
-function useDraft(draft: Draft, complete: boolean, parent: Draft | undefined) {
+export function useDraft(draft: Draft, complete: boolean, parent: Draft | undefined) {
   return useQuery({
     queryKey: ['draft', draft, parent],
     enabled: complete,

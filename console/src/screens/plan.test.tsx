@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { render } from 'preact'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { caller } from '../api/session'
+import { until } from '../testing'
 import { PlanScreen } from './plan'
 
 const group = 'projects/shop/composite-apps/store/v2/deployment-intent-groups/prod'
@@ -47,7 +48,7 @@ afterEach(() => {
 })
 
 test('the plan of a group says what the group is, then which names change from what to what, then why', async () => {
-  await vi.waitFor(() => expect(root.textContent).toContain('300'))
+  await until(() => expect(root.textContent).toContain('300'))
   const said = root.textContent
   expect(said).toContain('Group prod deploys version v2 of app store in project shop. It is Instantiated, with release 3. Of 3 host names, 1 is new, 1 changes, 1 goes.')
   const order = ['Of 3 host names', '192.0.2.1', '192.0.2.9', 'names would be removed', 'Why: 1 document changed', 'traffic-group-intents/front/dns-intents/www'].map((part) => said.indexOf(part))
@@ -59,7 +60,7 @@ test('the plan of a group says what the group is, then which names change from w
 })
 
 test('the limit of removals counts host names, as the list of names does', async () => {
-  await vi.waitFor(() => expect(root.textContent).toContain('maxRemoval'))
+  await until(() => expect(root.textContent).toContain('maxRemoval'))
   expect(root.textContent).toContain('1 of 8 host names of the provider leaves it (13 %). Without a confirmation, at most 25 %')
   expect(root.textContent).toContain('Host names that change: 3 of 3')
   expect(root.textContent).toContain('A host name has a row for each type and provider: 4 rows.')
@@ -67,6 +68,6 @@ test('the limit of removals counts host names, as the list of names does', async
 
 test('the end of a group has no limit of removals', async () => {
   show('terminate')
-  await vi.waitFor(() => expect(root.textContent).toContain('1 of 8 host names of the provider leaves it (13 %). The limit of removals (maxRemoval) does not count for the end of a group.'))
+  await until(() => expect(root.textContent).toContain('1 of 8 host names of the provider leaves it (13 %). The limit of removals (maxRemoval) does not count for the end of a group.'))
   expect(root.querySelector('.meter .limit')).toBeNull()
 })

@@ -1,7 +1,7 @@
 import { render } from 'preact'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { caller } from '../api/session'
-import { json, shown } from '../testing'
+import { json, shown, until } from '../testing'
 import { PlanView } from '../ui/planview'
 import type { PublishScreen as Screen } from './publish'
 
@@ -34,19 +34,19 @@ test('a way back tells the server which release it restores, until the form is e
   location.hash = '#/publish?project=shop&name=a.example&release=1'
   const { root, close } = shown(<PublishScreen />)
   const button = () => [...root.querySelectorAll('button')].find((b) => b.textContent.startsWith('Go back'))
-  await vi.waitFor(() => expect(button()?.disabled).toBe(false), 3000)
+  await until(() => expect(button()?.disabled).toBe(false))
   button()?.click()
-  await vi.waitFor(() => expect(asked.map((u) => u.searchParams.get('confirm'))).toContain('t'), 3000)
+  await until(() => expect(asked.map((u) => u.searchParams.get('confirm'))).toContain('t'))
   expect(new Set(asked.map((u) => u.searchParams.get('restores')))).toEqual(new Set(['1']))
   close()
   asked.length = 0
   const edited = shown(<PublishScreen />)
-  await vi.waitFor(() => expect(asked.at(-1)?.searchParams.get('restores')).toBe('1'), 3000)
+  await until(() => expect(asked.at(-1)?.searchParams.get('restores')).toBe('1'))
   const field = [...edited.root.querySelectorAll('input, textarea')].find((f) => (f as HTMLInputElement).value.includes('192.0.2.1')) as HTMLInputElement
   field.value = '192.0.2.7'
   field.dispatchEvent(new Event('input', { bubbles: true }))
-  await vi.waitFor(() => expect(asked.at(-1)?.searchParams.has('restores')).toBe(false), 3000)
-  await vi.waitFor(() => expect([...edited.root.querySelectorAll('button')].some((b) => b.textContent.startsWith('Change'))).toBe(true), 3000)
+  await until(() => expect(asked.at(-1)?.searchParams.has('restores')).toBe(false))
+  await until(() => expect([...edited.root.querySelectorAll('button')].some((b) => b.textContent.startsWith('Change'))).toBe(true))
   edited.close()
   location.hash = ''
   caller.value = null

@@ -2,7 +2,7 @@ import type { FleetItem } from '../api/types'
 import { link } from '../lib/route'
 import { plural } from '../lib/text'
 import { TruthBadge } from './basics'
-import { Told } from './subject'
+import { settingsLink, Told } from './subject'
 
 /** Labels are those of a cluster. */
 export function Labels({ of }: { of: string[] | undefined }) {
@@ -29,7 +29,11 @@ export function External({ item, brief = false }: { item: FleetItem; brief?: boo
         {item.scope === 'cluster' && ' for clients in the cluster'}
         {!brief && `, not published, or not known: ${item.hosts.unpublished}`}
       </span>{' '}
-      {!brief && <Told>{item.message ?? ''}</Told>}
+      {!brief && (
+        <>
+          <a href={settingsLink(`projects/${item.project}/dns-update-records/${item.provider}`)}>settings</a> <Told>{item.message ?? ''}</Told>
+        </>
+      )}
     </>
   )
 }

@@ -13,11 +13,15 @@ export function Subject({ path }: { path: string }) {
   if (kind === 'name') return <NameLink name={name} />
   if (kind === 'cluster') return <ClusterLink cluster={`${provider}/${name}`} />
   if (kind === 'group') return <a href={groupLink(path)}>{named(path)}</a>
+  if (kind === 'provider') return <a href={settingsLink(path)}>{named(path)}</a>
   return <Text>{named(path)}</Text>
 }
 
 /** groupLink leads to a group in the list of those of its project. */
 export const groupLink = (path: string) => link(['groups'], { project: projectOf(path), group: ownerWord(path) })
+
+/** settingsLink leads to the document of a provider or a cluster. */
+export const settingsLink = (path: string) => link(['settings', ...path.split('/')])
 
 /** OwnerLink is what gives a name: a group, with the way to it, or a project, with the way to its names. */
 export function OwnerLink({ path }: { path: string }) {
@@ -31,6 +35,7 @@ export function named(path: string): string {
   const last = path.split('/').at(-1) ?? path
   if (kind === 'project') return `project ${last}`
   if (kind === 'group') return `group ${ownerWord(path)}`
+  if (kind === 'cluster') return `cluster ${path.split('/')[1]}/${last}`
   if (kind === 'provider' || kind === 'logical cloud') return `${kind} ${last} of ${projectOf(path)}`
   const [, app, version] = /^projects\/[^/]+\/composite-apps\/([^/]+)\/([^/]+)$/.exec(path) ?? []
   if (app) return `composite app ${app}/${version} of ${projectOf(path)}`
@@ -111,6 +116,20 @@ function Timed({ children }: { children: string }) {
         ),
       )}
     </>
+  )
+}
+
+/** Warnings are what the server remarks of a stored provider. */
+export function Warnings({ of }: { of: { parameter: string; message: string }[] }) {
+  if (of.length === 0) return null
+  return (
+    <ul class="notice">
+      {of.map((w, i) => (
+        <li key={i}>
+          <code>{w.parameter}</code> <Told>{w.message}</Told>
+        </li>
+      ))}
+    </ul>
   )
 }
 
