@@ -307,17 +307,9 @@ func (s *Store) settle(ctx context.Context, id string) error {
 	return err
 }
 
-// giveUp removes what is prepared for a patch since longer than age, unless it is decided.
+// giveUp removes what is prepared for a patch since longer than age. Nothing is removed while
+// a patch of the context is under way, which may be this one.
 func (s *Store) giveUp(ctx context.Context, id, attempt string, age time.Duration) error {
-	journal, _, err := s.kv.Get(ctx, journalKey(id))
-	if err != nil {
-		return err
-	}
-	if journal != nil {
-		if j, err := journalOf(journal); err != nil || j.Attempt == attempt {
-			return err
-		}
-	}
 	staged, _, err := s.kv.Get(ctx, attemptKey(id, attempt))
 	if err != nil || staged == nil {
 		return err
@@ -329,7 +321,6 @@ func (s *Store) giveUp(ctx context.Context, id, attempt string, age time.Duratio
 	if s.now().Sub(since) < age {
 		return nil
 	}
-	when := []kv.Compare{kv.Unchanged(journalKey(id), journal), kv.Unchanged(staged.Key, staged)}
-	_, _, err = s.kv.Txn(ctx, when, kv.DeletePrefix(staged.Key))
+	_, _, err = s.kv.Txn(ctx, []kv.Compare{kv.Unchanged(journalKey(id), nil)}, kv.DeletePrefix(staged.Key))
 	return err
 }

@@ -311,51 +311,56 @@ func TestCrashesWhileAPatchIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestAPatchIsNotHinderedByAnotherThatIsPrepared: two that prepare a patch again and again
-// would hinder each other for ever.
-func TestAPatchIsNotHinderedByAnotherThatIsPrepared(t *testing.T) {
-	t.Parallel()
-	whole := large(t, sites, 1, texts)
-	store := kvtest.NewFake()
+// rivalled applies our patch. Behind each of its first writes, a rival begins the same patch with other texts, and dies.
+func rivalled(t *testing.T, writes int, rival func(*kvtest.Fake) *mortal) (whole keys, store *kvtest.Fake, err error) {
+	t.Helper()
+	whole, store = large(t, sites, 1, texts), kvtest.NewFake()
 	whole.write(t, store)
 	process := &mortal{KV: store}
 	process.then = func(n int) {
-		if n > 3 {
+		if n > writes {
 			return
 		}
-		other := newStore(&mortal{KV: store, last: 3, after: true})
+		other := newStore(rival(store))
 		_, err := other.Apply(t.Context(), read(t, other, first), everywhere("theirs"))
 		require.ErrorIs(t, err, errCrashed)
 	}
 	s := newStore(process)
-	done, err := s.Apply(t.Context(), read(t, s, first), everywhere("ours"))
-	require.NoError(t, err)
-	require.True(t, done)
+	_, err = s.Apply(t.Context(), read(t, s, first), everywhere("ours"))
 	require.NoError(t, newStore(store).Settle(t.Context(), 0))
+	return whole, store, err
+}
+
+// TestAPatchIsNotHinderedByAnotherThatIsPrepared: two that prepare a patch again and again
+// would hinder each other for ever.
+func TestAPatchIsNotHinderedByAnotherThatIsPrepared(t *testing.T) {
+	t.Parallel()
+	whole, store, err := rivalled(t, 3, func(store *kvtest.Fake) *mortal { return &mortal{KV: store, last: 3, after: true} })
+	require.NoError(t, err)
 	same(t, expected(t, whole, "ours"), held(t, store))
 }
 
 // TestAPatchWaitsForOneThatIsDecided, also if who decided it is dead.
 func TestAPatchWaitsForOneThatIsDecided(t *testing.T) {
 	t.Parallel()
-	whole := large(t, sites, 1, texts)
-	store := kvtest.NewFake()
-	whole.write(t, store)
-	process := &mortal{KV: store}
-	process.then = func(n int) {
-		if n > 1 {
-			return
-		}
-		other := &mortal{KV: store}
-		other.then = func(int) { _, other.dead = held(t, store)["/signpost/emco/"+first+"/patch"] }
-		_, err := newStore(other).Apply(t.Context(), read(t, newStore(other), first), everywhere("theirs"))
-		require.ErrorIs(t, err, errCrashed)
-	}
-	s := newStore(process)
-	_, err := s.Apply(t.Context(), read(t, s, first), everywhere("ours"))
+	whole, store, err := rivalled(t, 1, func(store *kvtest.Fake) *mortal {
+		rival := &mortal{KV: store}
+		rival.then = func(int) { _, rival.dead = held(t, store)["/signpost/emco/"+first+"/patch"] }
+		return rival
+	})
 	refused(t, err, intent.PreconditionFailed)
-	require.NoError(t, newStore(store).Settle(t.Context(), 0))
 	same(t, expected(t, whole, "theirs"), held(t, store))
+}
+
+// TestNothingPreparedIsGivenUpWhileAPatchIsUnderWay: it may be what that patch has still to write.
+func TestNothingPreparedIsGivenUpWhileAPatchIsUnderWay(t *testing.T) {
+	t.Parallel()
+	store := kvtest.NewFake()
+	prepared := keys{"/signpost/emco/" + first + "/patch": `{"phase":"forward","attempt":"a","writes":3}`, "/signpost/emco/" + first + "/patch/a/": "2020-01-01T00:00:00Z"}
+	dump(t, "context").with(prepared).write(t, store)
+	before := held(t, store)
+	require.ErrorContains(t, newStore(store).Settle(t.Context(), 0), "lacks some of its writes")
+	require.Equal(t, before, held(t, store))
 }
 
 // TestTwoCallersAtOnceOnOneContext: each patch is whole, and no child is lost.

@@ -108,6 +108,12 @@ func inKeys() []bugs.Bug {
 			Replacement: "",
 		},
 		{
+			Name: "given up under way", File: "pkg/emco/journal.go",
+			Breaks:      "what a decided patch has still to write is removed",
+			Text:        "[]kv.Compare{kv.Unchanged(journalKey(id), nil)}, kv.DeletePrefix",
+			Replacement: "nil, kv.DeletePrefix",
+		},
+		{
 			Name: "nothing is forgotten", File: "pkg/storage/recent/memory.go",
 			Breaks:      "the memory of recent values grows without an end",
 			Text:        "			delete(m.of, oldest.key)\n",
