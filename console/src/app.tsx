@@ -4,10 +4,10 @@ import { api, ask, Refusal } from './api/client'
 import { follow, live } from './api/events'
 import { caller, needed, settings } from './api/session'
 import { useTroubleCount } from './api/trouble'
+import { hasSettings } from './lib/commands'
 import { go, link, route } from './lib/route'
 import { zone } from './lib/time'
 import { ChangesScreen } from './screens/changes'
-import { SettingsScreen } from './screens/settings'
 import { FailoverPlace } from './screens/failover'
 import { FleetPlace } from './screens/fleet'
 import { GroupsScreen } from './screens/groups'
@@ -15,6 +15,7 @@ import { NameScreen } from './screens/name'
 import { NamesScreen } from './screens/names'
 import { PlanScreen } from './screens/plan'
 import { PublishScreen } from './screens/publish'
+import { SettingsScreen } from './screens/settings'
 import { SignIn } from './screens/signin'
 import { TroubleScreen } from './screens/trouble'
 import { Dialog, Empty, Fault, Loading } from './ui/basics'
@@ -85,25 +86,30 @@ function Screen() {
     case 'fleet':
       return <FleetPlace />
     case 'settings':
-      return <SettingsScreen key={rest.join('/')} path={rest.join('/')} />
+      return hasSettings(rest.join('/')) ? <SettingsScreen key={rest.join('/')} path={rest.join('/')} /> : <NoPage />
     case 'failover':
       return <FailoverPlace />
     case 'trouble':
       return <TroubleScreen />
     default:
-      return (
-        <Empty title="There is no such page.">
-          <p>
-            <a href={link(['names'])}>All names</a>
-          </p>
-        </Empty>
-      )
+      return <NoPage />
   }
 }
 
+const NoPage = () => (
+  <Empty title="There is no such page.">
+    <p>
+      <a href={link(['names'])}>All names</a>
+    </p>
+  </Empty>
+)
+
+/** under is the place in the menu of pages that have none. */
+const under: Record<string, string> = { groups: 'names', plan: 'names', settings: 'fleet' }
+
 function Header({ help }: { help: () => void }) {
   const place = route.value.path[0] ?? 'names'
-  const here = place === 'groups' || place === 'plan' ? 'names' : place === 'settings' ? 'fleet' : place
+  const here = under[place] ?? place
   return (
     <header class="top">
       <a class="brand" href={link(['names'])}>

@@ -22,5 +22,5 @@ export function shown(screen: ComponentChildren, onPage = false) {
     root.remove()
     client.clear()
   }
-  return { root, close }
+  return { root, client, close }
 }

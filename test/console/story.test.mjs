@@ -152,6 +152,32 @@ describe('the short story', () => {
     await page.context().close()
   })
 
+  test('a cluster keeps its credentials when its settings change', async () => {
+    const path = '/v2/cluster-providers/edge/clusters/kept'
+    const kubernetes = await apiServer([service('web', 'frontend', '198.51.100.4')], 'kept')
+    try {
+      assert.equal((await server.ask('PUT', path, { metadata: { name: 'kept' }, spec: { kubeconfig: kubernetes.kubeconfig, uses: ['addresses'] } })).status, 201)
+      const page = await open(browser, server.url + hash(['fleet', 'edge', 'kept']))
+      await page.getByRole('link', { name: 'Settings', exact: true }).click()
+      await page.getByRole('heading', { name: 'Settings of cluster edge/kept' }).waitFor()
+      const area = page.getByLabel('Settings', { exact: true }).and(page.locator('textarea'))
+      assert.deepEqual(JSON.parse(await area.inputValue()), { uses: ['addresses'] })
+      await area.fill('{"uses": ["addresses"], "labels": {"region": "eu"}}')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByText('saved').waitFor()
+      assert.deepEqual((await server.ask('GET', path)).body.spec.labels, { region: 'eu' })
+      assert.equal((await server.ask('GET', `${path}/services`)).body.items.length, 1) // they are read with the kubeconfig
+      await page.getByRole('button', { name: 'Delete' }).click()
+      await page.getByRole('button', { name: 'Delete it' }).click()
+      await page.getByRole('heading', { name: 'Fleet', level: 1 }).waitFor()
+      assert.equal((await server.ask('GET', path)).status, 404)
+      assert.deepEqual(page.faults, [])
+      await page.context().close()
+    } finally {
+      kubernetes.close()
+    }
+  })
+
   test('a name is watched until its servers answer it', async () => {
     const { started, dns } = await answering()
     try {

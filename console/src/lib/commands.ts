@@ -40,5 +40,8 @@ export function kindOf(path: string): 'name' | 'group' | 'logical cloud' | 'prov
   return 'other'
 }
 
+/** hasSettings tells whether the settings of a document have a page. */
+export const hasSettings = (path: string) => ['provider', 'cluster'].includes(kindOf(path))
+
 /** projectOf is the project of a path; empty for none. */
 export const projectOf = (path: string) => /^projects\/([^/]+)/.exec(path)?.[1] ?? ''

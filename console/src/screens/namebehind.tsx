@@ -1,6 +1,6 @@
 import type { NameOwner } from '../api/types'
 import { builtIn } from '../lib/chain'
-import { apiPath, cli, curl, kindOf } from '../lib/commands'
+import { apiPath, cli, curl, hasSettings } from '../lib/commands'
 import { Badge, Copy, Table, Text, Time, toneOf } from '../ui/basics'
 import { ClusterLink, settingsLink, Told } from '../ui/subject'
 
@@ -13,7 +13,7 @@ export function Behind({ owner }: { owner: NameOwner }) {
         {owner.documents.map((d) => (
           <tr key={d.path}>
             <td>
-              {['provider', 'cluster'].includes(kindOf(d.path)) ? <a href={settingsLink(d.path)}>{d.path}</a> : <Text>{d.path}</Text>}
+              {hasSettings(d.path) ? <a href={settingsLink(d.path)}>{d.path}</a> : <Text>{d.path}</Text>}
             </td>
             <td>revision {d.revision}</td>
             <td>

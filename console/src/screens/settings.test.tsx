@@ -6,6 +6,7 @@ import type { SettingsScreen as Screen } from './settings'
 const path = 'projects/shop/dns-update-records/lab'
 let SettingsScreen: typeof Screen
 let revision = 3
+let spec: unknown
 let asked: { method: string; path: string; body: unknown; match: string | null }[] = []
 
 beforeAll(async () => {
@@ -18,21 +19,25 @@ beforeAll(async () => {
       return json({ documents: [], errors, owners: [{ path, changes: errors.length === 0, plan: {} }] })
     }
     if (method === 'DELETE') return json({ status: 409, detail: 'projects/shop/names/www.lab.example refers to it' }, 409)
-    if (method === 'PUT') revision++
-    return json({ metadata: { name: 'lab', revision }, spec: { provider: method === 'PUT' ? 'rfc2136' : 'coredns' }, status: { warnings: [{ parameter: 'policy', message: 'removes nothing' }] } })
+    if (method === 'PUT') {
+      revision++
+      spec = (body as { spec: unknown }).spec
+    }
+    return json({ metadata: { name: 'lab', revision }, spec, status: { warnings: [{ parameter: 'policy', message: 'removes nothing' }] } })
   })
   ;({ SettingsScreen } = await import('./settings')) // the client of the API keeps the fetch that it finds
 })
 
 beforeEach(() => {
   asked = []
+  spec = { provider: 'coredns' }
   caller.value = { subject: 'ada', roles: [{ role: 'editor', project: 'shop' }] }
 })
 
 afterAll(() => vi.unstubAllGlobals())
 
 async function opened() {
-  const { root, close } = shown(<SettingsScreen path={path} />, true)
+  const { root, client, close } = shown(<SettingsScreen path={path} />, true)
   await until(() => expect(root.querySelector('textarea')).not.toBeNull())
   const area = root.querySelector('textarea')
   if (!area) throw new Error('there are no settings')
@@ -41,7 +46,7 @@ async function opened() {
     area.dispatchEvent(new Event('input', { bubbles: true }))
   }
   const button = (label: string) => [...document.querySelectorAll('button')].find((b) => b.textContent === label)
-  return { root, close, area, type, button, submit: () => root.querySelector('form')?.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })) }
+  return { root, close, area, type, button, reread: () => client.invalidateQueries(), submit: () => root.querySelector('form')?.dispatchEvent(new Event('submit', { bubbles: true, cancelable: true })) }
 }
 
 const text = (spec: unknown) => JSON.stringify(spec, null, 2)
@@ -65,6 +70,21 @@ test('settings are judged while they are typed, and saved as a change of what wa
   await until(() => expect(root.textContent).toContain(`saved revision ${read + 1}`))
   expect(asked.find((a) => a.method === 'PUT')).toMatchObject({ path: `/v2/${path}`, match: `"${read}"`, body: { metadata: { name: 'lab' }, spec: { provider: 'rfc2136' } } })
   expect([area.value, button('Save')?.disabled]).toEqual([text({ provider: 'rfc2136' }), true])
+  close()
+})
+
+test('settings follow what is stored until somebody types, and then say that they are behind', async () => {
+  const { root, area, type, button, reread, close } = await opened()
+  revision++
+  await reread()
+  await until(() => expect(root.textContent).toContain(`revision ${revision}`))
+  type('{"provider": "rfc2136"}')
+  await until(() => expect(button('Save')?.disabled).toBe(false))
+  revision++
+  await reread()
+  await until(() => expect(root.textContent).toContain('Somebody has changed the settings meanwhile'))
+  button('Undo the changes')?.click()
+  await until(() => expect([area.value, root.textContent.includes('meanwhile')]).toEqual([text({ provider: 'coredns' }), false]))
   close()
 })
 

@@ -12,19 +12,19 @@ import { AreaField } from '../ui/field'
 import { named, Warnings } from '../ui/subject'
 import { useDraft } from './newdocument'
 
-/** Document is a stored document; providers are the ones with warnings. */
+/** Document is a stored provider or cluster; warnings are those of providers. */
 type Document = Pick<Provider, 'metadata' | 'status'> & { spec: Record<string, unknown> }
 
 const textOf = ({ spec }: Document) => JSON.stringify(spec, null, 2)
 
 /** specOf reads the settings that are typed. */
-export function specOf(text: string): { spec: Record<string, unknown> | undefined; fault: string } {
+function specOf(text: string): { spec?: Record<string, unknown>; fault: string } {
   try {
     const spec: unknown = JSON.parse(text)
     if (typeof spec === 'object' && spec !== null && !Array.isArray(spec)) return { spec: spec as Record<string, unknown>, fault: '' }
-    return { spec: undefined, fault: 'must be a JSON object, as in {"provider": "coredns"}' }
+    return { fault: 'must be a JSON object, in braces' }
   } catch (error) {
-    return { spec: undefined, fault: `is not JSON: ${error instanceof Error ? error.message : String(error)}` }
+    return { fault: `is not JSON: ${error instanceof Error ? error.message : String(error)}` }
   }
 }
 
@@ -47,66 +47,62 @@ export function SettingsScreen({ path }: { path: string }) {
 
 /** useSettings are the settings as they are typed, with what the server says of them, and how they are saved. */
 function useSettings(path: string, stored: Document) {
-  const [from, setFrom] = useState(stored) // what the text began as
-  const [text, setText] = useState(textOf(stored))
+  const [edited, setEdited] = useState<{ from: Document; text: string }>() // until then, the settings follow what is stored
+  const { from, text } = edited ?? { from: stored, text: textOf(stored) }
   const client = useQueryClient()
   const late = useDelayed(text, 350)
-  const { spec, fault } = specOf(late)
-  const changed = late !== textOf(from)
+  const { spec, fault } = edited && late !== textOf(from) ? specOf(late) : { fault: '' }
   const [resource, name] = [path.split('/').slice(0, -1).join('/'), from.metadata.name]
-  const judged = useDraft({ resource, metadata: { name }, spec: spec ?? {} }, changed && spec !== undefined, undefined)
-  const begin = (document: Document) => {
-    setFrom(document)
-    setText(textOf(document))
-  }
+  const judged = useDraft({ resource, metadata: { name }, spec: spec ?? {} }, spec !== undefined, undefined)
   const save = useMutation({
     mutationFn: () => request<Document>('PUT', apiPath(path), { body: { metadata: from.metadata, spec }, headers: { 'If-Match': `"${from.metadata.revision}"` } }),
-    onSuccess: async (document) => {
-      begin(document)
-      await client.invalidateQueries()
+    onSuccess: (document) => {
+      client.setQueryData(['document', path], document)
+      setEdited(undefined)
+      void client.invalidateQueries()
     },
   })
   const set = (typed: string) => {
-    setText(typed)
-    if (!save.isPending) save.reset()
+    setEdited({ from, text: typed })
+    save.reset() // what it said was of another text
   }
-  const errors = changed && spec && judged.data ? ownErrors(judged.data) : []
-  const faults = [...(fault ? [fault] : []), ...errors.map((e) => `${e.pointer} ${e.detail}`)]
-  const ready = changed && text === late && faults.length === 0 && Boolean(judged.data) && !judged.isFetching && !judged.error
-  return { text, set, faults, changed: text !== textOf(from), ready, plan: changed && !judged.error ? judged.data : undefined, error: save.error ?? (changed ? judged.error : null), save, begin, outdated: from.metadata.revision !== stored.metadata.revision }
+  const plan = spec && judged.data
+  const errors = plan ? ownErrors(plan) : []
+  return {
+    text, set, save, plan,
+    changed: text !== textOf(from),
+    undo: () => setEdited(undefined),
+    faults: [...(fault ? [fault] : []), ...errors.map((e) => `${e.pointer} ${e.detail}`)],
+    ready: Boolean(text === late && plan && !judged.isFetching && !judged.error && errors.length === 0),
+    error: save.error ?? (spec ? judged.error : null),
+    revision: from.metadata.revision,
+    outdated: from.metadata.revision !== stored.metadata.revision,
+  }
 }
 
 function Settings({ path, stored, mine }: { path: string; stored: Document; mine: boolean }) {
-  const { text, set, faults, changed, ready, plan, error, save, begin, outdated } = useSettings(path, stored)
-  const hint = 'As JSON. Secrets are not shown: without a value they stay as they are.'
+  const { text, set, undo, faults, changed, ready, plan, error, save, revision, outdated } = useSettings(path, stored)
   return (
     <form class="card stack" aria-label="Settings" onSubmit={(e) => {
         e.preventDefault()
         if (ready) save.mutate()
       }}>
       <Warnings of={stored.status?.warnings ?? []} />
-      <AreaField label="Settings" hint={hint} faults={faults} rows={Math.min(30, Math.max(8, text.split('\n').length))} class="mono" readOnly={!mine} value={text} set={set} />
+      <AreaField label="Settings" hint="As JSON. Secrets are not shown: without a value they stay as they are." faults={faults} rows={Math.min(30, Math.max(8, text.split('\n').length))} class="mono" readOnly={!mine || save.isPending} value={text} set={set} />
       {plan && <Affected plan={plan} />}
       {error && <Fault acted={Boolean(save.error)} error={error} />}
-      {outdated && !save.isPending && (
-        <p class="notice">
-          Somebody has changed the settings meanwhile.{' '}
-          <button type="button" onClick={() => begin(stored)}>
-            Show them as they are now
-          </button>
-        </p>
-      )}
+      {outdated && <p class="notice">Somebody has changed the settings meanwhile. Undo your changes to see them as they are now.</p>}
       {mine && (
         <div class="bar">
           <button type="submit" class="primary" disabled={!ready || save.isPending}>
             Save
           </button>
           {changed && (
-            <button type="button" onClick={() => begin(stored)}>
+            <button type="button" disabled={save.isPending} onClick={undo}>
               Undo the changes
             </button>
           )}
-          {save.data && !changed ? <Saved path={path} revision={save.data.metadata.revision} /> : <span class="muted small">revision {stored.metadata.revision}</span>}
+          {save.data && !changed ? <Saved path={path} revision={save.data.metadata.revision} /> : <span class="muted small">revision {revision}</span>}
         </div>
       )}
     </form>
