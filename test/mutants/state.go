@@ -102,18 +102,6 @@ func inKeys() []bugs.Bug {
 			Replacement: "slices.Concat(was.places, when)",
 		},
 		{
-			Name: "two patches", File: "pkg/emco/apply.go",
-			Breaks:      "an app context is patched while another patch is under way",
-			Text:        "		kv.Unchanged(journalKey(c.ID), nil),\n",
-			Replacement: "",
-		},
-		{
-			Name: "given up under way", File: "pkg/emco/journal.go",
-			Breaks:      "what a decided patch has still to write is removed",
-			Text:        "[]kv.Compare{kv.Unchanged(journalKey(id), nil)}, kv.DeletePrefix",
-			Replacement: "nil, kv.DeletePrefix",
-		},
-		{
 			Name: "nothing is forgotten", File: "pkg/storage/recent/memory.go",
 			Breaks:      "the memory of recent values grows without an end",
 			Text:        "			delete(m.of, oldest.key)\n",
@@ -182,9 +170,21 @@ func inWork() []bugs.Bug {
 	}
 }
 
-// inOrchestration are mutants of what EMCO does to clusters.
+// inOrchestration are mutants of app contexts of EMCO, and of what EMCO does to clusters.
 func inOrchestration() []bugs.Bug {
 	return []bugs.Bug{
+		{
+			Name: "two patches", File: "pkg/emco/apply.go",
+			Breaks:      "an app context is patched while another patch is under way",
+			Text:        "		kv.Unchanged(journalKey(c.ID), nil),\n",
+			Replacement: "",
+		},
+		{
+			Name: "given up under way", File: "pkg/emco/journal.go",
+			Breaks:      "what a decided patch has still to write is removed",
+			Text:        "[]kv.Compare{kv.Unchanged(journalKey(id), nil)}, kv.DeletePrefix",
+			Replacement: "nil, kv.DeletePrefix",
+		},
 		{
 			Name: "context under way", File: "pkg/emco/handover/look.go",
 			Breaks:      "an app context that rsync still works on counts as done",
